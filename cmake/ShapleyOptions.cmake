@@ -1,0 +1,61 @@
+# Settings shared by every target of the project: `shapley_options` (language, include roots, sanitizers) and
+# `shapley_warnings`. Both are linked privately by our own code only, never by third parties.
+
+set(SHAPLEY_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+option(SHAPLEY_WARNINGS_AS_ERRORS "Treat warnings as errors (development presets)" OFF)
+option(SHAPLEY_PLUGIN "Build the Slurm plugins (needs Slurm's source, fetched on Debian)" ON)
+set(SLURM_SOURCE_DIR "" CACHE PATH "Configured source tree of the Slurm release that will load the plugin")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+find_program(SHAPLEY_CCACHE ccache)
+if(SHAPLEY_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER "${SHAPLEY_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${SHAPLEY_CCACHE}")
+endif()
+
+add_library(shapley_options INTERFACE)
+target_include_directories(shapley_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/common")
+if(SHAPLEY_SANITIZE)
+  target_compile_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE})
+  if(SHAPLEY_SANITIZE MATCHES "undefined")
+    target_compile_options(shapley_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+add_library(shapley_warnings INTERFACE)
+target_compile_options(shapley_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
+if(SHAPLEY_WARNINGS_AS_ERRORS)
+  target_compile_options(shapley_warnings INTERFACE -Werror)
+endif()
+
+# shapley_library(NAME SOURCES ... [LINKS ...] [PRIVATE_LINKS ...]): a static library `shapley_NAME`, alias shapley::NAME.
+function(shapley_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(shapley_${name} STATIC ${ARG_SOURCES})
+  add_library(shapley::${name} ALIAS shapley_${name})
+  target_link_libraries(shapley_${name} PUBLIC shapley_options ${ARG_LINKS} PRIVATE shapley_warnings ${ARG_PRIVATE_LINKS})
+endfunction()
+
+# shapley_test(NAME LABEL unit|property|... SOURCES ... LINKS ...): a GoogleTest binary registered with ctest, one entry
+# per binary. Exit code 0 with no test run would be a silent hole: --gtest_fail_if_no_test_linked is not in Debian 12's
+# GoogleTest, so the preset's noTestsAction guards the set and each binary must hold at least one TEST.
+function(shapley_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINKS" ${ARGN})
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_link_libraries(test_${name} PRIVATE shapley_options shapley_warnings ${ARG_LINKS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 300)
+endfunction()

@@ -1,0 +1,83 @@
+// shapleyd's configuration file as structs with defaults. docs/reference/configuration.md explains every key.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/calendar.hpp"
+#include "base/error.hpp"
+#include "fairness/event.hpp"
+#include "fairness/state.hpp"
+
+namespace shapley::config {
+
+enum class Order { strict, weighted };
+enum class Mode { priorities, observe };
+enum class RuleKind { account, partition, qos, user, group };
+
+struct Rule {
+  RuleKind kind = RuleKind::account;
+  std::string name;
+  int line = 0;
+};
+
+// `parts_per_million` of every node in `nodes` belongs to the organization during [from, until).
+struct NodeClaim {
+  std::vector<std::string> nodes;  // expanded from bracket notation
+  std::int64_t parts_per_million = 1'000'000;
+  Instant from = k_beginning_of_time;
+  Instant until = k_end_of_time;
+  int line = 0;
+};
+
+struct OrganizationConfig {
+  std::string name;
+  std::string title;  // for people; the name if empty
+  std::vector<Rule> rules;
+  std::vector<NodeClaim> nodes;
+  int line = 0;
+};
+
+struct Configuration {
+  std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
+  std::filesystem::path socket = "/run/shapley/shapleyd.sock";
+  std::string slurm_user = "slurm";  // besides root the only one who may feed
+  fairness::Contribution contribution = fairness::Contribution::direct_contr;
+  Order order = Order::strict;
+  std::uint32_t rank_weight = 10000;  // order weighted
+  Mode mode = Mode::priorities;
+  Period period = Period::none;
+  Duration stale_after{300};
+  std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // TRES name -> weight
+  std::vector<OrganizationConfig> organizations;
+};
+
+// One fault of a file. what: the fault; remedy: what is allowed or what to do.
+struct Fault {
+  int line = 0;  // 1-based; 0: the file as a whole
+  std::string what;
+  std::string remedy;
+};
+
+struct Loaded {
+  Configuration configuration;
+  std::string text;  // the file as read
+};
+
+// Reads and validates. On failure the faults, all of them, in line order; never empty. Never throws.
+[[nodiscard]] tl::expected<Loaded, std::vector<Fault>> load(const std::filesystem::path& file);
+[[nodiscard]] tl::expected<Configuration, std::vector<Fault>> parse(std::string_view yaml);
+
+// "FILE:LINE: what; remedy" per fault, one a line.
+[[nodiscard]] std::string format_faults(const std::vector<Fault>& faults, std::string_view file);
+
+// The ownership of every claimed node as statements effective at `effective`: what the events say (fairness/event.hpp).
+[[nodiscard]] std::vector<fairness::OwnershipStated> ownership_statements(const Configuration& configuration,
+                                                                          Instant effective);
+
+}  // namespace shapley::config
