@@ -2,6 +2,7 @@
 // function, so the rank that orders a job and the row it is booked under cannot differ.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,10 +13,29 @@
 
 namespace shapley::protocol {
 
+// Account names as either end holds them: strings in a JobRecord, C strings in slurmctld's memory. A view: nothing is
+// copied, so a lookup under slurmctld's locks need not allocate. A null C string counts as empty.
+class NameList {
+ public:
+  NameList() = default;
+  NameList(const std::vector<std::string>& names) : strings_(names) {}  // NOLINT: a view, meant to convert
+  NameList(std::span<const std::string> names) : strings_(names) {}     // NOLINT
+  NameList(std::span<const char* const> names) : c_strings_(names) {}   // NOLINT
+  [[nodiscard]] std::size_t size() const { return strings_.size() + c_strings_.size(); }  // one of the two is empty
+  [[nodiscard]] std::string_view operator[](std::size_t i) const {
+    if (!strings_.empty()) return strings_[i];
+    return c_strings_[i] == nullptr ? std::string_view{} : std::string_view{c_strings_[i]};
+  }
+
+ private:
+  std::span<const std::string> strings_;
+  std::span<const char* const> c_strings_;
+};
+
 // What a rule looks at. An account rule matches the job's account and every account above it.
 struct JobTraits {
   std::string_view account;
-  std::span<const std::string> account_ancestors;
+  NameList account_ancestors;
   std::string_view partition;
   std::string_view qos;
   std::uint32_t user_id = 0;
