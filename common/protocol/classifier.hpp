@@ -27,6 +27,17 @@ class NameList {
     return c_strings_[i] == nullptr ? std::string_view{} : std::string_view{c_strings_[i]};
   }
 
+  // Enough of an iterator for `for (std::string_view name : names)`.
+  struct Position {
+    const NameList* list;
+    std::size_t index;
+    std::string_view operator*() const { return (*list)[index]; }
+    Position& operator++() { return ++index, *this; }
+    bool operator!=(const Position& other) const { return index != other.index; }
+  };
+  [[nodiscard]] Position begin() const { return {this, 0}; }
+  [[nodiscard]] Position end() const { return {this, size()}; }
+
  private:
   std::span<const std::string> strings_;
   std::span<const char* const> c_strings_;
