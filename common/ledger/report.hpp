@@ -25,6 +25,11 @@ inline constexpr int k_report_version = 1;
 
 // The books at max(t, state.now()): organizations in rank order (commons, which runs nothing and has no rank, last) and
 // the conservation sums. psi, phi and processor-seconds are exact decimal text; core-hours and processors are numbers.
+// The daemon's answer to {"request": "status"[, "contribution": NAME]} is this object with two further members
+// (docs/reference/protocol.md), from which shapleyctl makes its health lines; instants in seconds since the epoch:
+//   "daemon": {"version", "pid", "started_at", "ledger", "events", "socket", "mode", "order", "lost_runs"}
+//   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}
+// An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
 [[nodiscard]] nlohmann::json status_report(fairness::State& state, Instant t, fairness::Contribution contribution);
 
 // "is owed 12.4 core-hours by the others", "owes the others 3.1 core-hours", "is even with the others" (exactly 0
