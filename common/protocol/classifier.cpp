@@ -25,11 +25,16 @@ bool matches_account(const Rule& rule, const JobTraits& job) {
 
 bool matches(const Rule& rule, const JobTraits& job) {
   switch (rule.kind) {
-    case RuleKind::account: return matches_account(rule, job);
-    case RuleKind::partition: return rule.name == job.partition;
-    case RuleKind::qos: return rule.name == job.qos;
-    case RuleKind::user: return rule.id == job.user_id;
-    case RuleKind::group: return rule.id == job.group_id;
+    case RuleKind::account:
+      return matches_account(rule, job);
+    case RuleKind::partition:
+      return rule.name == job.partition;
+    case RuleKind::qos:
+      return rule.name == job.qos;
+    case RuleKind::user:
+      return rule.id == job.user_id;
+    case RuleKind::group:
+      return rule.id == job.group_id;
   }
   return false;
 }

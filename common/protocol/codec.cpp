@@ -19,33 +19,66 @@ auto members(Hello& m) {
 auto members(Welcome& m) {
   return std::tie(m.version, m.program, m.act, m.strict, m.weight, m.stale_after_s, m.acknowledged);
 }
-auto members(Refused& m) { return std::tie(m.reason); }
-auto members(NodeCpus& m) { return std::tie(m.node, m.cpus); }
-auto members(Tres& m) { return std::tie(m.name, m.count); }
+auto members(Refused& m) {
+  return std::tie(m.reason);
+}
+auto members(NodeCpus& m) {
+  return std::tie(m.node, m.cpus);
+}
+auto members(Tres& m) {
+  return std::tie(m.name, m.count);
+}
 auto members(JobRecord& m) {
   return std::tie(m.job_id, m.array_job_id, m.array_task_id, m.pending_tasks, m.het_job_id, m.restart_count, m.state,
-                  m.completing, m.slurm_state, m.wait, m.user_id, m.group_id, m.account, m.account_ancestors, m.partition,
-                  m.qos, m.name, m.wckey, m.submit_time, m.eligible_time, m.start_time, m.end_time, m.suspend_time,
-                  m.pre_suspend_run_s, m.total_suspended_s, m.resize_time, m.requested_cpus, m.nodes, m.tres);
+                  m.completing, m.slurm_state, m.wait, m.user_id, m.group_id, m.account, m.account_ancestors,
+                  m.partition, m.qos, m.name, m.wckey, m.submit_time, m.eligible_time, m.start_time, m.end_time,
+                  m.suspend_time, m.pre_suspend_run_s, m.total_suspended_s, m.resize_time, m.requested_cpus, m.nodes,
+                  m.tres);
 }
-auto members(NodeRecord& m) { return std::tie(m.name, m.cpus, m.usable, m.tres); }
-auto members(SnapshotBegin& m) { return std::tie(m.sequence, m.observed_at); }
+auto members(NodeRecord& m) {
+  return std::tie(m.name, m.cpus, m.usable, m.tres);
+}
+auto members(SnapshotBegin& m) {
+  return std::tie(m.sequence, m.observed_at);
+}
 auto members(Observations& m) {
   return std::tie(m.sequence, m.observed_at, m.jobs, m.nodes, m.gone, m.gone_nodes);
 }
-auto members(SnapshotEnd& m) { return std::tie(m.sequence, m.observed_at); }
-auto members(Ack& m) { return std::tie(m.sequence); }
-auto members(Ranks& m) { return std::tie(m.generation, m.computed_at, m.organizations); }
-auto members(Rule& m) { return std::tie(m.organization, m.kind, m.name, m.id); }
-auto members(Rules& m) { return std::tie(m.rules); }
-auto members(Query& m) { return std::tie(m.id, m.json); }
-auto members(Reply& m) { return std::tie(m.id, m.json); }
+auto members(SnapshotEnd& m) {
+  return std::tie(m.sequence, m.observed_at);
+}
+auto members(Ack& m) {
+  return std::tie(m.sequence);
+}
+auto members(Ranks& m) {
+  return std::tie(m.generation, m.computed_at, m.organizations);
+}
+auto members(Rule& m) {
+  return std::tie(m.organization, m.kind, m.name, m.id);
+}
+auto members(Rules& m) {
+  return std::tie(m.rules);
+}
+auto members(Query& m) {
+  return std::tie(m.id, m.json);
+}
+auto members(Reply& m) {
+  return std::tie(m.id, m.json);
+}
 
 // The largest legal value of each enumeration; anything above comes from a broken or newer peer.
-constexpr std::uint8_t last_of(Role) { return static_cast<std::uint8_t>(Role::reader); }
-constexpr std::uint8_t last_of(JobState) { return static_cast<std::uint8_t>(JobState::ended); }
-constexpr std::uint8_t last_of(WaitReason) { return static_cast<std::uint8_t>(WaitReason::other); }
-constexpr std::uint8_t last_of(RuleKind) { return static_cast<std::uint8_t>(RuleKind::group); }
+constexpr std::uint8_t last_of(Role) {
+  return static_cast<std::uint8_t>(Role::reader);
+}
+constexpr std::uint8_t last_of(JobState) {
+  return static_cast<std::uint8_t>(JobState::ended);
+}
+constexpr std::uint8_t last_of(WaitReason) {
+  return static_cast<std::uint8_t>(WaitReason::other);
+}
+constexpr std::uint8_t last_of(RuleKind) {
+  return static_cast<std::uint8_t>(RuleKind::group);
+}
 
 using Packer = msgpack::packer<msgpack::sbuffer>;
 
@@ -54,14 +87,16 @@ concept Plain = std::is_integral_v<T> || std::is_same_v<T, std::string>;
 
 // A struct of messages.hpp: whatever has a list of members above.
 template <typename T>
-concept Record = requires(T& record) { members(record); };
+concept Record = requires(T& record) {
+  members(record);
+};
 
 template <Plain T>
 void pack_value(Packer& packer, const T& value) {
   packer.pack(value);
 }
 template <typename T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 void pack_value(Packer& packer, T value) {
   packer.pack(static_cast<std::uint8_t>(value));
 }
@@ -86,7 +121,7 @@ void unpack_value(const msgpack::object& object, T& value) {
   value = object.as<T>();
 }
 template <typename T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 void unpack_value(const msgpack::object& object, T& value) {
   const auto number = object.as<std::uint8_t>();
   if (number > last_of(T{})) throw msgpack::type_error();
@@ -99,9 +134,8 @@ void unpack_value(const msgpack::object& object, T& record) {
   if (object.type != msgpack::type::ARRAY) throw msgpack::type_error();
   const msgpack::object_array& array = object.via.array;
   std::uint32_t next = 0;
-  std::apply(
-      [&](auto&... member) { ((next < array.size ? unpack_value(array.ptr[next++], member) : void()), ...); },
-      members(record));
+  std::apply([&](auto&... member) { ((next < array.size ? unpack_value(array.ptr[next++], member) : void()), ...); },
+             members(record));
 }
 template <typename T>
 void unpack_value(const msgpack::object& object, std::vector<T>& values) {
