@@ -1,68 +1,179 @@
-// Skeleton: every function of the contract exists, so that the shim links; it observes nothing and ranks nobody.
+// The C interface. Nothing may leave it but a return value: an exception in slurmctld would end slurmctld, so each body
+// catches everything and answers "no change".
 #include "plugin/client/shapley_client.h"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <new>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
 
-struct shapley_client {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool hinted = false;
-  bool stopping = false;
-};
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "plugin/client/client.hpp"
+
+namespace shapley::client {
+
+namespace {
+
+std::string text(const char* value) {
+  return value == nullptr ? std::string() : std::string(value);
+}
+std::string_view view(const char* value) {
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// Runs the body, if there is a client at all; `fallback` after an exception.
+template <typename Result, typename Body>
+Result guarded(const shapley_client_t* client, Result fallback, Body body) noexcept {
+  if (client == nullptr) return fallback;
+  try {
+    return body();
+  } catch (...) {
+    return fallback;
+  }
+}
+
+template <typename Body>
+bool scanning(shapley_client_t* client, Body body) noexcept {
+  if (client == nullptr) return false;
+  try {
+    return body(client->scanner);
+  } catch (...) {
+    client->scanner.give_up();
+    return false;
+  }
+}
+
+// Names one life of the plugin. 63 bits, so that it also fits where integers are signed.
+std::uint64_t draw_instance() {
+  std::uint64_t instance = 0;
+  if (::getrandom(&instance, sizeof instance, GRND_NONBLOCK) != sizeof instance) {
+    instance = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) ^
+               (static_cast<std::uint64_t>(::getpid()) << 40U);
+  }
+  return (instance >> 1U) | 1U;
+}
+
+protocol::Hello hello_from(const shapley_client_options_t& options) {
+  protocol::Hello hello;
+  hello.role = protocol::Role::feeder;
+  hello.program = text(options.program);
+  hello.cluster = text(options.cluster);
+  hello.slurm_version = text(options.slurm_version);
+  hello.instance = draw_instance();
+  hello.min_job_age_s = options.min_job_age_s;
+  hello.interval_ms = options.interval_ms;
+  return hello;
+}
+
+}  // namespace
+
+shapley_client_t* create(const shapley_client_options_t& options, const Timings& timings) noexcept {
+  const Log log(options.log);
+  try {
+    FeederOptions feeder_options{.socket_path = text(options.socket_path),
+                                 .spool_path = text(options.spool_path),
+                                 .spool_max_bytes = options.spool_max_bytes,
+                                 .hello = hello_from(options),
+                                 .timings = timings};
+    auto client = std::make_unique<shapley_client>(std::move(feeder_options), log);
+    Expected<void> started =
+        client->bell.is_open() ? client->feeder.start() : fail(Errc::unavailable, "no file descriptor is left");
+    if (started) return client.release();
+    log.error("client: " + started.error().what + "; jobs are neither observed nor ranked");
+  } catch (...) {
+    if (options.log != nullptr)
+      options.log(SHAPLEY_LOG_ERROR, "client: out of memory; jobs are neither observed nor ranked");
+  }
+  return nullptr;
+}
+
+}  // namespace shapley::client
+
+using shapley::client::guarded;
+using shapley::client::scanning;
+using shapley::client::view;
 
 extern "C" {
 
-shapley_client_t* shapley_client_create(const shapley_client_options_t*) {
-  return new (std::nothrow) shapley_client;
+shapley_client_t* shapley_client_create(const shapley_client_options_t* options) {
+  return options == nullptr ? nullptr : shapley::client::create(*options, shapley::client::Timings());
 }
+
 void shapley_client_destroy(shapley_client_t* client) {
+  if (client == nullptr) return;
+  client->alarm.stop();
   delete client;
 }
 
-void shapley_client_scan_begin(shapley_client_t*, int64_t) {}
-bool shapley_client_scan_job(shapley_client_t*, uint32_t, uint64_t) {
-  return true;
+void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
+  scanning(client, [&](auto& scanner) { return scanner.begin(now), true; });
 }
-void shapley_client_scan_record(shapley_client_t*, const shapley_job_t*) {}
-bool shapley_client_scan_node(shapley_client_t*, uint32_t, uint64_t) {
-  return true;
-}
-void shapley_client_scan_node_record(shapley_client_t*, uint32_t, const shapley_node_t*) {}
-void shapley_client_scan_end(shapley_client_t*, bool) {}
 
-shapley_order_t shapley_client_order(shapley_client_t*) {
-  return {};
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint) {
+  return scanning(client, [&](auto& scanner) { return scanner.job_changed(job_id, fingerprint); });
 }
-uint32_t shapley_client_rank(shapley_client_t*, const shapley_job_traits_t*) {
-  return 0;
+
+void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job) {
+  if (job != nullptr) scanning(client, [&](auto& scanner) { return scanner.add(*job), true; });
+}
+
+bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint) {
+  return scanning(client, [&](auto& scanner) { return scanner.node_changed(index, fingerprint); });
+}
+
+void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, const shapley_node_t* node) {
+  if (node != nullptr) scanning(client, [&](auto& scanner) { return scanner.add(index, *node), true; });
+}
+
+void shapley_client_scan_end(shapley_client_t* client, bool complete) {
+  scanning(client, [&](auto& scanner) { return scanner.end(complete), true; });
+}
+
+shapley_order_t shapley_client_order(shapley_client_t* client) {
+  return guarded(client, shapley_order_t{}, [&] { return client->board.order(); });
+}
+
+uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits) {
+  if (traits == nullptr) return 0;
+  return guarded(client, std::uint32_t{0}, [&] {
+    return client->board.rank(
+        {.account = view(traits->account),
+         .account_ancestors = std::span(traits->account_ancestors, traits->account_ancestors_count),
+         .partition = view(traits->partition),
+         .qos = view(traits->qos),
+         .user_id = traits->user_id,
+         .group_id = traits->group_id});
+  });
 }
 
 void shapley_client_hint(shapley_client_t* client) {
-  const std::lock_guard lock(client->mutex);
-  client->hinted = true;
-  client->changed.notify_all();
+  guarded(client, 0, [&] { return client->alarm.hint(), 0; });
 }
 
 enum shapley_wake shapley_client_wait(shapley_client_t* client, uint32_t timeout_ms) {
-  std::unique_lock lock(client->mutex);
-  client->changed.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                           [&] { return client->hinted || client->stopping; });
-  if (client->stopping) return SHAPLEY_WAKE_STOP;
-  if (!client->hinted) return SHAPLEY_WAKE_TICK;
-  client->hinted = false;
-  return SHAPLEY_WAKE_HINT;
+  // Without a client a caller that loops must end, not spin.
+  return guarded(client, SHAPLEY_WAKE_STOP, [&] { return client->alarm.wait(std::chrono::milliseconds(timeout_ms)); });
 }
 
 void shapley_client_stop(shapley_client_t* client) {
-  const std::lock_guard lock(client->mutex);
-  client->stopping = true;
-  client->changed.notify_all();
+  guarded(client, 0, [&] { return client->alarm.stop(), 0; });
 }
 
-shapley_client_counters_t shapley_client_counters(shapley_client_t*) {
-  return {};
+shapley_client_counters_t shapley_client_counters(shapley_client_t* client) {
+  return guarded(client, shapley_client_counters_t{}, [&] {
+    const auto& counters = client->feeder.counters();
+    return shapley_client_counters_t{.connected = counters.connected,
+                                     .sent = counters.sent,
+                                     .acknowledged = counters.acknowledged,
+                                     .queued_bytes = counters.queued_bytes,
+                                     .spooled_bytes = counters.spooled_bytes,
+                                     .reconnects = counters.reconnects,
+                                     .snapshots = counters.snapshots,
+                                     .dropped_backlogs = counters.dropped_backlogs};
+  });
 }
 }

@@ -1,0 +1,26 @@
+// Where the client's lines go: the C function of the options, which must be callable from any thread.
+#pragma once
+
+#include <string>
+
+#include "plugin/client/shapley_client.h"
+
+namespace shapley::client {
+
+class Log {
+ public:
+  using Sink = void (*)(enum shapley_log_level, const char*);
+
+  explicit Log(Sink sink) : sink_(sink) {}
+  void error(const std::string& text) const { write(SHAPLEY_LOG_ERROR, text); }
+  void info(const std::string& text) const { write(SHAPLEY_LOG_INFO, text); }
+  void debug(const std::string& text) const { write(SHAPLEY_LOG_DEBUG, text); }
+
+ private:
+  void write(enum shapley_log_level level, const std::string& text) const {
+    if (sink_ != nullptr) sink_(level, text.c_str());
+  }
+  Sink sink_;
+};
+
+}  // namespace shapley::client

@@ -1,0 +1,18 @@
+// From the shim's C records to the protocol's, member by member.
+#pragma once
+
+#include <cstddef>
+
+#include "plugin/client/shapley_client.h"
+#include "protocol/messages.hpp"
+
+namespace shapley::client {
+
+[[nodiscard]] protocol::JobRecord to_record(const shapley_job_t& job);
+[[nodiscard]] protocol::NodeRecord to_record(const shapley_node_t& node);
+
+// Memory that a record holds, roughly: enough to bound queues with.
+[[nodiscard]] std::size_t approximate_bytes(const protocol::JobRecord& job);
+[[nodiscard]] std::size_t approximate_bytes(const protocol::NodeRecord& node);
+
+}  // namespace shapley::client

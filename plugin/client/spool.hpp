@@ -1,0 +1,68 @@
+// The file in StateSaveLocation that holds observations shapleyd has not acknowledged, so that a killed slurmctld loses
+// none of them. Format: docs/internals/plugin-client.md.
+//
+// Used by the feeder thread only. A frame is appended whole or not at all: after a failed write (full disk) the file is
+// cut back to its last whole frame. Whatever a crash or a disk leaves damaged is skipped on opening and reported, never
+// trusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "plugin/client/descriptor.hpp"
+
+namespace shapley::client {
+
+class Spool {
+ public:
+  // Where a frame's body lies in the file.
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint32_t length = 0;  // 0: not in the file
+  };
+  using Visit = std::function<bool(Place, std::string_view body)>;
+
+  explicit Spool(std::string path) : path_(std::move(path)) {}
+
+  // Opens or creates the file and visits each intact frame in order; a visitor that answers false calls the frame
+  // damaged. The value is a sentence about what was damaged and left out, empty when nothing was. A file of another
+  // format or version is moved to PATH.rejected. After an error the file stays closed.
+  [[nodiscard]] Expected<std::string> open(const Visit& visit);
+  [[nodiscard]] bool is_open() const { return file_.is_open(); }
+
+  // Durable after sync(). REQUIRES for a value: is_open().
+  [[nodiscard]] Expected<Place> append(std::string_view body);
+  [[nodiscard]] Expected<void> sync();
+  // The body at a place, checked against its CRC (Errc::corrupt).
+  [[nodiscard]] Expected<std::string> read(Place place) const;
+
+  // Forgets every frame.
+  [[nodiscard]] Expected<void> clear();
+  // Forgets the frames before `first`, by writing the others to a new file that replaces this one at once. Value: how
+  // far the remaining frames moved towards the beginning.
+  [[nodiscard]] Expected<std::uint64_t> compact(Place first);
+
+  // Bytes of frames in the file, forgotten ones included; 0 when it is closed.
+  [[nodiscard]] std::uint64_t bytes() const;
+  // Bytes that frames before this one take.
+  [[nodiscard]] static std::uint64_t bytes_before(Place first);
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  [[nodiscard]] Expected<void> create(const std::string& path, Descriptor& file) const;
+  [[nodiscard]] Expected<std::string> open_and_visit(const Visit& visit);
+  [[nodiscard]] Expected<bool> has_our_header(std::uint64_t file_bytes) const;
+  [[nodiscard]] Expected<void> set_aside();
+  [[nodiscard]] Expected<std::string> visit_frames(std::uint64_t file_bytes, const Visit& visit);
+  [[nodiscard]] Expected<std::uint64_t> next_magic(std::uint64_t from, std::uint64_t file_bytes) const;
+
+  std::string path_;
+  Descriptor file_;
+  std::uint64_t end_ = 0;  // where the next frame goes
+};
+
+}  // namespace shapley::client
