@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# The harness itself, on Slurm's own multifactor plugin: if this fails, the other end-to-end tests say nothing.
+
+load lib/e2e
+
+no_process_names() { ! pgrep -f -- "$1"; }
+
+setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
+
+@test "jobs run, with their records, in a cluster of our own" {
+  cluster_start
+  job=$(submit astro -n3 "sleep 1")
+  wait_drained 20
+  wait_until 5 grep -q "^JobId=$job .*JobState=COMPLETED .*ProcCnt=3 .*Account=astro " "$CLUSTER_JOBCOMP"
+}
+
+@test "a closed queue starts nothing; opened, jobs start by priority" {
+  cluster_start
+  close_queue
+  low=$(submit astro -N2 --exclusive true)
+  high=$(submit bio -N2 --exclusive true)
+  scontrol update jobid="$low" priority=10
+  scontrol update jobid="$high" priority=20
+  [ -z "$(start_order)" ]
+  open_queue
+  wait_drained 20
+  [ "$(start_order | awk '{ printf "%s ", $2 }')" = "$high $low " ]
+}
+
+@test "a killed daemon is reaped at once and starts again" {
+  cluster_start
+  pid=$(daemon_pid slurmctld)
+  ctld_kill9
+  [ ! -e "/proc/$pid" ]
+  [ "$(daemon_status slurmctld)" -eq 137 ]
+  ctld_start
+  wait_until 20 nodes_ready
+}
+
+@test "a requeued job runs again within seconds" {
+  cluster_start
+  job=$(submit astro "sleep 60")
+  wait_until 10 job_is "$job" RUNNING
+  scontrol requeue "$job"
+  wait_until 20 job_is "$job" PENDING
+  wait_until 20 job_is "$job" RUNNING
+}
+
+@test "stopping ends every process of the cluster, running jobs included" {
+  cluster_start
+  job=$(submit astro "sleep 600")
+  wait_until 10 job_is "$job" RUNNING
+  ctld_kill9  # so that nobody cancels the job for us
+  cluster_stop
+  no_process_names "$CLUSTER_DIR"
+}
+
+@test "a cluster whose shell was killed leaves nothing behind" {
+  CLUSTER_DIR=$(mktemp -d "$BATS_TEST_TMPDIR/orphan.XXXXXX")
+  lib=$BATS_TEST_DIRNAME/lib
+  bash -c '
+    source "$1/cluster.bash"; CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4)
+    cluster_start "$2" && echo up >"$2/up"; kill -KILL $$' - "$lib" "$CLUSTER_DIR" || true
+  [ -e "$CLUSTER_DIR/up" ]
+  wait_until 10 no_process_names "$CLUSTER_DIR"
+}
+
+@test "two clusters run at once" {
+  cluster_start
+  other=$BATS_TEST_TMPDIR/other
+  run bash -c '
+    source "$1/cluster.bash"; source "$1/jobs.bash"; CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4)
+    mkdir "$2" && cluster_start "$2" && submit astro true && wait_drained 20; status=$?; cluster_stop && exit $status' \
+    - "$BATS_TEST_DIRNAME/lib" "$other"
+  [ "$status" -eq 0 ]
+  submit bio true
+  wait_drained 20
+  [ "$(wc -l <"$other/log/jobcomp.txt")" -eq 1 ]
+  [ "$(wc -l <"$CLUSTER_JOBCOMP")" -eq 1 ]
+}
+
+@test "a cluster that cannot start says why and where the logs are" {
+  CLUSTER_EXTRA_CONF="NoSuchOption=1"
+  run cluster_start
+  [ "$status" -ne 0 ]
+  [[ $output == *"slurmctld does not answer"* ]]
+  [[ $output == *"its logs: "* ]]
+  CLUSTER_DIR=$(sed -n 's/.*its logs: \(.*\)\/log$/\1/p' <<<"$output")
+}

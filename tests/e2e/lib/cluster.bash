@@ -1,0 +1,288 @@
+# A private Slurm cluster on this machine: munged, slurmctld, some slurmds and shapleyd, on loopback, in one directory. To be sourced.
+#
+# Needs root (slurmd starts jobs of other users) and no systemd. Every cluster has its own munge key, socket, ports and state,
+# so several can run at once. Accounts are plain `--account` strings: there is no slurmdbd. Nothing here sleeps for an effect:
+# wait_until polls a condition with a deadline.
+#
+# Settings, to be assigned before cluster_start:
+CLUSTER_NODE_CPUS=(16 16 16 16)       # one node n1, n2, ... per entry
+CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor
+CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backfill lets small jobs pass
+CLUSTER_SCAN_MS=200                   # the plugin's longest time between two scans
+CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
+#
+# Set by cluster_start: CLUSTER_DIR (with run/ log/ state/), SLURM_CONF and SHAPLEY_SOCKET (exported), CLUSTER_LEDGER, CLUSTER_JOBCOMP.
+
+cluster_lib=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+: "${SHAPLEY_BUILD:=$(readlink -f "$cluster_lib/../../..")/build/release}"  # whose bin/ and lib/slurm/ are tried
+export PATH="$SHAPLEY_BUILD/bin:$PATH:/usr/sbin:/sbin"
+export TZ=UTC  # jobcomp/filetxt writes local times without a zone
+
+say() { printf '%s\n' "$*" >&2; }
+
+# wait_until SECONDS COMMAND...: true as soon as COMMAND succeeds; false, with a line that says what did not happen, at the deadline.
+wait_until() {
+  local deadline=$((${EPOCHREALTIME/./} + $1 * 1000000)) seconds=$1
+  shift
+  until "$@" >/dev/null 2>&1; do
+    if ((${EPOCHREALTIME/./} > deadline)); then
+      say "not true within $seconds s: $*"
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+# ---- one daemon ----------------------------------------------------------------------------------------------------
+
+# daemon_start NAME COMMAND...: returns when it has a pid. Its output goes to log/NAME.out.
+daemon_start() {
+  local name=$1
+  shift
+  rm -f "$CLUSTER_DIR/run/$name.ended"
+  # A supervisor must not hold the caller's descriptors: bats and pipes wait until all copies are closed.
+  setpriv --pdeathsig TERM "$cluster_lib/supervise" "$CLUSTER_DIR/run" "$name" "$CLUSTER_DIR/log/$name.out" "$@" \
+    </dev/null >>"$CLUSTER_DIR/log/supervise.out" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+  disown
+  wait_until 10 test -e "$CLUSTER_DIR/run/$name.pid" -o -e "$CLUSTER_DIR/run/$name.ended"
+}
+
+# daemon_ready SECONDS NAME COMMAND...: waits until COMMAND succeeds; gives up at once when the daemon ends.
+daemon_ready() {
+  local seconds=$1 name=$2
+  shift 2
+  _ready_or_gone() { daemon_gone "$name" || "$@"; }
+  wait_until "$seconds" _ready_or_gone "$@" && daemon_runs "$name" && return
+  say "$name does not answer; the end of its output:"
+  tail -n 5 "$CLUSTER_DIR/log/$name.out" >&2
+  return 1
+}
+
+daemon_pid() { cat "$CLUSTER_DIR/run/$1.pid" 2>/dev/null; }
+daemon_runs() { test -e "$CLUSTER_DIR/run/$1.pid"; }
+daemon_gone() { test ! -e "$CLUSTER_DIR/run/$1.pid"; }
+daemon_status() { cat "$CLUSTER_DIR/run/$1.ended"; }
+
+# daemon_signal NAME SIGNAL
+daemon_signal() { kill "-$2" "$(daemon_pid "$1")"; }
+
+# daemon_stop NAME: SIGTERM, and SIGKILL for one that does not end within 15 s (which is then said and is a failure).
+daemon_stop() {
+  daemon_runs "$1" || return 0
+  daemon_signal "$1" TERM
+  daemon_signal "$1" CONT 2>/dev/null
+  wait_until 15 daemon_gone "$1" && return 0
+  say "$1 did not end after SIGTERM: killed"
+  daemon_signal "$1" KILL
+  wait_until 5 daemon_gone "$1"
+  return 1
+}
+
+daemon_kill9() {
+  daemon_signal "$1" KILL
+  wait_until 5 daemon_gone "$1"
+}
+
+# ---- slurmctld, shapleyd ---------------------------------------------------------------------------------------------
+
+ctld_answers() { scontrol ping | grep -q 'is UP'; }
+nodes_ready() { test "$(sinfo -h -N -o '%T' | grep -cxE 'idle|mixed|allocated')" -eq "${#CLUSTER_NODE_CPUS[@]}"; }
+
+ctld_start() {
+  daemon_start slurmctld slurmctld -D -f "$SLURM_CONF" && daemon_ready 30 slurmctld ctld_answers
+}
+ctld_stop() { daemon_stop slurmctld; }
+ctld_kill9() { daemon_kill9 slurmctld; }
+ctld_restart() { ctld_stop && ctld_start; }
+
+shapleyd_start() {
+  daemon_start shapleyd shapleyd --config "$CLUSTER_DIR/shapleyd.yaml" && daemon_ready 15 shapleyd shapleyd_answers
+}
+shapleyd_answers() { shapleyctl status --json; }
+shapleyd_stop() { daemon_stop shapleyd; }
+shapleyd_kill9() { daemon_kill9 shapleyd; }
+shapleyd_restart() { shapleyd_stop && shapleyd_start; }
+shapleyd_freeze() { daemon_signal shapleyd STOP; }
+shapleyd_thaw() { daemon_signal shapleyd CONT; }
+shapleyd_reload() { daemon_signal shapleyd HUP; }
+
+# ---- the cluster -----------------------------------------------------------------------------------------------------
+
+# cluster_start [DIR]: a running cluster, all nodes idle. With priority/shapley the caller has written DIR/shapleyd.yaml
+# (cluster_config) unless it starts shapleyd later. A failure leaves the logs and says where.
+cluster_start() {
+  _cluster_requirements || return 1
+  cluster_prepare "${1:-}" || return 1
+  _cluster_start_daemons && return
+  say "the cluster did not start; its logs: $CLUSTER_DIR/log"
+  return 1
+}
+
+# cluster_prepare [DIR]: directory, ports and slurm.conf; nothing runs yet.
+cluster_prepare() {
+  [ -z "${CLUSTER_DIR:-}" ] || return 0
+  CLUSTER_DIR=${1:-$(mktemp -d "${TMPDIR:-/tmp}/shapley-cluster.XXXXXX")}
+  mkdir -p "$CLUSTER_DIR"/{run,log,state,spool}
+  CLUSTER_DIR=$(readlink -f "$CLUSTER_DIR")
+  chmod 755 "$CLUSTER_DIR" "$CLUSTER_DIR"/{run,log,state,spool}  # jobs of other users pass through; munged wants no group write
+  export SLURM_CONF=$CLUSTER_DIR/slurm.conf SHAPLEY_SOCKET=$CLUSTER_DIR/run/shapleyd.sock
+  CLUSTER_LEDGER=$CLUSTER_DIR/ledger.db
+  CLUSTER_JOBCOMP=$CLUSTER_DIR/log/jobcomp.txt
+  _claim_ports || return 1
+  (umask 077 && head -c 1024 /dev/urandom >"$CLUSTER_DIR/run/munge.key")
+  _write_slurm_conf
+}
+
+# cluster_config TEXT...: shapleyd.yaml = ledger, socket and feeder of this cluster, then the given text (organizations, ...).
+cluster_config() {
+  {
+    printf 'ledger: %s\nsocket: %s\nslurm_user: root\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET"
+    printf '%s\n' "$@"
+  } >"$CLUSTER_DIR/shapleyd.yaml"
+}
+
+# cluster_stop: ends jobs and daemons, in any state of either, and leaves the directory. Fails if a daemon had to be killed.
+cluster_stop() {
+  [ -n "${CLUSTER_DIR:-}" ] || return 0
+  local failed=0 name i
+  if daemon_runs slurmctld && timeout 5 scontrol ping 2>/dev/null | grep -q 'is UP'; then
+    timeout 20 squeue -h -o %A 2>/dev/null | sort -u | timeout 20 xargs -r scancel 2>/dev/null
+    wait_until 10 queue_empty 2>/dev/null
+  fi
+  for name in slurmctld shapleyd; do daemon_stop "$name" || failed=1; done
+  for i in "${!CLUSTER_NODE_CPUS[@]}"; do daemon_stop "slurmd.n$((i + 1))" || failed=1; done
+  _kill_leftovers
+  daemon_stop munged || failed=1
+  rm -f "$CLUSTER_CLAIM"
+  return "$failed"
+}
+
+# cluster_discard: after cluster_stop, the directory too.
+cluster_discard() {
+  [ -n "${CLUSTER_DIR:-}" ] && rm -rf "$CLUSTER_DIR"
+  unset CLUSTER_DIR
+}
+
+_cluster_requirements() {
+  local program missing=()
+  [ "$(id -u)" -eq 0 ] || { say "a private Slurm cluster needs root: slurmd starts jobs of other users"; return 1; }
+  for program in munged munge slurmctld slurmd sbatch scontrol squeue sinfo setpriv; do
+    command -v "$program" >/dev/null || missing+=("$program")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  say "missing programs: ${missing[*]}; install the packages of packaging/debian-packages.txt"
+  return 1
+}
+
+_cluster_start_daemons() {
+  local i run=$CLUSTER_DIR/run
+  daemon_start munged munged -F --force --key-file="$run/munge.key" --socket="$run/munge.socket" \
+    --pid-file="$run/munged-own.pid" --log-file="$CLUSTER_DIR/log/munged.log" --seed-file="$run/munge.seed" || return 1
+  wait_until 10 munge -n -S "$run/munge.socket" || return 1
+  if [ -e "$CLUSTER_DIR/shapleyd.yaml" ]; then shapleyd_start || return 1; fi
+  ctld_start || return 1
+  for i in "${!CLUSTER_NODE_CPUS[@]}"; do
+    # The mark finds slurmstepds that outlive their slurmd (_kill_leftovers).
+    daemon_start "slurmd.n$((i + 1))" env SHAPLEY_TEST_CLUSTER="$CLUSTER_DIR" \
+      slurmd -D -f "$SLURM_CONF" -N "n$((i + 1))" || return 1
+  done
+  wait_until 30 nodes_ready
+}
+
+# slurmstepds and job processes whose slurmd is gone have left our process tree; their environment says whose they are.
+_kill_leftovers() {
+  local environ pid
+  for environ in /proc/[0-9]*/environ; do
+    pid=${environ#/proc/} pid=${pid%/environ}
+    tr '\0' '\n' 2>/dev/null <"$environ" | awk -v dir="$CLUSTER_DIR" '
+      $0 == "SHAPLEY_TEST_CLUSTER=" dir { mine = 1 }
+      $0 == "SLURM_CONF=" dir "/slurm.conf" { conf = 1 }
+      /^SLURM_JOB_ID=/ { job = 1 }
+      END { exit !(mine || (conf && job)) }' && kill -KILL "$pid" 2>/dev/null
+  done
+  return 0
+}
+
+# A block of 32 ports below the ephemeral range. The claim file keeps a second cluster that starts at the same moment off
+# the same block; one left by a dead process is taken over.
+_claim_ports() {
+  local claims=${TMPDIR:-/tmp}/shapley-test-ports try base owner used
+  mkdir -p "$claims"
+  used=" $(awk 'FNR > 1 { split($2, a, ":"); print strtonum("0x" a[2]) }' /proc/net/tcp /proc/net/tcp6 2>/dev/null | tr '\n' ' ')"
+  for try in {1..200}; do
+    base=$((20000 + RANDOM % 390 * 32))
+    CLUSTER_CLAIM=$claims/$base
+    owner=$(cat "$CLUSTER_CLAIM" 2>/dev/null)
+    [ -n "$owner" ] && ! [ -e "/proc/$owner" ] && rm -f "$CLUSTER_CLAIM"
+    (set -o noclobber; echo "$$" >"$CLUSTER_CLAIM") 2>/dev/null || continue
+    for try in {0..31}; do [[ $used == *" $((base + try)) "* ]] && break; done
+    if [[ $used != *" $((base + try)) "* ]]; then
+      CLUSTER_PORT=$base
+      return
+    fi
+    rm -f "$CLUSTER_CLAIM"
+  done
+  say "no free block of ports below 32768"
+  return 1
+}
+
+_slurm_plugin_dir() {
+  local so
+  for so in /usr/lib/*/slurm-wlm /usr/lib64/slurm /usr/lib/slurm; do
+    [ -e "$so/priority_multifactor.so" ] && echo "$so" && return
+  done
+}
+
+_write_slurm_conf() {
+  local i nodes="" priority_lines=""
+  # slurmctld refuses a PluginDir that does not exist, and plain multifactor needs none of ours.
+  if [ "$CLUSTER_PRIORITY" = priority/shapley ]; then
+    priority_lines="PriorityParameters=socket=$SHAPLEY_SOCKET,interval=${CLUSTER_SCAN_MS}ms"$'\n'
+    priority_lines+="PluginDir=$SHAPLEY_BUILD/lib/slurm:$(_slurm_plugin_dir)"
+  fi
+  for i in "${!CLUSTER_NODE_CPUS[@]}"; do
+    nodes+="NodeName=n$((i + 1)) NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((CLUSTER_PORT + 1 + i))"
+    nodes+=" CPUs=${CLUSTER_NODE_CPUS[i]} RealMemory=1000 State=UNKNOWN"$'\n'
+  done
+  cat >"$SLURM_CONF" <<CONF
+ClusterName=shapleytest
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort=$CLUSTER_PORT
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+# The shortest life of a credential that Slurm accepts: a requeued job waits this long and one second.
+AuthInfo=socket=$CLUSTER_DIR/run/munge.socket,cred_expire=5
+CredType=cred/munge
+StateSaveLocation=$CLUSTER_DIR/state
+SlurmdSpoolDir=$CLUSTER_DIR/spool/%n
+SlurmctldPidFile=$CLUSTER_DIR/run/slurmctld-own.pid
+SlurmdPidFile=$CLUSTER_DIR/run/slurmd-own.%n.pid
+SlurmctldLogFile=$CLUSTER_DIR/log/slurmctld.log
+SlurmdLogFile=$CLUSTER_DIR/log/slurmd.%n.log
+SlurmctldDebug=verbose
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SwitchType=switch/none
+MpiDefault=none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc=$CLUSTER_JOBCOMP
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerType=$CLUSTER_SCHEDULER
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,default_queue_depth=10000
+SlurmdParameters=config_overrides
+ReturnToService=2
+MinJobAge=300
+KillWait=1
+PropagateResourceLimits=NONE
+# Any epilog makes slurmctld wait for slurmd's own message instead of its one-second tick: jobs end five times faster.
+Epilog=/bin/true
+PriorityType=$CLUSTER_PRIORITY
+$priority_lines
+$CLUSTER_EXTRA_CONF
+${nodes}PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
+CONF
+}

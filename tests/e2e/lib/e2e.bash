@@ -1,0 +1,16 @@
+# What every end-to-end test shares: a cluster that is stopped and removed whatever happens; a failing test keeps its logs.
+# shellcheck source=cluster.bash
+source "$(dirname "${BASH_SOURCE[0]}")/cluster.bash"
+source "$(dirname "${BASH_SOURCE[0]}")/jobs.bash"
+
+teardown() {
+  local stopped=0
+  cluster_stop || stopped=1
+  if [ "${BATS_TEST_COMPLETED:-}" = 1 ] && [ "$stopped" -eq 0 ]; then
+    cluster_discard
+    return
+  fi
+  echo "logs, ledger and Slurm's job records are kept in $CLUSTER_DIR"
+  tail -n 25 "$CLUSTER_DIR/log/shapleyd.out" "$CLUSTER_DIR/log/slurmctld.log" 2>/dev/null
+  return "$stopped"
+}
