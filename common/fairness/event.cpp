@@ -13,8 +13,8 @@ struct Overloaded : Ts... {
 };
 
 std::string text_of(const SegmentKey& key) {
-  return std::string(name_of(key.kind)) + '/' + std::to_string(key.job.value) + '/' + std::to_string(key.anchor.value) + '/' +
-         std::to_string(key.ordinal);
+  return std::string(name_of(key.kind)) + '/' + std::to_string(key.job.value) + '/' + std::to_string(key.anchor.value) +
+         '/' + std::to_string(key.ordinal);
 }
 
 std::string identity_of(const Event& event) {
@@ -35,8 +35,9 @@ std::string identity_of(const Event& event) {
       event);
 }
 
-constexpr std::array k_close_reasons{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued, CloseReason::resized,
-                                     CloseReason::started, CloseReason::changed,   CloseReason::vanished};
+constexpr std::array k_close_reasons{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued,
+                                     CloseReason::resized, CloseReason::started,   CloseReason::changed,
+                                     CloseReason::vanished};
 
 }  // namespace
 
@@ -58,19 +59,30 @@ Instant time_of(const Event& event) {
                     event);
 }
 
-std::string event_key(const Event& event) { return std::string(kind_of(event)) + '/' + identity_of(event); }
+std::string event_key(const Event& event) {
+  return std::string(kind_of(event)) + '/' + identity_of(event);
+}
 
-std::string_view name_of(SegmentKind kind) { return kind == SegmentKind::run ? "run" : "wait"; }
+std::string_view name_of(SegmentKind kind) {
+  return kind == SegmentKind::run ? "run" : "wait";
+}
 
 std::string_view name_of(CloseReason reason) {
   switch (reason) {
-    case CloseReason::ended: return "ended";
-    case CloseReason::suspended: return "suspended";
-    case CloseReason::requeued: return "requeued";
-    case CloseReason::resized: return "resized";
-    case CloseReason::started: return "started";
-    case CloseReason::changed: return "changed";
-    case CloseReason::vanished: return "vanished";
+    case CloseReason::ended:
+      return "ended";
+    case CloseReason::suspended:
+      return "suspended";
+    case CloseReason::requeued:
+      return "requeued";
+    case CloseReason::resized:
+      return "resized";
+    case CloseReason::started:
+      return "started";
+    case CloseReason::changed:
+      return "changed";
+    case CloseReason::vanished:
+      return "vanished";
   }
   return "ended";
 }

@@ -27,8 +27,8 @@ inline constexpr std::string_view k_commons = "commons";
 enum class SegmentKind : std::uint8_t { run, wait };
 
 // Identity of a segment. `anchor` is the start_time of the run (for a wait: the instant the job became eligible);
-// `ordinal` numbers the segments of one (kind, job, anchor), from 0, as suspend/resume or resize cut it. The anchor keeps
-// identities apart when Slurm reuses a job id or starts a job again.
+// `ordinal` numbers the segments of one (kind, job, anchor), from 0, as suspend/resume or resize cut it. The anchor
+// keeps identities apart when Slurm reuses a job id or starts a job again.
 struct SegmentKey {
   SegmentKind kind = SegmentKind::run;
   JobId job;
@@ -44,8 +44,8 @@ struct NodeShare {
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 
-// [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors` is
-// their sum. For a wait `nodes` is empty.
+// [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
+// is their sum. For a wait `nodes` is empty.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;
@@ -58,8 +58,8 @@ struct SegmentOpened {
 enum class CloseReason : std::uint8_t { ended, suspended, requeued, resized, started, changed, vanished };
 
 // The segment's exclusive end. end < begin is an error; end == begin leaves a segment without effect.
-// `started` and `changed` end waits (the job started; its demand or eligibility changed). `job_state` is Slurm's word for
-// the state that followed ("COMPLETED", "SUSPENDED", ...), for auditors only.
+// `started` and `changed` end waits (the job started; its demand or eligibility changed). `job_state` is Slurm's word
+// for the state that followed ("COMPLETED", "SUSPENDED", ...), for auditors only.
 struct SegmentClosed {
   SegmentKey key;
   Instant end;
@@ -76,9 +76,9 @@ struct SegmentRetracted {
   friend bool operator==(const SegmentRetracted&, const SegmentRetracted&) = default;
 };
 
-// The organizations of the configuration in its order (ties of ranks go to the first). In force from `at` until the next
-// such event. An organization not named before joins the books; one no longer named keeps its row and rank order after
-// the named ones. guests and commons are implied and come last.
+// The organizations of the configuration in its order (ties of ranks go to the first). In force from `at` until the
+// next such event. An organization not named before joins the books; one no longer named keeps its row and rank order
+// after the named ones. guests and commons are implied and come last.
 struct OrganizationsDeclared {
   Instant at;
   std::vector<std::string> names;
@@ -98,9 +98,9 @@ struct OwnershipSpan {
   friend bool operator==(const OwnershipSpan&, const OwnershipSpan&) = default;
 };
 
-// Who owns `node` at every instant from `effective` on, as agreed at `effective`: spans ascending by `from`, the last one
-// open. It replaces what earlier statements said about instants >= effective and leaves the past alone. Spans may begin
-// before `effective` (they hold from `effective` on) or after it (a dated hand-over that is already known).
+// Who owns `node` at every instant from `effective` on, as agreed at `effective`: spans ascending by `from`, the last
+// one open. It replaces what earlier statements said about instants >= effective and leaves the past alone. Spans may
+// begin before `effective` (they hold from `effective` on) or after it (a dated hand-over that is already known).
 struct OwnershipStated {
   std::string node;
   Instant effective;
@@ -124,14 +124,15 @@ struct PeriodDeclared {
   friend bool operator==(const PeriodDeclared&, const PeriodDeclared&) = default;
 };
 
-// Facts about a job that auditors and `shapleyctl jobs` want; the books do not depend on them. Identity: job, submit time.
+// Facts about a job that auditors and `shapleyctl jobs` want; the books do not depend on them. Identity: job, submit
+// time.
 struct JobDescribed {
   JobId job;
   Instant submit;
   std::string organization;
-  std::uint32_t array_job = 0;            // 0: not an array
+  std::uint32_t array_job = 0;  // 0: not an array
   std::optional<std::uint32_t> array_task;
-  std::uint32_t het_job = 0;              // 0: not heterogeneous
+  std::uint32_t het_job = 0;  // 0: not heterogeneous
   std::uint32_t user_id = 0;
   std::uint32_t group_id = 0;
   std::string account, partition, qos, name, wckey;
@@ -154,8 +155,8 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 // The instant an event speaks of (begin, end, at, effective, submit).
 [[nodiscard]] Instant time_of(const Event& event);
 
-// The identity of the fact as text: kind and identifying members ("segment_opened/run/17/1700000000/0"). Two events with
-// one key must be equal; State::apply reports a differing second one as Errc::conflict.
+// The identity of the fact as text: kind and identifying members ("segment_opened/run/17/1700000000/0"). Two events
+// with one key must be equal; State::apply reports a differing second one as Errc::conflict.
 [[nodiscard]] std::string event_key(const Event& event);
 
 [[nodiscard]] std::string_view name_of(SegmentKind kind);

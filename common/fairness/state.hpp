@@ -4,11 +4,12 @@
 // Sum(psi) = Sum(phi_direct) = Sum(phi_rate), to the unit. Single-threaded; the caller owns it. It reads no clock:
 // advance(t) tells it the time.
 //
-// psi and phi_direct (FS13 Algorithm 1, as the closed form of SR13 Eq. 3 over the processors that u owns, whoever's jobs
-// run on them; the printed algorithm's lines 15-16 and 22-23 are slips, see docs/concepts) are sums over segments and do
-// not care about order. phi_rate accrues at the Shapley value of the instantaneous game (shapley_value.hpp), which depends
-// on the history of demand: breakpoints are kept back to `horizon()`, and a late event re-evaluates from its own time.
-// An event older than the horizon makes apply() answer needs_replay; the caller then rebuilds from the ledger.
+// psi and phi_direct (FS13 Algorithm 1, as the closed form of SR13 Eq. 3 over the processors that u owns, whoever's
+// jobs run on them; the printed algorithm's lines 15-16 and 22-23 are slips, see docs/concepts) are sums over segments
+// and do not care about order. phi_rate accrues at the Shapley value of the instantaneous game (shapley_value.hpp),
+// which depends on the history of demand: breakpoints are kept back to `horizon()`, and a late event re-evaluates from
+// its own time. An event older than the horizon makes apply() answer needs_replay; the caller then rebuilds from the
+// ledger.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +44,9 @@ struct Standing {
   Utility psi;
   Utility phi_direct;
   Utility phi_rate;
-  CpuTime got;           // work its jobs did
-  CpuTime given_direct;  // work done on its processors
-  CpuTime given_rate;    // integral of its Shapley rate
+  CpuTime got;               // work its jobs did
+  CpuTime given_direct;      // work done on its processors
+  CpuTime given_rate;        // integral of its Shapley rate
   MicroProcessors owned;     // offered now, by ownership and capacity
   MicroProcessors used;      // its jobs hold now
   MicroProcessors waiting;   // its eligible pending jobs ask for now
@@ -90,18 +91,20 @@ class State {
   ~State();
 
   // Folds one event in. Errors (books unchanged): Errc::conflict when a different event has the same key, or a segment
-  // would end before it begins; Errc::invalid_argument for a malformed event (negative processors, shares over 100 %, ...).
-  // A SegmentClosed may come before its SegmentOpened; it waits for it.
+  // would end before it begins; Errc::invalid_argument for a malformed event (negative processors, shares over 100 %,
+  // ...). A SegmentClosed may come before its SegmentOpened; it waits for it.
   [[nodiscard]] Expected<Applied> apply(const Event& event);
 
-  // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <= now().
+  // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <=
+  // now().
   void advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
 
   // All rows by OrgId, at t = max(t, now()).
   [[nodiscard]] std::vector<Standing> standings(Instant t);
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
-  [[nodiscard]] Instant period_begin() const;  // of the period that holds now(); time of the first event at the earliest
+  [[nodiscard]] Instant period_begin()
+      const;  // of the period that holds now(); time of the first event at the earliest
   [[nodiscard]] Period period() const;
 
   // Names by OrgId; guests is 0, commons is 1.

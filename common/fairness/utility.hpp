@@ -2,11 +2,11 @@
 //
 // A segment (s, e, q) at time t, with p = min(e, t) - s seconds done:
 //     psi = q * ( p*(t - s) - p*(p-1)/2 ),     2*psi = q * p * (2*(t - s) - p + 1)
-// i.e. each of the p unit parts, begun at s+i, is worth t - (s+i). Only such utilities ignore how work is cut into jobs and
-// give no reason to delay it [SR13 Thm. 4.1].
+// i.e. each of the p unit parts, begun at s+i, is worth t - (s+i). Only such utilities ignore how work is cut into jobs
+// and give no reason to delay it [SR13 Thm. 4.1].
 //
-// For t inside the books' current period the sum over many segments is a quadratic (running) plus a line (finished) in t,
-// so it is kept as coefficients: adding, removing and evaluating are O(1), exact, and independent of order.
+// For t inside the books' current period the sum over many segments is a quadratic (running) plus a line (finished) in
+// t, so it is kept as coefficients: adding, removing and evaluating are O(1), exact, and independent of order.
 //
 // Range: |q| <= 1e12 micro-processors in sum, instants below 2^40 s: every coefficient stays under 1e37.
 #pragma once
@@ -25,8 +25,8 @@ struct SegmentUtilityInput {
 // Work done until t: q * p.
 [[nodiscard]] CpuTime segment_work(const SegmentUtilityInput& segment, Instant t);
 
-// The sum of psi and of work over a multiset of segments. Subtracting a segment that was added restores the sum exactly.
-// Evaluate only at t >= every begin that was added, and >= every end of a finished segment that was added.
+// The sum of psi and of work over a multiset of segments. Subtracting a segment that was added restores the sum
+// exactly. Evaluate only at t >= every begin that was added, and >= every end of a finished segment that was added.
 class UtilitySum {
  public:
   // A segment still running: counts in full at every t >= begin.
@@ -45,7 +45,7 @@ class UtilitySum {
     MicroProcessors running;
     Int128 slope = 0;
     Int128 constant = 0;
-    Int128 work_slope = 0;     // running processors
+    Int128 work_slope = 0;  // running processors
     Int128 work_constant = 0;
     friend bool operator==(const Coefficients&, const Coefficients&) = default;
   };

@@ -1,0 +1,26 @@
+// Runs one policy over one instance: the laboratory's clock.
+//
+// Greedy: while a processor is free and a job waits, one is started. Where only one organization
+// waits the policy is not asked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fairness/instance.hpp"
+#include "fairness/policies/policy.hpp"
+
+namespace shapley::fairness {
+
+struct SimulationResult {
+  std::vector<std::int64_t> psi;  // by organization, at instance.end
+  std::int64_t value = 0;         // v = sum of psi
+  std::int64_t work = 0;          // p_tot: unit parts done before instance.end
+  std::vector<Start> schedule;    // by job index; jobs that did not start are absent
+  std::uint64_t events = 0;       // releases, starts and completions
+};
+
+// REQUIRES: validate(instance).
+[[nodiscard]] SimulationResult simulate(const Instance& instance, Policy& policy);
+
+}  // namespace shapley::fairness

@@ -1,0 +1,126 @@
+#include "sim/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "fairness/policies/direct_contr.hpp"
+#include "fairness/policies/ref.hpp"
+#include "fairness/policies/shapley_rate.hpp"
+#include "fairness/policies/share_policies.hpp"
+
+namespace shapley::sim {
+
+namespace {
+
+using fairness::Instance;
+using PolicyPtr = std::unique_ptr<fairness::Policy>;
+using Maker = PolicyPtr (*)(const Instance&, const PolicyOptions&);
+
+struct Entry {
+  std::string_view name;
+  std::size_t organizations_max;
+  std::string_view alternative;  // named when organizations_max is exceeded
+  Maker make;
+};
+
+constexpr std::size_t k_mask_organizations = 32;  // waiting sets are 32-bit masks
+constexpr std::string_view k_no_alternative = "merge small organizations";
+
+std::vector<fairness::Permutation> permutations_of(const Instance& instance, const PolicyOptions& options) {
+  if (!options.permutations.empty()) return options.permutations;
+  return fairness::draw_permutations(instance.organizations(), options.samples, options.seed);
+}
+
+template <fairness::RateMethod Method>
+PolicyPtr make_rate(const Instance& instance, const PolicyOptions& options) {
+  return fairness::make_shapley_rate(instance, {.method = Method, .seed = options.seed});
+}
+template <bool Identity>
+PolicyPtr make_direct(const Instance& instance, const PolicyOptions& options) {
+  return fairness::make_direct_contr(instance, {.identity = Identity, .seed = options.seed});
+}
+template <fairness::Share Share>
+PolicyPtr make_share(const Instance& instance, const PolicyOptions&) {
+  return std::make_unique<fairness::FairShare>(instance, Share);
+}
+template <typename P>
+PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
+  return std::make_unique<P>(instance);
+}
+
+const std::array k_policies{
+    Entry{"ref", fairness::k_max_lattice_organizations, "use rand or shapley_rate_sampled",
+          [](const Instance& i, const PolicyOptions&) { return fairness::make_ref(i); }},
+    Entry{"rand", k_mask_organizations, k_no_alternative,
+          [](const Instance& i, const PolicyOptions& o) { return fairness::make_rand(i, permutations_of(i, o)); }},
+    Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>},
+    Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>},
+    Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<fairness::RoundRobin>},
+    Entry{"fair_share", k_mask_organizations, k_no_alternative, make_share<fairness::Share::used_time>},
+    Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_share<fairness::Share::utility>},
+    Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_share<fairness::Share::running>},
+    Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<fairness::FirstComeFirstServed>},
+    Entry{"shapley_rate", fairness::k_max_lattice_organizations, "use shapley_rate_sampled",
+          make_rate<fairness::RateMethod::exact>},
+    Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<fairness::RateMethod::sampled>},
+    Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<fairness::RateMethod::leave_one_out>},
+};
+
+Expected<void> check_permutations(const Instance& instance, const std::vector<fairness::Permutation>& permutations) {
+  for (fairness::Permutation permutation : permutations) {
+    std::sort(permutation.begin(), permutation.end());
+    bool fits = permutation.size() == instance.organizations();
+    for (std::size_t u = 0; fits && u < permutation.size(); ++u) fits = permutation[u] == u;
+    if (!fits) {
+      return fail(Errc::invalid_argument, "--permutations: each must name every organization from 0 to " +
+                                              std::to_string(instance.organizations() - 1) + " once");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : k_policies) names.emplace_back(entry.name);
+  return names;
+}
+
+Expected<PolicyPtr> make_policy(std::string_view name, const Instance& instance, const PolicyOptions& options) {
+  const auto* entry =
+      std::find_if(k_policies.begin(), k_policies.end(), [&](const Entry& e) { return e.name == name; });
+  if (entry == k_policies.end()) {
+    std::string known;
+    for (const Entry& e : k_policies) known += (known.empty() ? "" : ", ") + std::string(e.name);
+    return fail(Errc::invalid_argument, "policy \"" + std::string(name) + "\" is unknown; known are " + known);
+  }
+  if (instance.organizations() > entry->organizations_max) {
+    return fail(Errc::limit, "policy " + std::string(name) + ": " + std::to_string(instance.organizations()) +
+                                 " organizations exceed its limit of " + std::to_string(entry->organizations_max) +
+                                 "; " + std::string(entry->alternative));
+  }
+  SHAPLEY_TRY(check_permutations(instance, options.permutations));
+  return entry->make(instance, options);
+}
+
+Expected<std::vector<fairness::Permutation>> parse_permutations(std::string_view text) {
+  std::vector<fairness::Permutation> permutations(1);
+  for (const char c : text) {
+    if (c == ',') {
+      permutations.emplace_back();
+    } else if (c >= '0' && c <= '9') {
+      permutations.back().push_back(static_cast<std::uint32_t>(c - '0'));
+    } else if (c >= 'a' && c <= 'v') {
+      permutations.back().push_back(static_cast<std::uint32_t>(c - 'a' + 10));
+    } else {
+      return fail(Errc::invalid_argument,
+                  std::string("--permutations: unexpected character '") + c + "'; write them as 012,210");
+    }
+  }
+  return permutations;
+}
+
+}  // namespace shapley::sim

@@ -1,0 +1,32 @@
+// Every policy by the name that the command line uses.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "fairness/policies/policy.hpp"
+#include "fairness/policies/rand.hpp"
+
+namespace shapley::sim {
+
+struct PolicyOptions {
+  std::uint64_t seed = 1;
+  std::size_t samples = 15;                         // rand: number of permutations drawn
+  std::vector<fairness::Permutation> permutations;  // rand: these instead of drawn ones
+};
+
+[[nodiscard]] std::vector<std::string> policy_names();
+
+// Errc::invalid_argument for an unknown name (lists the known ones) or permutations that do not fit the instance;
+// Errc::limit when the instance has more organizations than the policy can hold (names the alternative).
+[[nodiscard]] Expected<std::unique_ptr<fairness::Policy>> make_policy(std::string_view name,
+                                                                      const fairness::Instance& instance,
+                                                                      const PolicyOptions& options);
+
+// "012,210": one permutation per word, a digit or letter (0-9, a-v) per organization.
+[[nodiscard]] Expected<std::vector<fairness::Permutation>> parse_permutations(std::string_view text);
+
+}  // namespace shapley::sim
