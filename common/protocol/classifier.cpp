@@ -7,47 +7,59 @@ namespace shapley::protocol {
 
 namespace {
 
-bool same_account(std::string_view rule, std::string_view account) {
-  // Slurm keeps accounts in lower case; the rule may have been typed otherwise.
-  return rule.size() == account.size() && std::equal(rule.begin(), rule.end(), account.begin(), [](char a, char b) {
-           const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-           return lower(a) == lower(b);
-         });
-}
-
-bool matches_account(const Rule& rule, const JobTraits& job) {
-  if (same_account(rule.name, job.account)) return true;
-  for (const std::string_view ancestor : job.account_ancestors) {
-    if (same_account(rule.name, ancestor)) return true;
-  }
-  return false;
-}
-
-bool matches(const Rule& rule, const JobTraits& job) {
-  switch (rule.kind) {
-    case RuleKind::account:
-      return matches_account(rule, job);
-    case RuleKind::partition:
-      return rule.name == job.partition;
-    case RuleKind::qos:
-      return rule.name == job.qos;
-    case RuleKind::user:
-      return rule.id == job.user_id;
-    case RuleKind::group:
-      return rule.id == job.group_id;
-  }
-  return false;
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 }  // namespace
 
-Classifier::Classifier(std::vector<Rule> rules) : rules_(std::move(rules)) {}
+// FNV-1a over the folded letters: short names, and no copy to fold them into.
+std::size_t Classifier::AccountHash::operator()(std::string_view name) const {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(lower(c))) * 0x100000001b3U;
+  return hash;
+}
+
+bool Classifier::AccountEqual::operator()(std::string_view a, std::string_view b) const {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+Classifier::Classifier(std::vector<Rule> rules) : rules_(std::move(rules)) {
+  for (std::size_t position = 0; position < rules_.size(); ++position) {
+    const Rule& rule = rules_[position];
+    // emplace keeps what is there already: the first rule wins.
+    switch (rule.kind) {
+      case RuleKind::account:
+        accounts_.emplace(rule.name, position);
+        break;
+      case RuleKind::partition:
+        partitions_.emplace(rule.name, position);
+        break;
+      case RuleKind::qos:
+        qos_.emplace(rule.name, position);
+        break;
+      case RuleKind::user:
+        users_.emplace(rule.id, position);
+        break;
+      case RuleKind::group:
+        groups_.emplace(rule.id, position);
+        break;
+    }
+  }
+}
 
 std::string_view Classifier::organization_of(const JobTraits& job) const {
-  for (const Rule& rule : rules_) {
-    if (matches(rule, job)) return rule.organization;
-  }
-  return {};
+  std::size_t first = rules_.size();
+  const auto consider = [&first](const auto& index, const auto& key) {
+    if (const auto found = index.find(key); found != index.end()) first = std::min(first, found->second);
+  };
+  consider(accounts_, job.account);
+  for (const std::string_view ancestor : job.account_ancestors) consider(accounts_, ancestor);
+  consider(partitions_, job.partition);
+  consider(qos_, job.qos);
+  consider(users_, job.user_id);
+  consider(groups_, job.group_id);
+  return first < rules_.size() ? std::string_view{rules_[first].organization} : std::string_view{};
 }
 
 }  // namespace shapley::protocol

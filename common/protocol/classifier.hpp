@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "protocol/messages.hpp"
@@ -53,7 +55,8 @@ struct JobTraits {
   std::uint32_t group_id = 0;
 };
 
-// Immutable after construction; safe to read from several threads. organization_of does not allocate.
+// Immutable after construction; safe to read from several threads. organization_of does not allocate and costs one hash
+// look-up for each trait (accounts: each level), however many rules there are.
 class Classifier {
  public:
   Classifier() = default;
@@ -62,7 +65,28 @@ class Classifier {
   [[nodiscard]] std::string_view organization_of(const JobTraits& job) const;
 
  private:
+  // Slurm keeps accounts in lower case, but a rule or a job may have been typed otherwise: letters A-Z and a-z are
+  // equal.
+  struct AccountHash {
+    using is_transparent = void;
+    [[nodiscard]] std::size_t operator()(std::string_view name) const;
+  };
+  struct AccountEqual {
+    using is_transparent = void;
+    [[nodiscard]] bool operator()(std::string_view a, std::string_view b) const;
+  };
+  struct NameHash {
+    using is_transparent = void;
+    [[nodiscard]] std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
+
+  // Each maps what a rule looks for to the position of the first such rule.
   std::vector<Rule> rules_;
+  std::unordered_map<std::string, std::size_t, AccountHash, AccountEqual> accounts_;
+  std::unordered_map<std::string, std::size_t, NameHash, std::equal_to<>> partitions_;
+  std::unordered_map<std::string, std::size_t, NameHash, std::equal_to<>> qos_;
+  std::unordered_map<std::uint32_t, std::size_t> users_;
+  std::unordered_map<std::uint32_t, std::size_t> groups_;
 };
 
 }  // namespace shapley::protocol

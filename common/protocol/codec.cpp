@@ -1,10 +1,14 @@
 #include "protocol/codec.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <msgpack.hpp>
 
@@ -115,43 +119,66 @@ void pack_value(Packer& packer, const std::vector<T>& values) {
   for (const T& value : values) pack_value(packer, value);
 }
 
-// Unpacking throws msgpack's exceptions; decode_body is the only caller and turns them into errors.
-template <Plain T>
-void unpack_value(const msgpack::object& object, T& value) {
-  value = object.as<T>();
-}
-template <typename T>
-requires std::is_enum_v<T>
-void unpack_value(const msgpack::object& object, T& value) {
-  const auto number = object.as<std::uint8_t>();
-  if (number > last_of(T{})) throw msgpack::type_error();
-  value = static_cast<T>(number);
-}
-template <typename T>
-void unpack_value(const msgpack::object& object, std::vector<T>& values);
-template <Record T>
-void unpack_value(const msgpack::object& object, T& record) {
-  if (object.type != msgpack::type::ARRAY) throw msgpack::type_error();
-  const msgpack::object_array& array = object.via.array;
-  std::uint32_t next = 0;
-  std::apply([&](auto&... member) { ((next < array.size ? unpack_value(array.ptr[next++], member) : void()), ...); },
-             members(record));
-}
-template <typename T>
-void unpack_value(const msgpack::object& object, std::vector<T>& values) {
-  if (object.type != msgpack::type::ARRAY) throw msgpack::type_error();
-  const msgpack::object_array& array = object.via.array;
-  values.clear();
-  values.resize(array.size);
-  for (std::uint32_t i = 0; i < array.size; ++i) unpack_value(array.ptr[i], values[i]);
-}
+// A list of empty records costs the sender one byte each and us hundreds. Every member of a complete record takes at
+// least one byte, so what an honest peer sends never unpacks to more than this many bytes per byte (an empty
+// std::string is the worst case); a body that would is refused before its memory is taken.
+constexpr std::size_t k_max_expansion = 32;
+
+// Lists of any kind are shorter than this; slurmctld itself numbers fewer jobs and nodes.
+constexpr std::size_t k_max_list = 1U << 20U;
+
+// Unpacks values and counts the memory of their lists. Throws msgpack's exceptions; decode_body is the only user and
+// turns them into errors.
+class Unpacker {
+ public:
+  explicit Unpacker(std::size_t body_bytes) : budget_(k_max_expansion * body_bytes) {}
+
+  template <Plain T>
+  void unpack(const msgpack::object& object, T& value) {
+    value = object.as<T>();
+  }
+
+  template <typename T>
+  requires std::is_enum_v<T>
+  void unpack(const msgpack::object& object, T& value) {
+    const auto number = object.as<std::uint8_t>();
+    if (number > last_of(T{})) throw msgpack::type_error();
+    value = static_cast<T>(number);
+  }
+
+  template <Record T>
+  void unpack(const msgpack::object& object, T& record) {
+    const msgpack::object_array& array = array_of(object);
+    std::uint32_t next = 0;
+    std::apply([&](auto&... member) { ((next < array.size ? unpack(array.ptr[next++], member) : void()), ...); },
+               members(record));
+  }
+
+  template <typename T>
+  void unpack(const msgpack::object& object, std::vector<T>& values) {
+    const msgpack::object_array& array = array_of(object);
+    const std::size_t bytes = array.size * sizeof(T);
+    if (bytes > budget_) throw msgpack::array_size_overflow("list too long for the frame");
+    budget_ -= bytes;
+    values.resize(array.size);
+    for (std::uint32_t i = 0; i < array.size; ++i) unpack(array.ptr[i], values[i]);
+  }
+
+ private:
+  static const msgpack::object_array& array_of(const msgpack::object& object) {
+    if (object.type != msgpack::type::ARRAY) throw msgpack::type_error();
+    return object.via.array;
+  }
+
+  std::size_t budget_;
+};
 
 template <std::size_t I = 0>
-Expected<Message> decode_as(std::size_t type, const msgpack::object& object) {
+Expected<Message> decode_as(std::size_t type, const msgpack::object& object, Unpacker unpacker) {
   if constexpr (I < std::variant_size_v<Message>) {
-    if (type != I) return decode_as<I + 1>(type, object);
+    if (type != I) return decode_as<I + 1>(type, object, unpacker);
     std::variant_alternative_t<I, Message> message;
-    unpack_value(object, message);
+    unpacker.unpack(object, message);
     return Message{std::move(message)};
   } else {
     return fail(Errc::protocol, "protocol: decode: unknown message type " + std::to_string(type));
@@ -183,15 +210,17 @@ Expected<Message> decode_body(std::string_view body) {
   const auto type = static_cast<std::size_t>(static_cast<unsigned char>(body.front()));
   body.remove_prefix(1);
   try {
-    // No count inside a frame can honestly exceed its bytes, so the body's own size bounds every allocation.
-    const msgpack::unpack_limit limit(body.size(), body.size(), body.size(), body.size(), body.size(), k_max_depth);
+    // No count can honestly exceed the bytes that hold what is counted, so the body's own size bounds every allocation.
+    const std::size_t bytes = body.size();
+    const std::size_t list = std::min(bytes, k_max_list);
+    const msgpack::unpack_limit limit(list, list, bytes, bytes, bytes, k_max_depth);
     std::size_t offset = 0;
     const msgpack::object_handle handle = msgpack::unpack(body.data(), body.size(), offset, nullptr, nullptr, limit);
     if (offset != body.size()) {
       return fail(Errc::protocol,
                   "protocol: decode: " + std::to_string(body.size() - offset) + " bytes after the message");
     }
-    return decode_as(type, handle.get());
+    return decode_as(type, handle.get(), Unpacker(bytes));
   } catch (const std::exception& error) {
     return fail(Errc::protocol,
                 "protocol: decode: message type " + std::to_string(type) + ": malformed body (" + error.what() + ")");

@@ -1,6 +1,7 @@
-// Frames on the wire: 4 bytes length (big endian, of what follows), 1 byte message type, MessagePack array of the members
-// in the order of messages.hpp. Unknown trailing members are ignored, missing ones keep their defaults; an unknown type or a
-// malformed body is Errc::protocol. Nothing here throws.
+// Frames on the wire: 4 bytes length (big endian, of what follows), 1 byte message type, MessagePack array of the
+// members in the order of messages.hpp. Unknown trailing members are ignored, missing ones keep their defaults; an
+// unknown type or a malformed body is Errc::protocol, and so is a list so long for its frame that it can only be meant
+// to eat our memory. Nothing here throws, exhausted memory apart. Worked example: docs/reference/protocol.md.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,8 @@ namespace shapley::protocol {
 inline constexpr std::size_t k_max_frame_bytes = 64U << 20U;
 // Before Hello was accepted a peer may send no more than this.
 inline constexpr std::size_t k_max_first_frame_bytes = 4096;
+// What the daemon takes from a reader, who may be any user of the machine and has only queries to send.
+inline constexpr std::size_t k_max_reader_frame_bytes = 1U << 20U;
 
 // The whole frame, header included.
 [[nodiscard]] std::string encode_frame(const Message& message);

@@ -1,9 +1,9 @@
 // The messages between the plugin (the feeder), shapleyd and readers such as shapleyctl.
 //
 // A connection opens with Hello and is answered by Welcome or Refused. A feeder then sends a snapshot (SnapshotBegin,
-// Observations..., SnapshotEnd) and after it deltas (Observations); each carries a sequence number that rises by one within
-// the connection's `instance`, and the daemon acknowledges (Ack) what is durable. A reader sends Query and gets Reply.
-// The daemon pushes Ranks and Rules to feeders whenever they change.
+// Observations..., SnapshotEnd) and after it deltas (Observations); each carries a sequence number that rises by one
+// within the connection's `instance`, and the daemon acknowledges (Ack) what is durable. A reader sends Query and gets
+// Reply. The daemon pushes Ranks and Rules to feeders whenever they change.
 //
 // Observations say what slurmctld's records hold, with Slurm's own exact times; the daemon derives events from them and
 // its books (daemon/observer.hpp), so sending one twice, or late, is harmless.
@@ -32,80 +32,98 @@ struct Hello {
   std::uint64_t instance = 0;  // feeder: names one life of the plugin; sequence numbers count within it
   std::uint32_t min_job_age_s = 0;
   std::uint32_t interval_ms = 0;
+  friend bool operator==(const Hello&, const Hello&) = default;
 };
 
 struct Welcome {
   std::uint32_t version = k_version;
   std::string program;
-  bool act = true;                 // false: mode observe, leave priorities alone
-  bool strict = true;              // order: strict | weighted
-  std::uint32_t weight = 0;        // order weighted: site factor of the first rank
-  std::uint32_t stale_after_s = 0; // how long ranks hold when the daemon is away
-  std::uint64_t acknowledged = 0;  // last durable sequence number of this instance
+  bool act = true;                  // false: mode observe, leave priorities alone
+  bool strict = true;               // order: strict | weighted
+  std::uint32_t weight = 0;         // order weighted: site factor of the first rank
+  std::uint32_t stale_after_s = 0;  // how long ranks hold when the daemon is away
+  std::uint64_t acknowledged = 0;   // last durable sequence number of this instance
+  friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
-struct Refused { std::string reason; };
+struct Refused {
+  std::string reason;
+  friend bool operator==(const Refused&, const Refused&) = default;
+};
 
 // Job states as the daemon needs them; the plugin translates Slurm's numbers in its compatibility header.
 enum class JobState : std::uint8_t { pending, running, suspended, ended };
 
 // Why a pending job does not start. Only `startable` counts as demand.
 enum class WaitReason : std::uint8_t {
-  startable,   // waits for resources or its turn
-  held, dependency, begin_time, array_limit, account_limit, other,
+  startable,  // waits for resources or its turn
+  held,
+  dependency,
+  begin_time,
+  array_limit,
+  account_limit,
+  other,
 };
 
 struct NodeCpus {
   std::string node;
   std::uint32_t cpus = 0;
+  friend bool operator==(const NodeCpus&, const NodeCpus&) = default;
 };
 
 struct Tres {
   std::string name;  // "cpu", "mem" (MiB), "gres/gpu", ...
   std::uint64_t count = 0;
+  friend bool operator==(const Tres&, const Tres&) = default;
 };
 
 // One record of slurmctld's job_list. Times are seconds since the epoch, 0: not set.
 struct JobRecord {
   std::uint32_t job_id = 0;
-  std::uint32_t array_job_id = 0;    // 0: no array
-  std::int64_t array_task_id = -1;   // -1: none (the pending rest of an array, or no array)
-  std::uint32_t pending_tasks = 1;   // array rest: tasks that could start now within the array's own limit, else 1
+  std::uint32_t array_job_id = 0;   // 0: no array
+  std::int64_t array_task_id = -1;  // -1: none (the pending rest of an array, or no array)
+  std::uint32_t pending_tasks = 1;  // array rest: tasks that could start now within the array's own limit, else 1
   std::uint32_t het_job_id = 0;
   std::uint32_t restart_count = 0;
   JobState state = JobState::pending;
   bool completing = false;
-  std::string slurm_state;           // Slurm's word: "RUNNING", "CANCELLED", "NODE_FAIL", ...
+  std::string slurm_state;  // Slurm's word: "RUNNING", "CANCELLED", "NODE_FAIL", ...
   WaitReason wait = WaitReason::startable;
   std::uint32_t user_id = 0;
   std::uint32_t group_id = 0;
   std::string account;
   std::vector<std::string> account_ancestors;  // parents upward, nearest first; empty without slurmdbd
-  std::string partition;             // the one it runs in, or the first requested
+  std::string partition;                       // the one it runs in, or the first requested
   std::string qos, name, wckey;
   std::int64_t submit_time = 0;
-  std::int64_t eligible_time = 0;    // details->begin_time
+  std::int64_t eligible_time = 0;  // details->begin_time
   std::int64_t start_time = 0;
-  std::int64_t end_time = 0;         // 0 while it runs (Slurm's expected end is not passed on)
-  std::int64_t suspend_time = 0;     // last suspend or resume
-  std::int64_t pre_suspend_run_s = 0;   // run seconds up to suspend_time (pre_sus_time)
-  std::int64_t total_suspended_s = 0;   // tot_sus_time
+  std::int64_t end_time = 0;           // 0 while it runs (Slurm's expected end is not passed on)
+  std::int64_t suspend_time = 0;       // last suspend or resume
+  std::int64_t pre_suspend_run_s = 0;  // run seconds up to suspend_time (pre_sus_time)
+  std::int64_t total_suspended_s = 0;  // tot_sus_time
   std::int64_t resize_time = 0;
   std::uint32_t requested_cpus = 0;  // per task, for demand
   std::vector<NodeCpus> nodes;       // where it runs or ran
   std::vector<Tres> tres;            // requested (pending) or allocated counts, cpu included
+  friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
 struct NodeRecord {
   std::string name;
   std::uint32_t cpus = 0;
-  bool usable = true;                // false: down, drained, failing, powered off for good
-  std::vector<Tres> tres;            // configured counts, cpu included
+  bool usable = true;      // false: down, drained, failing, powered off for good
+  std::vector<Tres> tres;  // configured counts, cpu included
+  friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
-struct SnapshotBegin { std::uint64_t sequence = 0; std::int64_t observed_at = 0; };
+struct SnapshotBegin {
+  std::uint64_t sequence = 0;
+  std::int64_t observed_at = 0;
+  friend bool operator==(const SnapshotBegin&, const SnapshotBegin&) = default;
+};
 
-// Changed records only. `gone`: ids no longer in job_list. `lost_runs`: runs known to have begun and ended unseen.
+// Changed records only. `gone`: ids no longer in job_list.
 struct Observations {
   std::uint64_t sequence = 0;
   std::int64_t observed_at = 0;
@@ -113,18 +131,27 @@ struct Observations {
   std::vector<NodeRecord> nodes;
   std::vector<std::uint32_t> gone;
   std::vector<std::string> gone_nodes;
+  friend bool operator==(const Observations&, const Observations&) = default;
 };
 
 // All records of the moment were in the Observations since SnapshotBegin: jobs and nodes not among them do not exist.
-struct SnapshotEnd { std::uint64_t sequence = 0; std::int64_t observed_at = 0; };
+struct SnapshotEnd {
+  std::uint64_t sequence = 0;
+  std::int64_t observed_at = 0;
+  friend bool operator==(const SnapshotEnd&, const SnapshotEnd&) = default;
+};
 
-struct Ack { std::uint64_t sequence = 0; };
+struct Ack {
+  std::uint64_t sequence = 0;
+  friend bool operator==(const Ack&, const Ack&) = default;
+};
 
 // Position 0 is served first. `generation` rises with every change of order.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
   std::vector<std::string> organizations;
+  friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 
 // Classification rules in order, first match wins; see classifier.hpp. No match: guests.
@@ -132,16 +159,28 @@ enum class RuleKind : std::uint8_t { account, partition, qos, user, group };
 struct Rule {
   std::string organization;
   RuleKind kind = RuleKind::account;
-  std::string name;        // account, partition, qos (lower case for accounts, as Slurm keeps them)
-  std::uint32_t id = 0;    // user, group: the numeric id
+  std::string name;      // account, partition, qos (lower case for accounts, as Slurm keeps them)
+  std::uint32_t id = 0;  // user, group: the numeric id
+  friend bool operator==(const Rule&, const Rule&) = default;
 };
-struct Rules { std::vector<Rule> rules; };
+struct Rules {
+  std::vector<Rule> rules;
+  friend bool operator==(const Rules&, const Rules&) = default;
+};
 
 // JSON text both ways; see docs/reference/protocol.md for requests.
-struct Query { std::uint64_t id = 0; std::string json; };
-struct Reply { std::uint64_t id = 0; std::string json; };
+struct Query {
+  std::uint64_t id = 0;
+  std::string json;
+  friend bool operator==(const Query&, const Query&) = default;
+};
+struct Reply {
+  std::uint64_t id = 0;
+  std::string json;
+  friend bool operator==(const Reply&, const Reply&) = default;
+};
 
-using Message = std::variant<Hello, Welcome, Refused, SnapshotBegin, Observations, SnapshotEnd, Ack, Ranks, Rules, Query,
-                             Reply>;
+using Message =
+    std::variant<Hello, Welcome, Refused, SnapshotBegin, Observations, SnapshotEnd, Ack, Ranks, Rules, Query, Reply>;
 
 }  // namespace shapley::protocol
