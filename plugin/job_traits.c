@@ -1,0 +1,51 @@
+#include "plugin/job_traits.h"
+
+#include <string.h>
+
+void shapley_job_traits_lock(void) {
+  assoc_mgr_lock_t locks = {.assoc = READ_LOCK, .qos = READ_LOCK};
+  assoc_mgr_lock(&locks);
+}
+
+void shapley_job_traits_unlock(void) {
+  assoc_mgr_lock_t locks = {.assoc = READ_LOCK, .qos = READ_LOCK};
+  assoc_mgr_unlock(&locks);
+}
+
+/* Accounts above the job's own, nearest first. A user's association hangs below its account's association, which
+ * carries the same account name and is therefore skipped. */
+static size_t ancestors_of(const job_record_t* job, const char** ancestors) {
+  size_t count = 0;
+  const char* below = job->account ? job->account : "";
+  const slurmdb_assoc_rec_t* assoc = job->assoc_ptr;
+  while (assoc && assoc->usage && count < k_shapley_ancestors_max) {
+    assoc = assoc->usage->parent_assoc_ptr;
+    if (!assoc || !assoc->acct || !strcmp(assoc->acct, below)) continue;
+    ancestors[count++] = below = assoc->acct;
+  }
+  return count;
+}
+
+/* The partition it runs in, or the first one that it asks for. The scheduler sets part_ptr to each requested partition
+ * in turn while it tries a pending job, so part_ptr alone would make the answer flicker. */
+static const char* partition_of(const job_record_t* job, char* copy, size_t copy_size) {
+  if (!IS_JOB_PENDING(job) || !job->partition) return job->part_ptr ? job->part_ptr->name : job->partition;
+  size_t length = strcspn(job->partition, ",");
+  if (!job->partition[length]) return job->partition;
+  if (length >= copy_size) length = copy_size - 1;
+  memcpy(copy, job->partition, length);
+  copy[length] = '\0';
+  return copy;
+}
+
+void shapley_job_traits_fill(const job_record_t* job, shapley_job_traits_buffer_t* buffer) {
+  buffer->traits = (shapley_job_traits_t){
+      .account = job->account,
+      .account_ancestors = buffer->ancestors,
+      .account_ancestors_count = ancestors_of(job, buffer->ancestors),
+      .partition = partition_of(job, buffer->partition, sizeof(buffer->partition)),
+      .qos = job->qos_ptr ? job->qos_ptr->name : NULL,
+      .user_id = job->user_id,
+      .group_id = job->group_id,
+  };
+}

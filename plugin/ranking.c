@@ -1,0 +1,109 @@
+#include "plugin/ranking.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "plugin/job_traits.h"
+#include "plugin/multifactor.h"
+#include "plugin/site_factor.h"
+
+/* Largest possible sum of everything but rank and nice. Only grows between two readings of the configuration. */
+static _Atomic uint64_t others_max;
+
+void shapley_ranking_read_weights(void) {
+  double sum = shapley_tres_weights_sum(slurm_conf.priority_weight_tres);
+  sum += (double)slurm_conf.priority_weight_age + slurm_conf.priority_weight_assoc + slurm_conf.priority_weight_fs +
+         slurm_conf.priority_weight_js + slurm_conf.priority_weight_part + slurm_conf.priority_weight_qos;
+  atomic_store(&others_max, (uint64_t)fmin(ceil(sum), (double)UINT32_MAX));
+}
+
+/* With PriorityFlags=NO_NORMAL_* factors are not bounded by their weights; what was really seen bounds them instead. To
+ * the next power of two, so that a slowly growing factor does not move every job's site factor at each scan. */
+static void note_others(double sum) {
+  if (!(sum > 0) || sum <= (double)atomic_load(&others_max)) return;
+  uint64_t grown = 1;
+  while ((double)grown < sum && grown < UINT32_MAX) grown <<= 1;
+  atomic_store(&others_max, grown);
+}
+
+shapley_ranking_t shapley_ranking_now(shapley_client_t* client) {
+  shapley_ranking_t ranking = {.client = client, .order = shapley_client_order(client)};
+  bool fits = true;
+  ranking.step = shapley_rank_step(atomic_load(&others_max), ranking.order.ranks, &fits);
+  ranking.step_too_narrow = ranking.order.act && ranking.order.strict && !fits;
+  return ranking;
+}
+
+bool shapley_is_rankable(const job_record_t* job) {
+  return job->details && job->priority && !job->direct_set_prio && IS_JOB_PENDING(job) && !IS_JOB_REVOKED(job) &&
+         !IS_JOB_POWER_UP_NODE(job);
+}
+
+uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const job_record_t* job) {
+  shapley_job_traits_buffer_t buffer;
+  shapley_job_traits_fill(job, &buffer);
+  const shapley_order_t* order = &ranking->order;
+  uint32_t position = shapley_client_rank(ranking->client, &buffer.traits);
+  uint32_t site = order->strict ? shapley_site_strict(ranking->step, order->ranks, position)
+                                : shapley_site_weighted(order->weight, order->ranks, position);
+  return NICE_OFFSET + site;
+}
+
+/* ---- the stock plugin's sum ---------------------------------------------------------------------------------------
+ */
+
+/* Whether the stock plugin has stored factors: it clears them when a priority is set directly. */
+static bool has_factors(const job_record_t* job) {
+  return job->prio_factors && job->prio_factors->nice;
+}
+
+/* Its weighted factors, added up in its own order so that rounding agrees. */
+static double factors_sum(const job_record_t* job) {
+  double tres = 0;
+  for (uint32_t i = 0; job->prio_factors->priority_tres && i < job->prio_factors->tres_cnt; i++)
+    tres += job->prio_factors->priority_tres[i];
+  return job->prio_factors->priority_age + job->prio_factors->priority_assoc + job->prio_factors->priority_fs +
+         job->prio_factors->priority_js + job->prio_factors->priority_part + job->prio_factors->priority_qos + tres;
+}
+
+static uint32_t priority_with(const job_record_t* job, double others, uint32_t site_factor) {
+  double site = (double)site_factor - (double)NICE_OFFSET;
+  double nice = (double)job->prio_factors->nice - (double)NICE_OFFSET;
+  return shapley_priority_of_sum(others + site - nice);
+}
+
+static bool differs_by_at_most_one(uint32_t a, uint32_t b) {
+  return a > b ? a - b <= 1 : b - a <= 1;
+}
+
+bool shapley_priority_is_current(const job_record_t* job) {
+  if (!has_factors(job)) return true; /* nothing to compare with; the stock plugin's next pass fills them */
+  double others = factors_sum(job);
+  note_others(others);
+  if (differs_by_at_most_one(job->priority, priority_with(job, others, job->site_factor))) return true;
+  /* The scheduler leaves the priority in the partition that it tried last. */
+  int count = 0;
+  const uint32_t* priorities = shapley_part_priorities(job, &count);
+  for (int i = 0; i < count; i++)
+    if (priorities[i] == job->priority) return true;
+  return false;
+}
+
+bool shapley_set_site_factor(job_record_t* job, uint32_t site_factor) {
+  job->site_factor = site_factor;
+  if (!shapley_is_rankable(job)) return false;
+
+  uint32_t priority;
+  int count = 0;
+  (void)shapley_part_priorities(job, &count);
+  if (count || !has_factors(job)) {
+    priority = shapley_multifactor_set(job); /* several priorities, or none computed so far: the long way */
+  } else {
+    /* A tenth of the cost of the stock plugin's full computation, and the same number. */
+    job->prio_factors->priority_site = site_factor;
+    priority = priority_with(job, factors_sum(job), site_factor);
+  }
+  if (!priority || priority == job->priority) return false;
+  job->priority = priority;
+  return true;
+}

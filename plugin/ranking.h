@@ -1,0 +1,46 @@
+/* Ranks become priorities: the site factor that a job should have, and putting it there.
+ *
+ * Only pending jobs that Slurm itself would re-prioritize are touched: not held, not with a directly set priority, not
+ * revoked, not while their nodes boot. The rank enters as job_ptr->site_factor, which the stock plugin adds to its own
+ * factors whenever it computes a priority; so its own recalculations keep the rank.
+ */
+#ifndef SHAPLEY_RANKING_H
+#define SHAPLEY_RANKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/client/shapley_client.h"
+#include "plugin/slurm_compat.h"
+
+/* What the other weights of slurm.conf can add up to; a rank step exceeds it. Reads slurm_conf: config read lock, or a
+ * moment when slurmctld does not reconfigure. Any thread may read it afterwards. */
+void shapley_ranking_read_weights(void);
+
+/* One pass over the jobs decides what to rewrite with one order, so all jobs are judged alike. */
+typedef struct {
+  shapley_client_t* client;
+  shapley_order_t order;
+  uint32_t step;        /* order strict: distance between two ranks */
+  bool step_too_narrow; /* the other weights are too large for this many ranks */
+} shapley_ranking_t;
+
+shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
+
+/* True for a job whose priority is Slurm's to compute and ours to order. Job lock. */
+bool shapley_is_rankable(const job_record_t* job);
+
+/* The site factor, Slurm's offset included, that `job` should have. Job lock, and the association manager's locks of
+ * job_traits.h. Requires ranking->order.act. */
+uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const job_record_t* job);
+
+/* Whether the stored priority is what the stored factors and the site factor add up to. False after Slurm's backfill
+ * wrote an older priority back. Notes the largest sum of the other factors, which may exceed the weights under
+ * PriorityFlags=NO_NORMAL_*. Job lock. */
+bool shapley_priority_is_current(const job_record_t* job);
+
+/* Sets the site factor and, for a rankable job, the priority that follows from it. Job write, node and part read lock;
+ * not under the association manager's locks. True when the priority changed. */
+bool shapley_set_site_factor(job_record_t* job, uint32_t site_factor);
+
+#endif

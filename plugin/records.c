@@ -1,0 +1,277 @@
+#include "plugin/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/fingerprint.h"
+
+bool shapley_records_reserve(shapley_records_t* records, size_t nodes, size_t tres) {
+  if (nodes > records->nodes_capacity) {
+    shapley_node_cpus_t* grown = realloc(records->nodes, nodes * sizeof(*grown));
+    if (!grown) return false;
+    records->nodes = grown;
+    records->nodes_capacity = nodes;
+  }
+  if (tres > records->tres_capacity) {
+    shapley_tres_t* grown = realloc(records->tres, tres * sizeof(*grown));
+    if (!grown) return false;
+    records->tres = grown;
+    records->tres_capacity = tres;
+  }
+  return true;
+}
+
+void shapley_records_free(shapley_records_t* records) {
+  free(records->nodes);
+  free(records->tres);
+  memset(records, 0, sizeof(*records));
+}
+
+/* ---- why a pending job waits --------------------------------------------------------------------------------------
+ */
+
+/* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept
+ * one pattern, their numbers have not kept one range. */
+static bool is_account_limit(uint32_t reason) {
+  if (reason == WAIT_ACCOUNT || reason == WAIT_ACCOUNT_POLICY) return true;
+  const char* name = job_reason_string(reason);
+  return !strncmp(name, "QOS", 3) || !strncmp(name, "Assoc", 5) || strstr(name, "PerAccount");
+}
+
+/* Tasks of an array's pending rest that its own limit would let start now. */
+static uint32_t startable_tasks(const job_array_struct_t* array) {
+  if (!array->max_run_tasks) return array->task_cnt;
+  if (array->tot_run_tasks >= array->max_run_tasks) return 0;
+  uint32_t room = array->max_run_tasks - array->tot_run_tasks;
+  return room < array->task_cnt ? room : array->task_cnt;
+}
+
+static bool is_array_rest(const job_record_t* record) {
+  return record->array_recs && record->array_task_id == NO_VAL;
+}
+
+/* What is known exactly (priority 0, begin time, the array's own counters) goes before state_reason, which is as old as
+ * the scheduler's last look at the job. */
+static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
+  uint32_t reason = record->state_reason;
+  if (record->priority == 0) return SHAPLEY_WAIT_HELD;
+  if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
+  if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
+  if (reason == WAIT_ARRAY_TASK_LIMIT && !is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
+  if (is_array_rest(record) && startable_tasks(record->array_recs) == 0) return SHAPLEY_WAIT_ARRAY_LIMIT;
+  switch (reason) {
+    case WAIT_NO_REASON:
+    case WAIT_PRIORITY:
+    case WAIT_RESOURCES:
+    case WAIT_TIME:             /* its time has come, see above */
+    case WAIT_ARRAY_TASK_LIMIT: /* there is room again, see above */
+      return SHAPLEY_WAIT_STARTABLE;
+    default:
+      return is_account_limit(reason) ? SHAPLEY_WAIT_ACCOUNT_LIMIT : SHAPLEY_WAIT_OTHER;
+  }
+}
+
+/* ---- state and times ----------------------------------------------------------------------------------------------
+ */
+
+/* End of the run before, for a job that waits again after a requeue. Slurm wipes start and end when the requeued job's
+ * nodes are clean, but not time_last_active, which every way to end a run sets to the end (job_mgr.c: _job_requeue_op,
+ * _job_complete, kill_running_job_by_node_name). A later value than the new submit_time came from something else, such
+ * as the recovery of slurmctld's state: then the end is not known here. */
+static int64_t end_before_requeue(const job_record_t* record) {
+  if (!record->restart_cnt || !record->details) return 0;
+  time_t last_active = record->time_last_active;
+  return last_active <= record->details->submit_time ? last_active : 0;
+}
+
+static void set_pending(const job_record_t* record, time_t now, shapley_job_t* job) {
+  job->state = SHAPLEY_JOB_PENDING;
+  /* While it completes, the record still describes the run that was requeued, its end included. */
+  job->start_time = job->completing ? record->start_time : 0;
+  job->end_time = job->completing ? record->end_time : end_before_requeue(record);
+  job->wait = job->completing ? SHAPLEY_WAIT_OTHER : wait_reason(record, now);
+  if (is_array_rest(record)) {
+    uint32_t tasks = startable_tasks(record->array_recs);
+    job->pending_tasks = tasks ? tasks : 1;
+  }
+}
+
+static void set_state_and_times(const job_record_t* record, time_t now, shapley_job_t* job) {
+  job->completing = IS_JOB_COMPLETING(record);
+  job->pending_tasks = 1;
+  if (IS_JOB_PENDING(record)) {
+    set_pending(record, now, job);
+  } else if (IS_JOB_POWER_UP_NODE(record)) {
+    /* Its nodes boot; Slurm sets start_time anew when they are up, and counts from there. */
+    job->state = SHAPLEY_JOB_PENDING;
+    job->wait = SHAPLEY_WAIT_OTHER;
+  } else if (IS_JOB_FINISHED(record)) {
+    job->state = SHAPLEY_JOB_ENDED;
+    /* A job cancelled while it waited has a start_time but never held a node. */
+    job->start_time = record->job_resrcs ? record->start_time : 0;
+    job->end_time = record->end_time;
+  } else {
+    job->state = IS_JOB_SUSPENDED(record) ? SHAPLEY_JOB_SUSPENDED : SHAPLEY_JOB_RUNNING;
+    job->start_time = record->start_time; /* end_time is an expectation now */
+  }
+  if (job->start_time) {
+    job->suspend_time = record->suspend_time;
+    job->pre_suspend_run_s = record->pre_sus_time;
+    job->total_suspended_s = record->tot_sus_time;
+    /* Slurm keeps the resize_time of a run before a requeue. */
+    job->resize_time = record->resize_time >= record->start_time ? record->resize_time : 0;
+  }
+}
+
+/* ---- resources ----------------------------------------------------------------------------------------------------
+ */
+
+/* Allocated counts where there is, or was, an allocation; else the requested ones. NULL: none. */
+static const uint64_t* tres_counts(const job_record_t* record, const shapley_job_t* job) {
+  bool allocated = job->start_time && record->tres_alloc_cnt;
+  return allocated ? record->tres_alloc_cnt : record->tres_req_cnt;
+}
+
+/* Zero, and the markers NO_CONSUME_VAL64, NO_VAL64 and INFINITE64 at the top of the range, are no counts. */
+static bool is_count(uint64_t count) {
+  return count && count < NO_CONSUME_VAL64;
+}
+
+static size_t copy_tres(const uint64_t* counts, const shapley_records_t* records) {
+  size_t copied = 0;
+  size_t kinds = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
+  for (size_t i = 0; counts && assoc_mgr_tres_name_array && i < kinds && copied < records->tres_capacity; i++) {
+    if (!is_count(counts[i]) || !assoc_mgr_tres_name_array[i]) continue;
+    records->tres[copied++] = (shapley_tres_t){.name = assoc_mgr_tres_name_array[i], .count = counts[i]};
+  }
+  return copied;
+}
+
+/* For one task. Zero when Slurm has not worked it out yet, at most a moment after submission. */
+static uint32_t requested_cpus(const job_record_t* record) {
+  uint64_t count =
+      record->tres_req_cnt && slurmctld_tres_cnt > TRES_ARRAY_CPU ? record->tres_req_cnt[TRES_ARRAY_CPU] : 0;
+  if (is_count(count) && count < NO_VAL) return (uint32_t)count;
+  return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
+}
+
+/* job_resources keeps its own node bitmap, whose bits stay while the job completes; cpus has one entry for each of
+ * them. A node that was deleted from the configuration leaves fewer bits than entries: then which entry is whose is
+ * unknown, and no list is better than a wrong one. */
+static size_t copy_nodes(const job_resources_t* resources, const shapley_records_t* records) {
+  if (!resources || !resources->node_bitmap || !resources->cpus) return 0;
+  if (bit_set_count(resources->node_bitmap) != (int)resources->nhosts) return 0;
+  int last = (int)bit_fls(resources->node_bitmap);
+  size_t entry = 0, copied = 0;
+  for (int i = (int)bit_ffs(resources->node_bitmap); i >= 0 && i <= last && i < node_record_count; i++) {
+    if (!bit_test(resources->node_bitmap, i)) continue;
+    uint32_t cpus = resources->cpus[entry++];
+    const node_record_t* node = node_record_table_ptr[i];
+    if (!cpus || !node || !node->name) continue; /* 0: the job gave the node back */
+    if (copied == records->nodes_capacity) break;
+    records->nodes[copied++] = (shapley_node_cpus_t){.node = node->name, .cpus = cpus};
+  }
+  return copied;
+}
+
+/* ---- jobs ---------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t fingerprint_of(const job_record_t* record, const shapley_job_t* job) {
+  uint64_t hash = SHAPLEY_FINGERPRINT_START;
+  const uint64_t words[] = {job->job_id,
+                            job->array_job_id,
+                            (uint64_t)job->array_task_id,
+                            job->pending_tasks,
+                            job->het_job_id,
+                            job->restart_count,
+                            job->state,
+                            job->completing,
+                            record->job_state & JOB_STATE_BASE,
+                            job->wait,
+                            job->user_id,
+                            job->group_id,
+                            (uint64_t)job->submit_time,
+                            (uint64_t)job->eligible_time,
+                            (uint64_t)job->start_time,
+                            (uint64_t)job->end_time,
+                            (uint64_t)job->suspend_time,
+                            (uint64_t)job->pre_suspend_run_s,
+                            (uint64_t)job->total_suspended_s,
+                            (uint64_t)job->resize_time,
+                            job->requested_cpus};
+  for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) hash = shapley_mix(hash, words[i]);
+
+  const char* const texts[] = {job->account, job->partition, job->qos, job->name, job->wckey};
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) hash = shapley_mix_text(hash, texts[i]);
+  for (size_t i = 0; i < job->account_ancestors_count; i++) hash = shapley_mix_text(hash, job->account_ancestors[i]);
+
+  /* The list of nodes stands for itself as Slurm's own text; a node given back shows in the sum. */
+  if (record->job_resrcs)
+    hash = shapley_mix(shapley_mix_text(hash, record->job_resrcs->nodes), record->job_resrcs->ncpus);
+  hash = shapley_mix(hash, record->total_cpus);
+  const uint64_t* counts = tres_counts(record, job);
+  for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
+  return hash;
+}
+
+uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* record, time_t now, shapley_job_t* job) {
+  shapley_job_traits_fill(record, &records->traits);
+  const shapley_job_traits_t* traits = &records->traits.traits;
+  *job = (shapley_job_t){
+      .job_id = record->job_id,
+      .array_job_id = record->array_job_id,
+      .array_task_id = record->array_task_id == NO_VAL ? -1 : (int64_t)record->array_task_id,
+      .het_job_id = record->het_job_id,
+      .restart_count = record->restart_cnt,
+      .slurm_state = job_state_string(record->job_state & JOB_STATE_BASE),
+      .user_id = record->user_id,
+      .group_id = record->group_id,
+      .account = traits->account,
+      .account_ancestors = traits->account_ancestors,
+      .account_ancestors_count = traits->account_ancestors_count,
+      .partition = traits->partition,
+      .qos = traits->qos,
+      .name = record->name,
+      .wckey = record->wckey,
+      .submit_time = record->details ? record->details->submit_time : 0,
+      .eligible_time = record->details ? record->details->begin_time : 0,
+      .requested_cpus = requested_cpus(record),
+  };
+  set_state_and_times(record, now, job);
+  return fingerprint_of(record, job);
+}
+
+void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
+  job->nodes = records->nodes;
+  job->nodes_count = job->start_time ? copy_nodes(record->job_resrcs, records) : 0;
+  job->tres = records->tres;
+  job->tres_count = copy_tres(tres_counts(record, job), records);
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------------------
+ */
+
+/* Could Slurm start something here, now or after waking it up? A node that does not answer is not called unusable:
+ * Slurm sets it DOWN soon if that lasts. */
+static bool is_usable(const node_record_t* record) {
+  return !(IS_NODE_DOWN(record) || IS_NODE_DRAIN(record) || IS_NODE_FAIL(record) || IS_NODE_FUTURE(record) ||
+           IS_NODE_UNKNOWN(record) || IS_NODE_INVALID_REG(record));
+}
+
+uint64_t shapley_node_summary(const node_record_t* record, shapley_node_t* node) {
+  *node = (shapley_node_t){
+      .name = record->name,
+      .cpus = record->cpus_efctv ? record->cpus_efctv : record->cpus,
+      .usable = is_usable(record),
+  };
+  uint64_t hash = shapley_mix_text(SHAPLEY_FINGERPRINT_START, node->name);
+  hash = shapley_mix(shapley_mix(hash, node->cpus), node->usable);
+  for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
+  return hash;
+}
+
+void shapley_node_lists(shapley_records_t* records, const node_record_t* record, shapley_node_t* node) {
+  node->tres = records->tres;
+  node->tres_count = copy_tres(record->tres_cnt, records);
+}

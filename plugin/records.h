@@ -1,0 +1,40 @@
+/* Slurm's job and node records, translated into the client's: states, reasons, exact times, processors by node name.
+ *
+ * Everything here only reads, under the locks of a scan (job, node and partition read; assoc, qos and tres read), and
+ * hands out pointers that are valid while these are held. No function allocates except shapley_records_reserve.
+ */
+#ifndef SHAPLEY_RECORDS_H
+#define SHAPLEY_RECORDS_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "plugin/client/shapley_client.h"
+#include "plugin/job_traits.h"
+#include "plugin/slurm_compat.h"
+
+/* Room for one record's lists, kept between scans. Zero-initialized is empty. One thread's. */
+typedef struct {
+  shapley_job_traits_buffer_t traits;
+  shapley_node_cpus_t* nodes;
+  size_t nodes_capacity;
+  shapley_tres_t* tres;
+  size_t tres_capacity;
+} shapley_records_t;
+
+/* Makes room for jobs on `nodes` nodes and records with `tres` kinds of resources. False when there is no memory; then
+ * the lists of later records are cut short and the scan must be called incomplete. Call it under the scan's locks,
+ * once. */
+bool shapley_records_reserve(shapley_records_t* records, size_t nodes, size_t tres);
+void shapley_records_free(shapley_records_t* records);
+
+/* Fills *job from a record and returns its fingerprint. Cheap part first: the lists of nodes and resources are hashed
+ * from the record and stay empty; shapley_job_lists fills them for a record that is to be sent. */
+uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* record, time_t now, shapley_job_t* job);
+void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job);
+
+/* The same for a node. */
+uint64_t shapley_node_summary(const node_record_t* record, shapley_node_t* node);
+void shapley_node_lists(shapley_records_t* records, const node_record_t* record, shapley_node_t* node);
+
+#endif

@@ -1,0 +1,450 @@
+#include "plugin/scanner.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugin/client/shapley_client.h"
+#include "plugin/job_traits.h"
+#include "plugin/ranking.h"
+#include "plugin/records.h"
+
+enum {
+  /* While jobs change, look this often: a requeued run's exact end is in its record only until its nodes are clean. */
+  k_busy_interval_ms = 100,
+  /* Two looks are at least this far apart, however many hints come in. */
+  k_gap_min_ms = 50,
+  /* Sleep at least this many times as long as the last look held the locks: at most 5 % of a core and of the locks. */
+  k_rest_factor = 20,
+  /* Look this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
+  k_look_at_least_ms = 5000,
+  k_write_hold_max_ms = 10,
+  k_jobs_between_clock_looks = 64,
+  /* Ranks that slurmctld recovered with its jobs hold this long without word from shapleyd. */
+  k_recovered_ranks_hold_ms = 300 * 1000,
+};
+
+/* What a look does with site factors. */
+enum mode {
+  MODE_LEAVE, /* nothing */
+  MODE_RANK,  /* rank pending jobs */
+  MODE_CLEAR, /* take the ranks off, once, so that plain multifactor order is back */
+};
+
+/* The thread's own state. */
+typedef struct {
+  shapley_client_t* client;
+  shapley_options_t options;
+  shapley_records_t records;
+  shapley_ranking_t ranking;
+  enum mode mode;
+  bool ranked;        /* ranks have been set since the last clearing */
+  bool cleared;       /* ranks have been cleared since the last ranking */
+  bool narrow_logged; /* said once that the weights are too large for strict order */
+  int64_t started_ms;
+  int64_t looked_ms;       /* monotonic, end of the last look; 0: none yet */
+  int64_t held_ms;         /* how long it held the locks */
+  time_t looked_at;        /* wall clock, start of the last look */
+  time_t now;              /* wall clock of the current look */
+  time_t next_eligible;    /* earliest begin time still to come, 0: none; no time stamp tells when it passes */
+  shapley_order_t applied; /* the order that the last look applied */
+  uint32_t* rewrites;      /* ids of jobs whose site factor or priority is to be written */
+  size_t rewrites_count, rewrites_capacity;
+} scanner_t;
+
+static scanner_t scanner;
+static pthread_t thread;
+static bool thread_runs;
+static atomic_bool stopping;
+static atomic_bool reload_wanted;
+
+/* Guards `scanner.client` against callbacks that come in while the plugin is unloaded; written by open and stop only.
+ */
+static pthread_rwlock_t client_life = PTHREAD_RWLOCK_INITIALIZER;
+
+static int64_t monotonic_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void sleep_ms(int64_t milliseconds) {
+  struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
+  nanosleep(&pause, NULL);
+}
+
+static void client_log(enum shapley_log_level level, const char* text) {
+  if (level == SHAPLEY_LOG_ERROR)
+    error("priority/shapley: %s", text);
+  else if (level == SHAPLEY_LOG_INFO)
+    info("priority/shapley: %s", text);
+  else
+    debug("priority/shapley: %s", text);
+}
+
+/* ---- configuration ------------------------------------------------------------------------------------------------
+ */
+
+static void warn_about_min_job_age(const shapley_options_t* options) {
+  if ((uint64_t)slurm_conf.min_job_age * 1000 >= 4 * (uint64_t)options->interval_ms) return;
+  error(
+      "priority/shapley: MinJobAge is %u s, shorter than four scan intervals of %u ms: runs may be forgotten unseen; "
+      "raise "
+      "MinJobAge (Slurm's default is 300) or lower interval= in PriorityParameters",
+      slurm_conf.min_job_age, options->interval_ms);
+}
+
+/* After a reconfigure, under the config read lock. */
+static void reload(void) {
+  shapley_options_t options;
+  char fault[256];
+  shapley_ranking_read_weights();
+  scanner.narrow_logged = false;
+  if (slurm_conf.priority_flags & PRIORITY_FLAGS_INCR_ONLY)
+    error("priority/shapley: PriorityFlags=INCREASE_ONLY keeps jobs from losing rank; remove it from slurm.conf");
+  if (shapley_site_factor_plugin_configured())
+    error("priority/shapley: PrioritySiteFactorPlugin overwrites ranks at the next restart; remove it from slurm.conf");
+  if (!shapley_options_parse(slurm_conf.priority_params, &options, fault, sizeof(fault))) {
+    error("priority/shapley: %s; the options in effect stay", fault);
+    return;
+  }
+  if (strcmp(options.socket_path, scanner.options.socket_path) ||
+      options.spool_max_bytes != scanner.options.spool_max_bytes)
+    info("priority/shapley: socket= and spool_max= take effect when slurmctld restarts");
+  scanner.options.interval_ms = options.interval_ms;
+  warn_about_min_job_age(&options);
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------------------
+ */
+
+static enum mode choose_mode(void) {
+  if (scanner.ranking.order.act) return MODE_RANK;
+  if (scanner.cleared) return MODE_LEAVE;
+  bool waited = monotonic_ms() - scanner.started_ms >= k_recovered_ranks_hold_ms;
+  return scanner.ranked || waited ? MODE_CLEAR : MODE_LEAVE;
+}
+
+static bool needs_rewrite(const job_record_t* record) {
+  switch (scanner.mode) {
+    case MODE_RANK:
+      return shapley_is_rankable(record) &&
+             (record->site_factor != shapley_wanted_site_factor(&scanner.ranking, record) ||
+              !shapley_priority_is_current(record));
+    case MODE_CLEAR:
+      return !IS_JOB_FINISHED(record) && record->site_factor != NICE_OFFSET;
+    default:
+      return false;
+  }
+}
+
+/* Out of memory: what does not fit is found again by the next look. */
+static void note_rewrite(uint32_t job_id) {
+  if (scanner.rewrites_count == scanner.rewrites_capacity) {
+    size_t capacity = scanner.rewrites_capacity ? scanner.rewrites_capacity * 2 : 1024;
+    uint32_t* grown = realloc(scanner.rewrites, capacity * sizeof(*grown));
+    if (!grown) return;
+    scanner.rewrites = grown;
+    scanner.rewrites_capacity = capacity;
+  }
+  scanner.rewrites[scanner.rewrites_count++] = job_id;
+}
+
+static int look_at_job(void* element, void* unused) {
+  (void)unused;
+  const job_record_t* record = element;
+  shapley_job_t job;
+  uint64_t fingerprint = shapley_job_summary(&scanner.records, record, scanner.now, &job);
+  if (shapley_client_scan_job(scanner.client, record->job_id, fingerprint)) {
+    shapley_job_lists(&scanner.records, record, &job);
+    shapley_client_scan_record(scanner.client, &job);
+  }
+  if (job.wait == SHAPLEY_WAIT_BEGIN_TIME && (!scanner.next_eligible || job.eligible_time < scanner.next_eligible))
+    scanner.next_eligible = job.eligible_time;
+  if (needs_rewrite(record)) note_rewrite(record->job_id);
+  return 0;
+}
+
+/* Deleted dynamic nodes leave empty slots in the table. */
+static void look_at_nodes(void) {
+  for (int i = 0; i < node_record_count; i++) {
+    const node_record_t* record = node_record_table_ptr[i];
+    if (!record || !record->name) continue;
+    shapley_node_t node;
+    if (!shapley_client_scan_node(scanner.client, (uint32_t)i, shapley_node_summary(record, &node))) continue;
+    shapley_node_lists(&scanner.records, record, &node);
+    shapley_client_scan_node_record(scanner.client, (uint32_t)i, &node);
+  }
+}
+
+/* Under the locks of look(). False when the records could not all be read. */
+static bool look_at_everything(void) {
+  size_t nodes = node_record_count > 0 ? (size_t)node_record_count : 0;
+  size_t tres = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
+  if (!job_list || !shapley_records_reserve(&scanner.records, nodes, tres)) return false;
+  look_at_nodes();
+  list_for_each_ro(job_list, look_at_job, NULL);
+  return true;
+}
+
+static void look(void) {
+  slurmctld_lock_t locks = {.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+  assoc_mgr_lock_t assoc_locks = {.assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK};
+
+  scanner.rewrites_count = 0;
+  scanner.next_eligible = 0;
+  lock_slurmctld(locks);
+  int64_t locked_ms = monotonic_ms();
+  scanner.now = time(NULL);
+  if (atomic_exchange(&reload_wanted, false)) reload();
+  scanner.ranking = shapley_ranking_now(scanner.client);
+  scanner.mode = choose_mode();
+  assoc_mgr_lock(&assoc_locks);
+  shapley_client_scan_begin(scanner.client, scanner.now);
+  bool complete = look_at_everything();
+  assoc_mgr_unlock(&assoc_locks);
+  unlock_slurmctld(locks);
+
+  scanner.looked_ms = monotonic_ms();
+  scanner.held_ms = scanner.looked_ms - locked_ms;
+  scanner.looked_at = scanner.now;
+  shapley_client_scan_end(scanner.client, complete);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------
+ */
+
+/* The job may have changed since it was noted: everything is judged again. */
+static bool rewrite(uint32_t job_id) {
+  job_record_t* record = find_job_record(job_id);
+  if (!record) return false;
+  if (scanner.mode == MODE_CLEAR) return shapley_set_site_factor(record, NICE_OFFSET);
+  if (!shapley_is_rankable(record)) return false;
+  shapley_job_traits_lock();
+  uint32_t wanted = shapley_wanted_site_factor(&scanner.ranking, record);
+  shapley_job_traits_unlock();
+  if (record->site_factor == wanted && shapley_priority_is_current(record)) return false;
+  return shapley_set_site_factor(record, wanted);
+}
+
+/* One hold of the write lock. Returns the number of priorities that changed. */
+static size_t rewrite_some(size_t* next) {
+  slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+  size_t changed = 0, done = 0;
+  lock_slurmctld(locks);
+  int64_t locked_ms = monotonic_ms();
+  while (*next < scanner.rewrites_count) {
+    changed += rewrite(scanner.rewrites[(*next)++]);
+    if (++done % k_jobs_between_clock_looks == 0 && monotonic_ms() - locked_ms >= k_write_hold_max_ms - 1) break;
+  }
+  if (changed) last_job_update = time(NULL);
+  unlock_slurmctld(locks);
+  return changed;
+}
+
+/* False when it was cut short by the end. */
+static bool rewrite_all(void) {
+  size_t changed = 0;
+  for (size_t next = 0; next < scanner.rewrites_count;) {
+    if (next) sleep_ms(2 * k_write_hold_max_ms); /* others have the lock two thirds of the time */
+    if (atomic_load(&stopping)) return false;
+    changed += rewrite_some(&next);
+  }
+  if (changed) {
+    debug("priority/shapley: %zu priorities set", changed);
+    queue_job_scheduler();
+  }
+  return true;
+}
+
+static void log_narrow_step(void) {
+  if (!scanner.ranking.step_too_narrow || scanner.narrow_logged) return;
+  scanner.narrow_logged = true;
+  error(
+      "priority/shapley: the PriorityWeight* values leave no room for %u ranks below 2^31: an organization's job may "
+      "pass "
+      "one of a better rank; lower the weights or use order: weighted",
+      scanner.ranking.order.ranks);
+}
+
+static void look_and_write(void) {
+  look();
+  log_narrow_step();
+  if (!rewrite_all()) return;
+  scanner.applied = scanner.ranking.order;
+  if (scanner.mode == MODE_RANK) {
+    scanner.ranked = true;
+    scanner.cleared = false;
+  } else if (scanner.mode == MODE_CLEAR) {
+    scanner.ranked = false;
+    scanner.cleared = true;
+  }
+}
+
+/* ---- when to look -------------------------------------------------------------------------------------------------
+ */
+
+static bool order_changed(void) {
+  shapley_order_t now = shapley_client_order(scanner.client);
+  return now.generation != scanner.applied.generation || now.act != scanner.applied.act;
+}
+
+/* Nothing can have changed when slurmctld's time stamps are older than the last look. They count seconds, so a change
+ * in the very second of the last look may be one that it missed. Read without the lock: a late value costs one
+ * interval. */
+static bool is_anything_new(void) {
+  int64_t since_ms = monotonic_ms() - scanner.looked_ms;
+  return !scanner.looked_ms || since_ms >= k_look_at_least_ms || last_job_update >= scanner.looked_at ||
+         last_node_update >= scanner.looked_at || (scanner.next_eligible && time(NULL) >= scanner.next_eligible) ||
+         atomic_load(&reload_wanted) || order_changed();
+}
+
+static int64_t max_of(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+static int64_t min_of(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* How long to sleep unless something happens. */
+static uint32_t sleep_time_ms(void) {
+  int64_t interval = scanner.options.interval_ms;
+  if (last_job_update + 1 >= time(NULL)) interval = min_of(interval, k_busy_interval_ms);
+  return (uint32_t)max_of(interval, min_of(k_rest_factor * scanner.held_ms, scanner.options.interval_ms));
+}
+
+/* How long the next look must still wait, 0: not at all. */
+static int64_t rest_ms(void) {
+  if (!scanner.looked_ms) return 0;
+  int64_t gap = max_of(k_gap_min_ms, min_of(k_rest_factor * scanner.held_ms, scanner.options.interval_ms));
+  return max_of(0, scanner.looked_ms + gap - monotonic_ms());
+}
+
+static void* run(void* unused) {
+  (void)unused;
+  pthread_setname_np(pthread_self(), "shapley-scan");
+  bool wanted = true;
+  while (!atomic_load(&stopping)) {
+    int64_t rest = rest_ms();
+    if (wanted && !rest) {
+      look_and_write();
+      wanted = false;
+    }
+    switch (shapley_client_wait(scanner.client, wanted ? (uint32_t)max_of(rest, 1) : sleep_time_ms())) {
+      case SHAPLEY_WAKE_STOP:
+        return NULL;
+      case SHAPLEY_WAKE_TICK:
+        wanted = wanted || is_anything_new();
+        break;
+      default:
+        wanted = true;
+    }
+  }
+  return NULL;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
+
+/* New threads inherit the mask: slurmctld's signals are for its own signal thread. */
+static void block_signals(sigset_t* before) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static shapley_client_t* create_client(const shapley_options_t* options) {
+  char spool_path[4096];
+  snprintf(spool_path, sizeof(spool_path), "%s/shapley.spool", slurm_conf.state_save_location);
+  shapley_client_options_t client_options = {
+      .socket_path = options->socket_path,
+      .spool_path = spool_path,
+      .cluster = slurm_conf.cluster_name,
+      .slurm_version = SLURM_VERSION_STRING,
+      .program = "priority/shapley " SHAPLEY_VERSION,
+      .interval_ms = options->interval_ms,
+      .min_job_age_s = slurm_conf.min_job_age,
+      .spool_max_bytes = options->spool_max_bytes,
+      .log = client_log,
+  };
+  sigset_t before;
+  block_signals(&before);
+  shapley_client_t* client = shapley_client_create(&client_options);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return client;
+}
+
+bool shapley_scanner_open(const shapley_options_t* options) {
+  atomic_store(&stopping, false);
+  atomic_store(&reload_wanted, false);
+  shapley_ranking_read_weights();
+  warn_about_min_job_age(options);
+  shapley_client_t* client = create_client(options);
+  if (!client) {
+    error("priority/shapley: no client for shapleyd; jobs keep plain multifactor order");
+    return false;
+  }
+  pthread_rwlock_wrlock(&client_life);
+  scanner = (scanner_t){.client = client, .options = *options, .started_ms = monotonic_ms()};
+  pthread_rwlock_unlock(&client_life);
+  return true;
+}
+
+void shapley_scanner_start(void) {
+  if (!scanner.client || thread_runs) return;
+  sigset_t before;
+  block_signals(&before);
+  int fault = pthread_create(&thread, NULL, run, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  thread_runs = fault == 0;
+  if (fault)
+    error("priority/shapley: no scanning thread: %s; jobs keep plain multifactor order", slurm_strerror(fault));
+}
+
+void shapley_scanner_stop(void) {
+  shapley_client_t* client = scanner.client;
+  if (!client) return;
+  atomic_store(&stopping, true);
+  shapley_client_stop(client);
+  if (thread_runs) pthread_join(thread, NULL);
+  thread_runs = false;
+  /* Callbacks that are under way hold the lock for reading; they never wait for the thread, which is gone. */
+  pthread_rwlock_wrlock(&client_life);
+  scanner.client = NULL;
+  pthread_rwlock_unlock(&client_life);
+  shapley_client_destroy(client);
+  shapley_records_free(&scanner.records);
+  free(scanner.rewrites);
+  scanner = (scanner_t){0};
+}
+
+/* ---- callbacks of slurmctld's threads -----------------------------------------------------------------------------
+ */
+
+void shapley_scanner_rank(job_record_t* job) {
+  pthread_rwlock_rdlock(&client_life);
+  if (scanner.client && IS_JOB_PENDING(job) && !IS_JOB_REVOKED(job) && !(job->direct_set_prio && job->priority)) {
+    shapley_ranking_t ranking = shapley_ranking_now(scanner.client);
+    if (ranking.order.act) {
+      shapley_job_traits_lock();
+      job->site_factor = shapley_wanted_site_factor(&ranking, job);
+      shapley_job_traits_unlock();
+    }
+  }
+  if (scanner.client) shapley_client_hint(scanner.client);
+  pthread_rwlock_unlock(&client_life);
+}
+
+void shapley_scanner_hint(void) {
+  pthread_rwlock_rdlock(&client_life);
+  if (scanner.client) shapley_client_hint(scanner.client);
+  pthread_rwlock_unlock(&client_life);
+}
+
+void shapley_scanner_reload(void) {
+  atomic_store(&reload_wanted, true);
+  shapley_scanner_hint();
+}
