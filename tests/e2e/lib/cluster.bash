@@ -8,7 +8,7 @@
 CLUSTER_NODE_CPUS=(16 16 16 16)       # one node n1, n2, ... per entry
 CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor
 CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backfill lets small jobs pass
-CLUSTER_SCAN_MS=200                   # the plugin's longest time between two scans
+CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
 #
 # Set by cluster_start: CLUSTER_DIR (with run/ log/ state/), SLURM_CONF and SHAPLEY_SOCKET (exported), CLUSTER_LEDGER, CLUSTER_JOBCOMP.
@@ -237,7 +237,7 @@ _write_slurm_conf() {
   local i nodes="" priority_lines=""
   # slurmctld refuses a PluginDir that does not exist, and plain multifactor needs none of ours.
   if [ "$CLUSTER_PRIORITY" = priority/shapley ]; then
-    priority_lines="PriorityParameters=socket=$SHAPLEY_SOCKET,interval=${CLUSTER_SCAN_MS}ms"$'\n'
+    priority_lines="PriorityParameters=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S"$'\n'
     priority_lines+="PluginDir=$SHAPLEY_BUILD/lib/slurm:$(_slurm_plugin_dir)"
   fi
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
