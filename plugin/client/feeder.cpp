@@ -227,17 +227,22 @@ void Feeder::handle(protocol::Message&& message) {
   if (const auto* welcome = std::get_if<protocol::Welcome>(&message)) return handle_welcome(*welcome);
   if (state_ != State::connected) return lose(Error{Errc::protocol, "the answer to Hello is no Welcome"});
   if (const auto* ack = std::get_if<protocol::Ack>(&message)) return handle_acknowledgement(ack->sequence);
-  if (auto* ranks = std::get_if<protocol::Ranks>(&message)) {
-    const bool changed = board_.set_ranks(std::move(ranks->organizations));
-    stale_ = false;
-    if (board_.set_stale(false) || changed) alarm_.ranks_changed();
-    return;
-  }
+  if (auto* ranks = std::get_if<protocol::Ranks>(&message)) return handle_ranks(std::move(*ranks));
   if (auto* rules = std::get_if<protocol::Rules>(&message)) {
     if (board_.set_rules(std::move(rules->rules))) alarm_.ranks_changed();
     return;
   }
   lose(Error{Errc::protocol, "the daemon sent a message that only a daemon may receive"});
+}
+
+void Feeder::handle_ranks(protocol::Ranks&& ranks) {
+  std::string order;
+  for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
+  const bool changed = board_.set_ranks(std::move(ranks.organizations));
+  stale_ = false;
+  // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
+  if (changed) log_.debug("ranks: " + order);
+  if (board_.set_stale(false) || changed) alarm_.ranks_changed();
 }
 
 void Feeder::handle_welcome(const protocol::Welcome& welcome) {

@@ -86,6 +86,7 @@ class Feeder {
   void receive();
   void send();
   void handle(protocol::Message&& message);
+  void handle_ranks(protocol::Ranks&& ranks);
   void handle_welcome(const protocol::Welcome& welcome);
   void handle_acknowledgement(std::uint64_t sequence);
   void lose(const Error& cause);
