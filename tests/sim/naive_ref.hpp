@@ -1,0 +1,114 @@
+// The witness for REF: SR13 Figure 3 taken literally. Every second is a step, every coalition is simulated on its own,
+// and the Shapley value is the printed sum over subsets. Slow, and shares no code with common/fairness but the
+// instance.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fairness/instance.hpp"
+
+namespace shapley::sim::naive {
+
+struct Running {
+  std::size_t job;
+  std::int64_t start;
+};
+
+// One coalition's schedule so far.
+struct Schedule {
+  std::vector<Running> started;
+  std::vector<std::size_t> next;  // by organization: position in its FIFO queue
+};
+
+class Ref {
+ public:
+  explicit Ref(const fairness::Instance& instance) : instance_(instance), queue_(instance.organizations()) {
+    for (std::int64_t t = 0; t < instance.end.value; ++t) {  // stable order of (release, position)
+      for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
+        if (instance.jobs[j].release.value == t) queue_[instance.jobs[j].organization].push_back(j);
+      }
+    }
+    schedules_.resize(std::size_t{1} << instance.organizations());
+    for (Schedule& schedule : schedules_) schedule.next.assign(instance.organizations(), 0);
+    for (std::int64_t t = 0; t < instance.end.value; ++t) step(t);
+  }
+
+  [[nodiscard]] const Schedule& grand() const { return schedules_.back(); }
+
+  // psi of one organization: every unit part that began at i < t is worth t - i.
+  [[nodiscard]] std::int64_t psi(std::uint32_t coalition, std::size_t u, std::int64_t t) const {
+    std::int64_t sum = 0;
+    for (const Running& run : schedules_[coalition].started) {
+      if (instance_.jobs[run.job].organization != u) continue;
+      for (std::int64_t i = run.start; i < run.start + instance_.jobs[run.job].duration.value && i < t; ++i)
+        sum += t - i;
+    }
+    return sum;
+  }
+  [[nodiscard]] std::int64_t value(std::uint32_t coalition, std::int64_t t) const {
+    std::int64_t sum = 0;
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) sum += psi(coalition, u, t);
+    return sum;
+  }
+
+  // |C|! * phi[u](C): sum over S in C without u of |S|! (|C|-|S|-1)! (v(S+u) - v(S)).
+  [[nodiscard]] std::int64_t scaled_phi(std::uint32_t coalition, std::size_t u, std::int64_t t) const {
+    const std::uint32_t self = 1U << u;
+    std::int64_t sum = 0;
+    for (std::uint32_t s = 0; s <= coalition; ++s) {
+      if ((s & ~coalition) != 0 || (s & self) != 0) continue;
+      const auto size = std::popcount(s);
+      sum += factorial(size) * factorial(std::popcount(coalition) - size - 1) * (value(s | self, t) - value(s, t));
+    }
+    return sum;
+  }
+
+ private:
+  static std::int64_t factorial(int n) { return n <= 1 ? 1 : n * factorial(n - 1); }
+
+  void step(std::int64_t t) {
+    // Decisions at t change no psi at t, so every coalition decides by the same values.
+    for (std::uint32_t c = 1; c < schedules_.size(); ++c) {
+      std::optional<std::vector<std::int64_t>> standing;
+      while (free_processors(c, t) > 0) {
+        std::optional<std::size_t> best;
+        if (!standing) standing = standings(c, t);
+        for (std::size_t u = 0; u < instance_.organizations(); ++u) {
+          if ((c >> u & 1U) == 0 || !waits(c, u, t)) continue;
+          if (!best || (*standing)[u] > (*standing)[*best]) best = u;
+        }
+        if (!best) break;
+        schedules_[c].started.push_back({queue_[*best][schedules_[c].next[*best]++], t});
+      }
+    }
+  }
+  [[nodiscard]] std::vector<std::int64_t> standings(std::uint32_t c, std::int64_t t) const {
+    std::vector<std::int64_t> standing;
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) {
+      standing.push_back((c >> u & 1U) == 0 ? 0 : scaled_phi(c, u, t) - factorial(std::popcount(c)) * psi(c, u, t));
+    }
+    return standing;
+  }
+  [[nodiscard]] bool waits(std::uint32_t c, std::size_t u, std::int64_t t) const {
+    const std::size_t next = schedules_[c].next[u];
+    return next < queue_[u].size() && instance_.jobs[queue_[u][next]].release.value <= t;
+  }
+  [[nodiscard]] std::int64_t free_processors(std::uint32_t c, std::int64_t t) const {
+    std::int64_t free = 0;
+    for (std::size_t u = 0; u < instance_.organizations(); ++u)
+      free += (c >> u & 1U) != 0 ? instance_.processors[u] : 0;
+    for (const Running& run : schedules_[c].started) {
+      if (t < run.start + instance_.jobs[run.job].duration.value) --free;
+    }
+    return free;
+  }
+
+  const fairness::Instance& instance_;
+  std::vector<std::vector<std::size_t>> queue_;
+  std::vector<Schedule> schedules_;
+};
+
+}  // namespace shapley::sim::naive

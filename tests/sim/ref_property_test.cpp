@@ -1,0 +1,112 @@
+// REF by potentials against REF as printed, and what holds for every policy.
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "fairness/policies/ref.hpp"
+#include "fairness/simulate.hpp"
+#include "sim/registry.hpp"
+#include "tests/sim/naive_ref.hpp"
+
+namespace shapley::sim {
+namespace {
+
+fairness::Instance any_instance(int organizations_max) {
+  fairness::Instance instance;
+  const int organizations = *rc::gen::inRange(1, organizations_max + 1);
+  for (int u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 3U));
+  const int jobs = *rc::gen::inRange(0, 14);
+  for (int j = 0; j < jobs; ++j) {
+    instance.jobs.push_back({{*rc::gen::inRange<std::int64_t>(0, 8)},
+                             {*rc::gen::inRange<std::int64_t>(1, 6)},
+                             *rc::gen::inRange(0U, static_cast<unsigned>(organizations))});
+  }
+  instance.end = {*rc::gen::inRange<std::int64_t>(1, 20)};
+  return instance;
+}
+
+RC_GTEST_PROP(Ref, EqualsThePrintedAlgorithm, ()) {
+  const fairness::Instance instance = any_instance(4);
+  const naive::Ref witness(instance);
+  const auto policy = fairness::make_ref(instance);
+  const fairness::SimulationResult result = fairness::simulate(instance, *policy);
+
+  const auto grand = static_cast<std::uint32_t>((1U << instance.organizations()) - 1);
+  const std::int64_t end = instance.end.value;
+  std::vector<std::pair<std::size_t, std::int64_t>> expected;
+  for (const naive::Running& run : witness.grand().started) expected.emplace_back(run.job, run.start);
+  std::sort(expected.begin(), expected.end());
+  std::vector<std::pair<std::size_t, std::int64_t>> found;
+  for (const fairness::Start& start : result.schedule) found.emplace_back(start.job, start.start.value);
+  RC_ASSERT(found == expected);
+
+  const auto phi = policy->contributions(end);
+  for (std::size_t u = 0; u < instance.organizations(); ++u) {
+    RC_ASSERT(result.psi[u] == witness.psi(grand, u, end));
+    RC_ASSERT((*phi)[u].numerator == witness.scaled_phi(grand, u, end));
+  }
+  for (const auto& [coalition, value] : policy->coalition_values(end))
+    RC_ASSERT(value == witness.value(coalition, end));
+}
+
+// Efficiency: what was given in sum is what was got in sum, for every policy that keeps exact contributions.
+RC_GTEST_PROP(Policies, ContributionsSumToTheValue, ()) {
+  const fairness::Instance instance = any_instance(5);
+  for (const char* name : {"ref", "direct_contr", "direct_contr_identity", "shapley_rate", "shapley_rate_sampled"}) {
+    const auto policy = make_policy(name, instance, {});
+    const fairness::SimulationResult result = fairness::simulate(instance, **policy);
+    const auto phi = (*policy)->contributions(instance.end.value);
+    Int128 sum = 0;
+    for (const fairness::Rational& value : *phi) sum += value.numerator;
+    RC_ASSERT(sum == phi->front().denominator * result.value);
+  }
+}
+
+// Greedy: no processor is free while a job waits, whatever the policy.
+RC_GTEST_PROP(Policies, NoProcessorIsIdleWhileAJobWaits, ()) {
+  const fairness::Instance instance = any_instance(5);
+  for (const std::string& name : policy_names()) {
+    const auto policy = make_policy(name, instance, {});
+    const fairness::SimulationResult result = fairness::simulate(instance, **policy);
+    std::vector<std::int64_t> starts(instance.jobs.size(), instance.end.value);
+    for (const fairness::Start& start : result.schedule) starts[start.job] = start.start.value;
+    for (std::int64_t t = 0; t < instance.end.value; ++t) {
+      std::uint64_t busy = 0;
+      bool waits = false;
+      for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
+        const fairness::Job& job = instance.jobs[j];
+        busy += starts[j] <= t && t < starts[j] + job.duration.value ? 1 : 0;
+        waits = waits || (job.release.value <= t && t < starts[j]);
+      }
+      RC_ASSERT(busy <= instance.total_processors());
+      RC_ASSERT(!waits || busy == instance.total_processors());
+    }
+  }
+}
+
+TEST(Policies, ResourceUtilizationOfFigure7) {
+  // SR13 Figure 7: 2 + 2 processors, four jobs of 3 and two of 6. Long jobs first use 100 % until 6, short first 75 %.
+  fairness::Instance instance{{2, 2}, {}, {6}};
+  for (int i = 0; i < 4; ++i) instance.jobs.push_back({{0}, {3}, 0});
+  for (int i = 0; i < 2; ++i) instance.jobs.push_back({{0}, {6}, 1});
+  const auto fair_share = make_policy("fair_share", instance, {});
+  EXPECT_EQ(fairness::simulate(instance, **fair_share).work, 18);  // of 24: 75 %
+  const auto round_robin = make_policy("round_robin", instance, {});
+  EXPECT_EQ(fairness::simulate(instance, **round_robin).work, 24);  // 100 %
+}
+
+TEST(Registry, RefusesWithTheRemedy) {
+  const fairness::Instance wide{std::vector<std::uint32_t>(17, 1), {}, {10}};
+  const auto ref = make_policy("ref", wide, {});
+  ASSERT_FALSE(ref.has_value());
+  EXPECT_NE(ref.error().what.find("use rand or shapley_rate_sampled"), std::string::npos) << ref.error().what;
+  const auto unknown = make_policy("reff", wide, {});
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_NE(unknown.error().what.find("known are ref, rand"), std::string::npos) << unknown.error().what;
+  EXPECT_FALSE(make_policy("rand", wide, {.permutations = {{0, 1}}}).has_value());
+}
+
+}  // namespace
+}  // namespace shapley::sim
