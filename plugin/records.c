@@ -5,13 +5,7 @@
 
 #include "plugin/fingerprint.h"
 
-bool shapley_records_reserve(shapley_records_t* records, size_t nodes, size_t tres) {
-  if (nodes > records->nodes_capacity) {
-    shapley_node_cpus_t* grown = realloc(records->nodes, nodes * sizeof(*grown));
-    if (!grown) return false;
-    records->nodes = grown;
-    records->nodes_capacity = nodes;
-  }
+bool shapley_records_reserve(shapley_records_t* records, size_t tres) {
   if (tres > records->tres_capacity) {
     shapley_tres_t* grown = realloc(records->tres, tres * sizeof(*grown));
     if (!grown) return false;
@@ -22,7 +16,7 @@ bool shapley_records_reserve(shapley_records_t* records, size_t nodes, size_t tr
 }
 
 void shapley_records_free(shapley_records_t* records) {
-  free(records->nodes);
+  shapley_allocation_free(&records->allocation);
   free(records->tres);
   memset(records, 0, sizeof(*records));
 }
@@ -155,25 +149,6 @@ static uint32_t requested_cpus(const job_record_t* record) {
   return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
 }
 
-/* job_resources keeps its own node bitmap, whose bits stay while the job completes; cpus has one entry for each of
- * them. A node that was deleted from the configuration leaves fewer bits than entries: then which entry is whose is
- * unknown, and no list is better than a wrong one. */
-static size_t copy_nodes(const job_resources_t* resources, const shapley_records_t* records) {
-  if (!resources || !resources->node_bitmap || !resources->cpus) return 0;
-  if (bit_set_count(resources->node_bitmap) != (int)resources->nhosts) return 0;
-  int last = (int)bit_fls(resources->node_bitmap);
-  size_t entry = 0, copied = 0;
-  for (int i = (int)bit_ffs(resources->node_bitmap); i >= 0 && i <= last && i < node_record_count; i++) {
-    if (!bit_test(resources->node_bitmap, i)) continue;
-    uint32_t cpus = resources->cpus[entry++];
-    const node_record_t* node = node_record_table_ptr[i];
-    if (!cpus || !node || !node->name) continue; /* 0: the job gave the node back */
-    if (copied == records->nodes_capacity) break;
-    records->nodes[copied++] = (shapley_node_cpus_t){.node = node->name, .cpus = cpus};
-  }
-  return copied;
-}
-
 /* ---- jobs ---------------------------------------------------------------------------------------------------------
  */
 
@@ -243,8 +218,11 @@ uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* rec
 }
 
 void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
-  job->nodes = records->nodes;
-  job->nodes_count = job->start_time ? copy_nodes(record->job_resrcs, records) : 0;
+  if (job->start_time) {
+    shapley_allocation_read(&records->allocation, record);
+    job->nodes = records->allocation.nodes;
+    job->nodes_count = records->allocation.count;
+  }
   job->tres = records->tres;
   job->tres_count = copy_tres(tres_counts(record, job), records);
 }

@@ -1,7 +1,8 @@
 /* Slurm's job and node records, translated into the client's: states, reasons, exact times, processors by node name.
  *
  * Everything here only reads, under the locks of a scan (job, node and partition read; assoc, qos and tres read), and
- * hands out pointers that are valid while these are held. No function allocates except shapley_records_reserve.
+ * hands out pointers that are valid while these are held, until the next record. Memory is reused from record to record
+ * and bounded by the largest job's nodes.
  */
 #ifndef SHAPLEY_RECORDS_H
 #define SHAPLEY_RECORDS_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "plugin/allocation.h"
 #include "plugin/client/shapley_client.h"
 #include "plugin/job_traits.h"
 #include "plugin/slurm_compat.h"
@@ -16,16 +18,13 @@
 /* Room for one record's lists, kept between scans. Zero-initialized is empty. One thread's. */
 typedef struct {
   shapley_job_traits_buffer_t traits;
-  shapley_node_cpus_t* nodes;
-  size_t nodes_capacity;
+  shapley_allocation_t allocation;
   shapley_tres_t* tres;
   size_t tres_capacity;
 } shapley_records_t;
 
-/* Makes room for jobs on `nodes` nodes and records with `tres` kinds of resources. False when there is no memory; then
- * the lists of later records are cut short and the scan must be called incomplete. Call it under the scan's locks,
- * once. */
-bool shapley_records_reserve(shapley_records_t* records, size_t nodes, size_t tres);
+/* Makes room for records with `tres` kinds of resources. False when there is no memory. */
+bool shapley_records_reserve(shapley_records_t* records, size_t tres);
 void shapley_records_free(shapley_records_t* records);
 
 /* Fills *job from a record and returns its fingerprint. Cheap part first: the lists of nodes and resources are hashed

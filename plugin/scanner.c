@@ -182,9 +182,8 @@ static void look_at_nodes(void) {
 
 /* Under the locks of look(). False when the records could not all be read. */
 static bool look_at_everything(void) {
-  size_t nodes = node_record_count > 0 ? (size_t)node_record_count : 0;
   size_t tres = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
-  if (!job_list || !shapley_records_reserve(&scanner.records, nodes, tres)) return false;
+  if (!job_list || !shapley_records_reserve(&scanner.records, tres)) return false;
   look_at_nodes();
   list_for_each_ro(job_list, look_at_job, NULL);
   return true;
