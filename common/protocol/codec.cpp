@@ -120,9 +120,11 @@ void pack_value(Packer& packer, const std::vector<T>& values) {
 }
 
 // A list of empty records costs the sender one byte each and us hundreds. Every member of a complete record takes at
-// least one byte, so what an honest peer sends never unpacks to more than this many bytes per byte (an empty
-// std::string is the worst case); a body that would is refused before its memory is taken.
+// least one byte, so what an honest peer sends never unpacks to more than k_max_expansion bytes per byte (an empty
+// std::string is the worst case); a body that would is refused before its memory is taken. Small change goes
+// unquestioned.
 constexpr std::size_t k_max_expansion = 32;
+constexpr std::size_t k_free_bytes = 64U << 10U;
 
 // Lists of any kind are shorter than this; slurmctld itself numbers fewer jobs and nodes.
 constexpr std::size_t k_max_list = 1U << 20U;
@@ -131,7 +133,7 @@ constexpr std::size_t k_max_list = 1U << 20U;
 // turns them into errors.
 class Unpacker {
  public:
-  explicit Unpacker(std::size_t body_bytes) : budget_(k_max_expansion * body_bytes) {}
+  explicit Unpacker(std::size_t body_bytes) : budget_(k_free_bytes + k_max_expansion * body_bytes) {}
 
   template <Plain T>
   void unpack(const msgpack::object& object, T& value) {

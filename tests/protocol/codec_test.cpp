@@ -1,0 +1,149 @@
+// Bytes written by hand from the MessagePack specification are the independent witness here.
+#include "protocol/codec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace shapley::protocol {
+namespace {
+
+std::string bytes(std::initializer_list<int> values) {
+  std::string text;
+  for (const int value : values) text.push_back(static_cast<char>(value));
+  return text;
+}
+
+constexpr int k_hello = 0, k_welcome = 1, k_refused = 2, k_observations = 4, k_ack = 6, k_ranks = 7, k_rules = 8;
+
+template <typename T>
+T decoded(const std::string& body) {
+  const auto message = decode_body(body);
+  if (!message) {
+    ADD_FAILURE() << message.error().what;
+    return {};
+  }
+  if (!std::holds_alternative<T>(*message)) {
+    ADD_FAILURE() << "message of another type, " << message->index();
+    return {};
+  }
+  return std::get<T>(*message);
+}
+
+TEST(Codec, WritesLengthTypeAndMembersInOrder) {
+  EXPECT_EQ(encode_frame(Ack{.sequence = 300}), bytes({0, 0, 0, 5, k_ack, 0x91, 0xcd, 0x01, 0x2c}));
+  EXPECT_EQ(encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
+            bytes({0, 0, 0, 9, k_ranks, 0x93, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0}));
+  EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
+            bytes({0, 0, 0, 11, k_rules, 0x91, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd, 0x03, 0xe8}));
+}
+
+TEST(Codec, TypeIsThePositionInMessage) {
+  // The numbers are on the wire and in spools: they may never change.
+  EXPECT_EQ(Message{Hello{}}.index(), 0U);
+  EXPECT_EQ(Message{Welcome{}}.index(), 1U);
+  EXPECT_EQ(Message{Refused{}}.index(), 2U);
+  EXPECT_EQ(Message{SnapshotBegin{}}.index(), 3U);
+  EXPECT_EQ(Message{Observations{}}.index(), 4U);
+  EXPECT_EQ(Message{SnapshotEnd{}}.index(), 5U);
+  EXPECT_EQ(Message{Ack{}}.index(), 6U);
+  EXPECT_EQ(Message{Ranks{}}.index(), 7U);
+  EXPECT_EQ(Message{Rules{}}.index(), 8U);
+  EXPECT_EQ(Message{Query{}}.index(), 9U);
+  EXPECT_EQ(Message{Reply{}}.index(), 10U);
+  const std::string frame = encode_frame(Query{.id = 1, .json = "{}"});
+  EXPECT_EQ(frame[4], 9);
+}
+
+TEST(Codec, IgnoresUnknownTrailingMembers) {
+  // Ack of a later version with a number, a map and a nested list after the sequence.
+  const auto later =
+      bytes({k_ack, 0x94, 0x07, 0xcf, 1, 2, 3, 4, 5, 6, 7, 8, 0x81, 0xa1, 'k', 0xc0, 0x92, 0x91, 0xc3, 0xa1, 'z'});
+  EXPECT_EQ(decoded<Ack>(later).sequence, 7U);
+}
+
+TEST(Codec, MissingTrailingMembersKeepTheirDefaults) {
+  const auto welcome = decoded<Welcome>(bytes({k_welcome, 0x93, 0x01, 0xa1, 'd', 0xc2}));
+  EXPECT_EQ(welcome, (Welcome{.version = 1, .program = "d", .act = false, .strict = true}));
+  EXPECT_EQ(decoded<Hello>(bytes({k_hello, 0x90})), Hello{});
+  // Also within a record of a list: a job with nothing but its id.
+  const auto seen = decoded<Observations>(bytes({k_observations, 0x93, 0x01, 0x02, 0x91, 0x91, 0x2a}));
+  ASSERT_EQ(seen.jobs.size(), 1U);
+  JobRecord expected;
+  expected.job_id = 42;
+  EXPECT_EQ(seen.jobs[0], expected);
+  EXPECT_EQ(seen.jobs[0].array_task_id, -1);
+}
+
+struct BadBody {
+  const char* why;
+  std::string body;
+};
+
+class Malformed : public testing::TestWithParam<BadBody> {};
+
+TEST_P(Malformed, IsAProtocolErrorThatSaysSo) {
+  const auto message = decode_body(GetParam().body);
+  ASSERT_FALSE(message.has_value()) << GetParam().why;
+  EXPECT_EQ(message.error().code, Errc::protocol);
+  EXPECT_EQ(message.error().what.rfind("protocol: decode: ", 0), 0U) << message.error().what;
+}
+
+std::string list_of_empty_jobs(std::size_t count) {
+  std::string body = bytes({k_observations, 0x93, 0x00, 0x00, 0xdd});
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) body.push_back(static_cast<char>((count >> shift) & 0xffU));
+  return body.append(count, static_cast<char>(0x90));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bodies, Malformed,
+    testing::Values(BadBody{"empty", ""}, BadBody{"type only", bytes({k_ack})},
+                    BadBody{"unknown type", bytes({11, 0x90})}, BadBody{"no list", bytes({k_ack, 0x07})},
+                    BadBody{"nil", bytes({k_ack, 0xc0})}, BadBody{"map", bytes({k_ack, 0x81, 0x00, 0x07})},
+                    BadBody{"bytes after it", bytes({k_ack, 0x91, 0x07, 0x00})},
+                    BadBody{"negative sequence", bytes({k_ack, 0x91, 0xff})},
+                    BadBody{"text for a number", bytes({k_ack, 0x91, 0xa1, '7'})},
+                    BadBody{"fraction for a number", bytes({k_ack, 0x91, 0xcb, 0x40, 0x1c, 0, 0, 0, 0, 0, 0})},
+                    BadBody{"number for a text", bytes({k_refused, 0x91, 0x07})},
+                    BadBody{"text for a truth", bytes({k_welcome, 0x93, 0x01, 0xa0, 0xa1, 'y'})},
+                    BadBody{"2^32 in 32 bits", bytes({k_hello, 0x91, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0})},
+                    BadBody{"role 2", bytes({k_hello, 0x92, 0x01, 0x02})},
+                    BadBody{"role -1", bytes({k_hello, 0x92, 0x01, 0xff})},
+                    BadBody{"role 256", bytes({k_hello, 0x92, 0x01, 0xcd, 0x01, 0x00})},
+                    BadBody{"job state 4", bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x97, 0x01, 0x00, 0xff, 0x01,
+                                                  0x00, 0x00, 0x04})},
+                    BadBody{"wait reason 7", bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x9a, 0x01, 0x00, 0xff,
+                                                    0x01, 0x00, 0x00, 0x00, 0xc2, 0xa0, 0x07})},
+                    BadBody{"rule kind 5", bytes({k_rules, 0x91, 0x91, 0x92, 0xa1, 'x', 0x05})},
+                    BadBody{"claims 2^32-1 elements", bytes({k_ranks, 0x93, 0x00, 0x00, 0xdd, 0xff, 0xff, 0xff, 0xff})},
+                    BadBody{"claims 2^32-1 bytes of text", bytes({k_refused, 0x91, 0xdb, 0xff, 0xff, 0xff, 0xff})},
+                    BadBody{"nested too deeply", bytes({k_ack}) + std::string(4000, static_cast<char>(0x91)) + '\0'},
+                    BadBody{"reserved byte", bytes({k_ack, 0x91, 0xc1})},
+                    BadBody{"a megabyte of empty jobs", list_of_empty_jobs(1'000'000)}));
+
+TEST(Codec, AcceptsAsManyRecordsAsAnHonestPeerSends) {
+  // Bare records are the worst honest case: one byte for each member of a complete record.
+  Observations sent;
+  sent.jobs.resize(1000);
+  sent.gone_nodes.resize(100'000);
+  sent.gone.resize(100'000);
+  EXPECT_EQ(decoded<Observations>(encode_frame(sent).substr(4)), sent);
+}
+
+TEST(Codec, AThousandJobsOnAThousandNodesFitAFrame) {
+  Observations sent;
+  sent.jobs.resize(1000);
+  for (JobRecord& job : sent.jobs) {
+    for (int node = 0; node < 1000; ++node) job.nodes.push_back({"compute-node-" + std::to_string(10000 + node), 128});
+  }
+  const std::string frame = encode_frame(sent);
+  EXPECT_LT(frame.size(), k_max_frame_bytes);
+  EXPECT_EQ(decoded<Observations>(frame.substr(4)), sent);
+}
+
+}  // namespace
+}  // namespace shapley::protocol
