@@ -34,6 +34,7 @@ void Backlog::recover() {
     entry.place = place;
     entries_.push_back(std::move(entry));
     memory_bytes_ += sizeof(Entry);
+    ++entries_in_file_;
     ++next_sequence_;
     return true;
   });
@@ -41,6 +42,7 @@ void Backlog::recover() {
     while (entries_.size() > before) {
       entries_.pop_back();
       memory_bytes_ -= sizeof(Entry);
+      --entries_in_file_;
       --next_sequence_;
     }
     report_spool(tl::unexpected<Error>(damage.error()));
@@ -131,14 +133,15 @@ bool Backlog::acknowledge(std::uint64_t sequence) {
   unsent_ = std::max(unsent_, sequence + 1);
   unspooled_ = std::max(unspooled_, sequence + 1);
   // Only now: cutting the file at its front would mean copying it, and what is sent twice does no harm.
-  if (entries_.empty() && spool_.bytes() > 0) report_spool(spool_.clear());
+  if (entries_in_file_ == 0 && spool_.bytes() > 0) report_spool(spool_.clear());
   return true;
 }
 
 void Backlog::forget_front() {
   const Entry& entry = entries_.front();
   memory_bytes_ -= sizeof(Entry) + entry.frame.size();
-  if (entry.in_snapshot) snapshot_bytes_ -= std::min(snapshot_bytes_, entry.bytes());
+  if (entry.in_snapshot) snapshot_bytes_ -= entry.bytes();
+  if (entry.place.length > 0) --entries_in_file_;
   entries_.pop_front();
 }
 
@@ -169,6 +172,7 @@ void Backlog::spool(Clock::time_point until) {
       break;
     }
     entry.place = *place;
+    ++entries_in_file_;
   }
   if (i > from) unspooled_ = entries_[i - 1].sequence + 1;
   const Expected<void> synced = spool_.sync();
@@ -220,6 +224,7 @@ void Backlog::drop() {
   entries_.clear();
   memory_bytes_ = 0;
   snapshot_bytes_ = 0;
+  entries_in_file_ = 0;
   unsent_ = next_sequence_;
   unspooled_ = next_sequence_;
   if (spool_.bytes() > 0) report_spool(spool_.clear());

@@ -101,6 +101,7 @@ class Backlog {
   std::uint64_t unsent_ = 1;         // first sequence number not sent on this connection
   std::uint64_t unspooled_ = 1;      // entries before this one need no spooling
   std::uint64_t highest_sent_ = 0;   // on any connection
+  std::size_t entries_in_file_ = 0;
   std::uint64_t memory_bytes_ = 0;
   std::uint64_t snapshot_bytes_ = 0;  // of entries in the snapshot in flight, wherever they lie
   bool spool_fails_ = false;

@@ -163,7 +163,7 @@ void Feeder::keep_bound() {
              " unacknowledged messages exceed the bound of " + std::to_string(options_.spool_max_bytes) +
              " bytes and were dropped; a fresh snapshot follows when shapleyd is back");
   backlog_.drop();
-  if (state_ != State::away) lose(Error{Errc::unavailable, "does not acknowledge"});
+  if (state_ == State::connected) lose(Error{Errc::unavailable, "the daemon does not acknowledge"});
 }
 
 void Feeder::spool_what_is_due() {

@@ -1,4 +1,6 @@
 // The course of a healthy connection: Hello, snapshot, changes, acknowledgements.
+#include <limits>
+
 #include "support.hpp"
 
 namespace shapley::client::testing {
@@ -58,6 +60,246 @@ TEST_F(Handshake, SnapshotThenChangesOnly) {
   EXPECT_EQ(changes.observed_at, now);
   EXPECT_TRUE(changes.nodes.empty());
   EXPECT_EQ(changes.sequence, snapshot.sequences.back() + 1);
+}
+
+TEST_F(Handshake, VanishedJobsAreReportedOnce) {
+  daemon.listen();
+  jobs[7] = {.id = 7};
+  jobs[8] = {.id = 8};
+  jobs[9] = {.id = 9};
+  start();
+  (void)connect_and_take_snapshot();
+  jobs.erase(7);
+  jobs.erase(9);
+  scan();
+  const auto changes = daemon.expect<protocol::Observations>();
+  EXPECT_EQ(changes.gone, (std::vector<std::uint32_t>{7, 9}));
+  EXPECT_TRUE(changes.jobs.empty());
+  scan();
+  jobs[7] = {.id = 7};  // Slurm reuses ids after a wrap
+  EXPECT_EQ(scan(), 1);
+  const auto again = daemon.expect<protocol::Observations>();
+  EXPECT_TRUE(again.gone.empty());
+  ASSERT_EQ(again.jobs.size(), 1U);
+  EXPECT_EQ(again.jobs[0].job_id, 7U);
+}
+
+TEST_F(Handshake, ACutShortScanTakesNobodyForGone) {
+  daemon.listen();
+  jobs[7] = {.id = 7};
+  start();
+  (void)connect_and_take_snapshot();
+  jobs.clear();
+  scan(false);
+  jobs[8] = {.id = 8};
+  scan(false);
+  const auto changes = daemon.expect<protocol::Observations>();
+  EXPECT_EQ(changes.jobs.size(), 1U);
+  EXPECT_TRUE(changes.gone.empty());
+  scan(true);
+  EXPECT_EQ(daemon.expect<protocol::Observations>().gone, std::vector<std::uint32_t>{7});
+}
+
+TEST_F(Handshake, ACutShortScanIsNoSnapshot) {
+  daemon.listen();
+  jobs[7] = {.id = 7};
+  start();
+  daemon.welcome();
+  ASSERT_TRUE(eventually([&] { return shapley_client_wait(client, 100) == SHAPLEY_WAKE_HINT; }));
+  scan(false);
+  (void)daemon.expect<protocol::SnapshotBegin>();
+  EXPECT_EQ(daemon.expect<protocol::Observations>().jobs.size(), 1U);
+  jobs[8] = {.id = 8};
+  scan(true);
+  // No SnapshotEnd for the first: the next whole scan begins anew and has everything.
+  (void)daemon.expect<protocol::SnapshotBegin>();
+  EXPECT_EQ(daemon.expect<protocol::Observations>().jobs.size(), 2U);
+  (void)daemon.expect<protocol::SnapshotEnd>();
+  EXPECT_EQ(scan(), 0);
+}
+
+TEST_F(Handshake, AnEmptyClusterHasASnapshotToo) {
+  daemon.listen();
+  start();
+  const auto snapshot = connect_and_take_snapshot();
+  EXPECT_TRUE(snapshot.jobs.empty());
+  EXPECT_EQ(snapshot.sequences, (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(Handshake, NodesAreGoneByNameNotByIndex) {
+  daemon.listen();
+  nodes = {"a", "b", "c"};
+  start();
+  (void)connect_and_take_snapshot();
+  nodes = {"b", "c"};  // a reconfiguration moves the others down
+  scan();
+  const auto changes = daemon.expect<protocol::Observations>();
+  EXPECT_EQ(changes.gone_nodes, std::vector<std::string>{"a"});
+  EXPECT_EQ(changes.nodes.size(), 2U);
+  nodes = {"b", "c", "d"};
+  scan();
+  const auto grown = daemon.expect<protocol::Observations>();
+  EXPECT_TRUE(grown.gone_nodes.empty());
+  ASSERT_EQ(grown.nodes.size(), 1U);
+  EXPECT_EQ(grown.nodes[0].name, "d");
+}
+
+TEST_F(Handshake, LargeScansAreSplit) {
+  daemon.listen();
+  for (std::uint32_t id = 1; id <= 2500; ++id) jobs[id] = {.id = id};
+  start();
+  daemon.welcome();
+  scan_on_hint();
+  (void)daemon.expect<protocol::SnapshotBegin>();
+  std::size_t seen = 0;
+  while (seen < 2500) {
+    const auto changes = daemon.expect<protocol::Observations>();
+    EXPECT_LE(changes.jobs.size(), 1000U);
+    ASSERT_FALSE(changes.jobs.empty());
+    seen += changes.jobs.size();
+  }
+  (void)daemon.expect<protocol::SnapshotEnd>();
+}
+
+TEST_F(Handshake, AcknowledgementsFreeTheQueue) {
+  daemon.listen();
+  for (std::uint32_t id = 1; id <= 100; ++id) jobs[id] = {.id = id};
+  timings.spool_delay = std::chrono::minutes(10);  // so that everything is in memory
+  start();
+  daemon.welcome();
+  scan_on_hint();
+  const auto begin = daemon.expect<protocol::SnapshotBegin>();
+  const auto changes = daemon.expect<protocol::Observations>();
+  const auto end = daemon.expect<protocol::SnapshotEnd>();
+  EXPECT_EQ(changes.sequence, begin.sequence + 1);
+  EXPECT_EQ(end.sequence, begin.sequence + 2);
+  ASSERT_TRUE(eventually([&] { return counters().sent == 3 && counters().queued_bytes > 0; }));
+  daemon.acknowledge(changes.sequence);
+  ASSERT_TRUE(eventually([&] { return counters().acknowledged == 2; }));
+  daemon.acknowledge(end.sequence);
+  ASSERT_TRUE(eventually([&] { return counters().acknowledged == 3 && counters().queued_bytes == 0; }));
+  EXPECT_EQ(counters().spooled_bytes, 0U);
+  EXPECT_EQ(counters().snapshots, 1U);
+  EXPECT_TRUE(counters().connected);
+}
+
+TEST_F(Handshake, ARecordThatCouldNotBeCopiedIsAskedForAgain) {
+  daemon.listen();
+  start();
+  (void)connect_and_take_snapshot();
+  shapley_client_scan_begin(client, 1);
+  EXPECT_TRUE(shapley_client_scan_job(client, 7, 77));
+  shapley_client_scan_end(client, true);  // the shim had no memory for the record
+  shapley_client_scan_begin(client, 2);
+  EXPECT_TRUE(shapley_client_scan_job(client, 7, 77));
+  const shapley_job_t record{.job_id = 7};
+  shapley_client_scan_record(client, &record);
+  shapley_client_scan_end(client, true);
+  shapley_client_scan_begin(client, 3);
+  EXPECT_FALSE(shapley_client_scan_job(client, 7, 77));
+  shapley_client_scan_end(client, true);
+}
+
+TEST_F(Handshake, EveryMemberOfAJobArrives) {
+  daemon.listen();
+  start();
+  (void)connect_and_take_snapshot();
+  const char* const ancestors[] = {"faculty", nullptr};
+  const shapley_node_cpus_t on[] = {{"n1", 4}, {"n2", 2}};
+  const shapley_tres_t tres[] = {{"cpu", 6}, {"gres/gpu", 1}};
+  const shapley_job_t job{.job_id = 1,
+                          .array_job_id = 2,
+                          .array_task_id = 3,
+                          .pending_tasks = 4,
+                          .het_job_id = 5,
+                          .restart_count = 6,
+                          .state = SHAPLEY_JOB_SUSPENDED,
+                          .completing = true,
+                          .slurm_state = "SUSPENDED",
+                          .wait = SHAPLEY_WAIT_ARRAY_LIMIT,
+                          .user_id = 7,
+                          .group_id = 8,
+                          .account = "acc",
+                          .account_ancestors = ancestors,
+                          .account_ancestors_count = 2,
+                          .partition = "part",
+                          .qos = "qos",
+                          .name = "name",
+                          .wckey = nullptr,
+                          .submit_time = 9,
+                          .eligible_time = 10,
+                          .start_time = 11,
+                          .end_time = 12,
+                          .suspend_time = 13,
+                          .pre_suspend_run_s = 14,
+                          .total_suspended_s = 15,
+                          .resize_time = 16,
+                          .requested_cpus = 17,
+                          .nodes = on,
+                          .nodes_count = 2,
+                          .tres = tres,
+                          .tres_count = 2};
+  shapley_client_scan_begin(client, 18);
+  ASSERT_TRUE(shapley_client_scan_job(client, 1, 1));
+  shapley_client_scan_record(client, &job);
+  shapley_client_scan_end(client, true);
+  const auto changes = daemon.expect<protocol::Observations>();
+  ASSERT_EQ(changes.jobs.size(), 1U);
+  // Compared as encoded, so that no member can be forgotten here.
+  protocol::JobRecord expected{.job_id = 1,
+                               .array_job_id = 2,
+                               .array_task_id = 3,
+                               .pending_tasks = 4,
+                               .het_job_id = 5,
+                               .restart_count = 6,
+                               .state = protocol::JobState::suspended,
+                               .completing = true,
+                               .slurm_state = "SUSPENDED",
+                               .wait = protocol::WaitReason::array_limit,
+                               .user_id = 7,
+                               .group_id = 8,
+                               .account = "acc",
+                               .account_ancestors = {"faculty", ""},
+                               .partition = "part",
+                               .qos = "qos",
+                               .name = "name",
+                               .wckey = "",
+                               .submit_time = 9,
+                               .eligible_time = 10,
+                               .start_time = 11,
+                               .end_time = 12,
+                               .suspend_time = 13,
+                               .pre_suspend_run_s = 14,
+                               .total_suspended_s = 15,
+                               .resize_time = 16,
+                               .requested_cpus = 17,
+                               .nodes = {{"n1", 4}, {"n2", 2}},
+                               .tres = {{"cpu", 6}, {"gres/gpu", 1}}};
+  protocol::Observations wanted;
+  wanted.sequence = changes.sequence;
+  wanted.observed_at = 18;
+  wanted.jobs = {expected};
+  EXPECT_EQ(protocol::encode_frame(changes), protocol::encode_frame(wanted));
+}
+
+TEST(WithoutAClient, EveryFunctionIsHarmless) {
+  const shapley_job_t job{};
+  const shapley_node_t node{};
+  const shapley_job_traits_t traits{};
+  EXPECT_EQ(shapley_client_create(nullptr), nullptr);
+  shapley_client_destroy(nullptr);
+  shapley_client_scan_begin(nullptr, 0);
+  EXPECT_FALSE(shapley_client_scan_job(nullptr, 1, 1));
+  shapley_client_scan_record(nullptr, &job);
+  EXPECT_FALSE(shapley_client_scan_node(nullptr, 0, 0));
+  shapley_client_scan_node_record(nullptr, 0, &node);
+  shapley_client_scan_end(nullptr, true);
+  EXPECT_FALSE(shapley_client_order(nullptr).act);
+  EXPECT_EQ(shapley_client_rank(nullptr, &traits), 0U);
+  shapley_client_hint(nullptr);
+  EXPECT_EQ(shapley_client_wait(nullptr, 1000), SHAPLEY_WAKE_STOP);
+  shapley_client_stop(nullptr);
+  EXPECT_FALSE(shapley_client_counters(nullptr).connected);
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ inline constexpr std::chrono::seconds k_deadline{60};
 // True as soon as the condition holds, false after the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
+// Calls of operator new by this thread so far.
+[[nodiscard]] std::uint64_t allocations_of_this_thread();
+
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

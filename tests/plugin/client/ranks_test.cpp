@@ -1,0 +1,217 @@
+// Ranks: when the plugin acts, whom it puts where, and when it steps aside.
+#include <atomic>
+#include <thread>
+
+#include "support.hpp"
+
+namespace shapley::client::testing {
+namespace {
+
+using protocol::RuleKind;
+
+class RanksTest : public ClientTest {
+ protected:
+  void send_ranks(std::vector<std::string> organizations) {
+    daemon.send(protocol::Ranks{.generation = ++generation_, .organizations = std::move(organizations)});
+  }
+  // Consumes wake-ups until ranks are announced.
+  [[nodiscard]] bool ranks_announced() {
+    return eventually([&] { return shapley_client_wait(client, 100) == SHAPLEY_WAKE_RANKS; });
+  }
+  [[nodiscard]] shapley_order_t order() { return shapley_client_order(client); }
+  [[nodiscard]] std::uint32_t rank_of_account(const std::string& account) {
+    const shapley_job_traits_t traits{.account = account.c_str()};
+    return shapley_client_rank(client, &traits);
+  }
+  void connect_with_ranks(protocol::Welcome answer, std::vector<std::string> organizations) {
+    daemon.listen();
+    start();
+    daemon.welcome(std::move(answer));
+    daemon.send(rules_);
+    send_ranks(std::move(organizations));
+    ASSERT_TRUE(eventually([&] { return order().ranks > 0; }));
+  }
+
+  protocol::Rules rules_{{{.organization = "red", .kind = RuleKind::account, .name = "physics"},
+                          {.organization = "blue", .kind = RuleKind::account, .name = "biology"}}};
+
+ private:
+  std::uint64_t generation_ = 0;
+};
+
+TEST_F(RanksTest, NothingActsBeforeBothRanksAndRulesAreKnown) {
+  daemon.listen();
+  start();
+  EXPECT_FALSE(order().act);
+  EXPECT_EQ(rank_of_account("physics"), 0U);
+  daemon.welcome();
+  send_ranks({"blue", "red"});
+  ASSERT_TRUE(eventually([&] { return order().ranks == 2; }));
+  EXPECT_FALSE(order().act) << "without rules every job would count as a guest's";
+  const std::uint64_t before = order().generation;
+  daemon.send(rules_);
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  EXPECT_NE(order().generation, before);
+  EXPECT_TRUE(order().strict);
+  EXPECT_EQ(order().weight, 1000U);
+  EXPECT_EQ(rank_of_account("biology"), 0U);
+  EXPECT_EQ(rank_of_account("physics"), 1U);
+}
+
+TEST_F(RanksTest, NewRanksWakeTheScanningThreadAndChangeTheGeneration) {
+  connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  ASSERT_TRUE(ranks_announced());
+  const std::uint64_t before = order().generation;
+  send_ranks({"blue", "red"});
+  ASSERT_TRUE(ranks_announced());
+  ASSERT_TRUE(eventually([&] { return rank_of_account("biology") == 0; }));
+  EXPECT_GT(order().generation, before);
+}
+
+TEST_F(RanksTest, TheSameRanksAgainChangeNothing) {
+  connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  const std::uint64_t before = order().generation;
+  send_ranks({"red", "blue"});
+  daemon.send(rules_);
+  scan();
+  (void)daemon.take_snapshot();
+  ASSERT_TRUE(eventually([&] { return counters().acknowledged > 0; })) << "so the ranks before it were handled";
+  EXPECT_EQ(order().generation, before);
+}
+
+TEST_F(RanksTest, EveryKindOfRuleFindsItsJobs) {
+  rules_ = {{{.organization = "by_account", .kind = RuleKind::account, .name = "acc"},
+             {.organization = "by_partition", .kind = RuleKind::partition, .name = "part"},
+             {.organization = "by_qos", .kind = RuleKind::qos, .name = "qos"},
+             {.organization = "by_user", .kind = RuleKind::user, .id = 7},
+             {.organization = "by_group", .kind = RuleKind::group, .id = 8},
+             {.organization = "unranked", .kind = RuleKind::account, .name = "newcomer"}}};
+  connect_with_ranks(FakeDaemon::default_welcome(),
+                     {"by_group", "by_user", "by_qos", "guests", "by_partition", "by_account"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  const char* const ancestors[] = {"sub", "acc"};
+  const auto rank = [&](shapley_job_traits_t traits) { return shapley_client_rank(client, &traits); };
+  EXPECT_EQ(rank({.account = "acc"}), 5U);
+  EXPECT_EQ(rank({.account = "leaf", .account_ancestors = ancestors, .account_ancestors_count = 2}), 5U);
+  EXPECT_EQ(rank({.account = "x", .partition = "part"}), 4U);
+  EXPECT_EQ(rank({.account = "acc", .partition = "part"}), 5U) << "the first rule that matches wins";
+  EXPECT_EQ(rank({.qos = "qos"}), 2U);
+  EXPECT_EQ(rank({.user_id = 7}), 1U);
+  EXPECT_EQ(rank({.group_id = 8}), 0U);
+  EXPECT_EQ(rank({.account = "nobody's"}), 3U) << "guests have a rank of their own";
+  EXPECT_EQ(rank({.account = "newcomer"}), 5U) << "an organization without a rank comes last";
+}
+
+TEST_F(RanksTest, GuestsWithoutARankComeLast) {
+  connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  EXPECT_EQ(rank_of_account("physics"), 0U);
+  EXPECT_EQ(rank_of_account("chemistry"), 1U);
+}
+
+TEST_F(RanksTest, RankingAllocatesNothing) {
+  rules_.rules.push_back({.organization = "green", .kind = RuleKind::account, .name = std::string(100, 'g')});
+  connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue", "green"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  const std::string long_name(100, 'g');
+  const char* const ancestors[] = {"an account whose name is longer than any string keeps inside itself",
+                                   long_name.c_str()};
+  const shapley_job_traits_t traits{.account = "another account with a name that would have to be allocated",
+                                    .account_ancestors = ancestors,
+                                    .account_ancestors_count = 2};
+  const std::uint64_t before = allocations_of_this_thread();
+  const std::uint32_t rank = shapley_client_rank(client, &traits);
+  const shapley_order_t current = order();
+  EXPECT_EQ(allocations_of_this_thread(), before);
+  EXPECT_EQ(rank, 2U);
+  EXPECT_EQ(current.ranks, 3U);
+}
+
+TEST_F(RanksTest, ObserveModeLeavesPrioritiesAlone) {
+  auto answer = FakeDaemon::default_welcome();
+  answer.act = false;
+  connect_with_ranks(answer, {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return rank_of_account("biology") == 1; }));
+  EXPECT_FALSE(order().act);
+  // A reloaded configuration says so by another Welcome.
+  daemon.send(FakeDaemon::default_welcome());
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+}
+
+TEST_F(RanksTest, RanksHoldWhileTheDaemonIsAwayForAShortTime) {
+  connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  const std::uint64_t before = order().generation;
+  daemon.die();
+  ASSERT_TRUE(eventually([&] { return !counters().connected; }));
+  EXPECT_TRUE(order().act);
+  EXPECT_EQ(order().generation, before);
+  EXPECT_EQ(rank_of_account("biology"), 1U);
+}
+
+TEST_F(RanksTest, StaleRanksStepAsideOnceAndComeBackByThemselves) {
+  auto answer = FakeDaemon::default_welcome();
+  answer.stale_after_s = 0;
+  connect_with_ranks(answer, {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  ASSERT_TRUE(ranks_announced());
+  const std::uint64_t before = order().generation;
+  daemon.die();
+  ASSERT_TRUE(ranks_announced());
+  EXPECT_FALSE(order().act);
+  EXPECT_NE(order().generation, before);
+  EXPECT_EQ(log_lines::count("ranks: "), 1);
+  daemon.listen();
+  daemon.welcome(answer);
+  EXPECT_FALSE(order().act) << "the old ranks stay aside until the daemon sends its own";
+  send_ranks({"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  EXPECT_EQ(log_lines::count("ranks: "), 1);
+}
+
+// Ranks change under the eyes of readers; the thread sanitizer watches, and every answer is one of the two orders.
+TEST_F(RanksTest, ReadersSeeOneOrderOrTheOther) {
+  connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  std::atomic<bool> done = false;
+  std::atomic<std::uint64_t> wrong = 0;
+  std::thread reader([&] {
+    while (!done) {
+      if (rank_of_account("physics") > 1 || order().ranks != 2) ++wrong;
+      shapley_client_hint(client);
+    }
+  });
+  for (int i = 0; i < 200; ++i)
+    send_ranks(i % 2 == 0 ? std::vector<std::string>{"blue", "red"} : std::vector<std::string>{"red", "blue"});
+  send_ranks({"blue", "red"});
+  scan();
+  EXPECT_TRUE(eventually([&] { return rank_of_account("biology") == 0; }));
+  done = true;
+  reader.join();
+  EXPECT_EQ(wrong, 0U);
+}
+
+class AlarmTest : public ClientTest {};
+
+TEST_F(AlarmTest, StopWakesTheSleeperAndStaysSet) {
+  start();
+  std::atomic<int> woken_by = -1;
+  std::thread sleeper([&] { woken_by = shapley_client_wait(client, 3'600'000); });
+  shapley_client_stop(client);
+  sleeper.join();  // without the wake-up the test would hang here for an hour
+  EXPECT_EQ(woken_by, SHAPLEY_WAKE_STOP);
+  EXPECT_EQ(shapley_client_wait(client, 3'600'000), SHAPLEY_WAKE_STOP);
+}
+
+TEST_F(AlarmTest, HintsAreRememberedUntilTheyAreTaken) {
+  start();
+  shapley_client_hint(client);
+  shapley_client_hint(client);
+  EXPECT_EQ(shapley_client_wait(client, 3'600'000), SHAPLEY_WAKE_HINT);
+  EXPECT_EQ(shapley_client_wait(client, 1), SHAPLEY_WAKE_TICK) << "two hints are one";
+}
+
+}  // namespace
+}  // namespace shapley::client::testing

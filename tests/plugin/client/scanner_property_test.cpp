@@ -1,0 +1,131 @@
+// The scanner and its table against a naive model: whoever replays what was handed over knows exactly what slurmctld's
+// tables hold, whatever comes, goes, changes, is cut short or is asked for anew.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "plugin/client/fingerprints.hpp"
+#include "plugin/client/scanner.hpp"
+#include "support.hpp"
+
+namespace shapley::client::testing {
+namespace {
+
+RC_GTEST_PROP(FingerprintTableProperty, EqualsAMap, ()) {
+  FingerprintTable table;
+  std::map<std::uint32_t, std::uint64_t> model;
+  const auto rounds = *rc::gen::inRange<std::uint32_t>(1, 6);
+  for (std::uint32_t scan = 1; scan <= rounds; ++scan) {
+    // Ids close together and far apart, enough of them to make the table grow and shrink.
+    const auto ids = *rc::gen::container<std::set<std::uint32_t>>(
+        rc::gen::oneOf(rc::gen::inRange<std::uint32_t>(1, 600), rc::gen::inRange<std::uint32_t>(1, 0xFFFFFFFF)));
+    std::vector<std::uint32_t> expected_gone;
+    for (const auto& [id, fingerprint] : model) {
+      if (!ids.contains(id)) expected_gone.push_back(id);
+    }
+    for (const std::uint32_t id : ids) {
+      FingerprintTable::Entry& entry = table.at(id);
+      RC_ASSERT(entry.job_id == id);
+      RC_ASSERT(entry.fingerprint == (model.contains(id) ? model[id] : 0));
+      entry.seen = scan;
+      entry.fingerprint = id * 31ULL + scan;
+      model[id] = entry.fingerprint;
+    }
+    RC_ASSERT(table.unseen(scan) == expected_gone);
+    table.remove_unseen(scan);
+    for (const std::uint32_t id : expected_gone) model.erase(id);
+    RC_ASSERT(table.size() == model.size());
+  }
+}
+
+TEST(FingerprintTable, AHundredThousandIdsInARowAreFound) {
+  FingerprintTable table;
+  for (std::uint32_t id = 1; id <= 100'000; ++id) table.at(id).fingerprint = id;
+  EXPECT_EQ(table.size(), 100'000U);
+  for (std::uint32_t id = 1; id <= 100'000; ++id) ASSERT_EQ(table.at(id).fingerprint, id);
+  EXPECT_EQ(table.size(), 100'000U);
+}
+
+using Truth = std::map<std::uint32_t, std::int64_t>;  // job id -> start time
+
+void scan(Scanner& scanner, const Truth& truth, std::size_t jobs_seen, bool complete) {
+  scanner.begin(1);
+  for (const auto& [id, start_time] : truth) {
+    if (jobs_seen-- == 0) break;
+    if (!scanner.job_changed(id, static_cast<std::uint64_t>(start_time))) continue;
+    shapley_job_t job{};
+    job.job_id = id;
+    job.start_time = start_time;
+    scanner.add(job);
+  }
+  scanner.end(complete);
+}
+
+RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
+  Doorbell bell;
+  Inbox inbox(1U << 30U, bell);
+  Scanner scanner(inbox);
+  Truth truth;
+  Truth replayed;
+  std::uint64_t connection = 0;
+  const auto rounds = *rc::gen::inRange(1, 12);
+  for (int round = 0; round < rounds; ++round) {
+    for (const std::uint32_t id :
+         *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(1, 30))) {
+      if (*rc::gen::arbitrary<bool>()) {
+        truth[id] = *rc::gen::inRange<std::int64_t>(0, 100);
+      } else {
+        truth.erase(id);
+      }
+    }
+    const bool wants_snapshot = *rc::gen::arbitrary<bool>();
+    if (wants_snapshot) inbox.want_snapshot_for(++connection);
+    const bool complete = *rc::gen::weightedElement<bool>({{4, true}, {1, false}});
+    scan(scanner, truth, complete ? truth.size() : truth.size() / 2, complete);
+    const bool full = inbox.snapshot_wanted_for() == 0 && wants_snapshot;
+    Truth in_this_scan;
+    for (const ScanChunk& chunk : inbox.take().chunks) {
+      for (const auto& job : chunk.changes.jobs) in_this_scan[job.job_id] = replayed[job.job_id] = job.start_time;
+      for (const std::uint32_t id : chunk.changes.gone) replayed.erase(id);
+    }
+    if (!complete) continue;
+    RC_ASSERT(replayed == truth);
+    if (full) RC_ASSERT(in_this_scan == truth);
+  }
+}
+
+TEST(Inbox, AStuckFeederCostsABoundedAmountOfMemory) {
+  Doorbell bell;
+  Inbox inbox(1000, bell);
+  for (int i = 0; i < 100; ++i) {
+    ScanChunk chunk;
+    chunk.first = true;
+    chunk.last = true;
+    chunk.bytes = 300;
+    inbox.push(std::move(chunk));
+  }
+  const Inbox::Content content = inbox.take();
+  EXPECT_TRUE(content.lost);
+  EXPECT_LE(content.chunks.size(), 4U);
+  EXPECT_GE(content.chunks.size(), 1U);
+  EXPECT_FALSE(inbox.take().lost) << "said once";
+}
+
+TEST(Inbox, AScanUnderWayIsNotTornApart) {
+  Doorbell bell;
+  Inbox inbox(1000, bell);
+  for (int i = 0; i < 100; ++i) {
+    ScanChunk chunk;
+    chunk.first = i == 0;
+    chunk.bytes = 300;
+    inbox.push(std::move(chunk));
+  }
+  const Inbox::Content content = inbox.take();
+  EXPECT_FALSE(content.lost);
+  EXPECT_EQ(content.chunks.size(), 100U);
+}
+
+}  // namespace
+}  // namespace shapley::client::testing
