@@ -49,13 +49,18 @@ function(shapley_library name)
   target_link_libraries(shapley_${name} PUBLIC shapley_options ${ARG_LINKS} PRIVATE shapley_warnings ${ARG_PRIVATE_LINKS})
 endfunction()
 
-# shapley_test(NAME LABEL unit|property|... SOURCES ... LINKS ...): a GoogleTest binary registered with ctest, one entry
-# per binary. Exit code 0 with no test run would be a silent hole: --gtest_fail_if_no_test_linked is not in Debian 12's
-# GoogleTest, so the preset's noTestsAction guards the set and each binary must hold at least one TEST.
+# shapley_test(NAME LABEL unit|property|unit threads SOURCES ... LINKS ...): a GoogleTest binary registered with ctest, one
+# entry per binary. Those labelled `threads` run under the thread sanitizer too; the target `threaded_tests` builds just them.
+# Exit code 0 with no test run would be a silent hole: --gtest_fail_if_no_test_linked is not in Debian 12's GoogleTest, so
+# the preset's noTestsAction guards the set and each binary must hold at least one TEST.
 function(shapley_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LABEL;SOURCES;LINKS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE shapley_options shapley_warnings ${ARG_LINKS} GTest::gtest_main)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 300)
+  if("threads" IN_LIST ARG_LABEL)
+    add_dependencies(threaded_tests test_${name})
+  endif()
 endfunction()
+add_custom_target(threaded_tests)
