@@ -206,24 +206,28 @@ _kill_leftovers() {
 # A block of 32 ports below the ephemeral range. The claim file keeps a second cluster that starts at the same moment off
 # the same block; one left by a dead process is taken over.
 _claim_ports() {
-  local claims=${TMPDIR:-/tmp}/shapley-test-ports try base owner used
+  local claims=${TMPDIR:-/tmp}/shapley-test-ports base owner used
   mkdir -p "$claims"
-  used=" $(awk 'FNR > 1 { split($2, a, ":"); print strtonum("0x" a[2]) }' /proc/net/tcp /proc/net/tcp6 2>/dev/null | tr '\n' ' ')"
-  for try in {1..200}; do
+  used=" $(awk 'FNR > 1 { sub(/.*:/, "", $2); print $2 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null | tr '\n' ' ')"
+  for _ in {1..200}; do
     base=$((20000 + RANDOM % 390 * 32))
     CLUSTER_CLAIM=$claims/$base
     owner=$(cat "$CLUSTER_CLAIM" 2>/dev/null)
     [ -n "$owner" ] && ! [ -e "/proc/$owner" ] && rm -f "$CLUSTER_CLAIM"
     (set -o noclobber; echo "$$" >"$CLUSTER_CLAIM") 2>/dev/null || continue
-    for try in {0..31}; do [[ $used == *" $((base + try)) "* ]] && break; done
-    if [[ $used != *" $((base + try)) "* ]]; then
-      CLUSTER_PORT=$base
-      return
-    fi
+    _ports_free "$base" "$used" && CLUSTER_PORT=$base && return
     rm -f "$CLUSTER_CLAIM"
   done
   say "no free block of ports below 32768"
   return 1
+}
+
+# _ports_free BASE USED: none of the 32 ports is in USED, hexadecimal numbers between blanks.
+_ports_free() {
+  local port
+  for ((port = $1; port < $1 + 32; ++port)); do
+    [[ $2 != *" $(printf '%04X' "$port") "* ]] || return 1
+  done
 }
 
 _slurm_plugin_dir() {
@@ -260,7 +264,7 @@ SlurmctldPidFile=$CLUSTER_DIR/run/slurmctld-own.pid
 SlurmdPidFile=$CLUSTER_DIR/run/slurmd-own.%n.pid
 SlurmctldLogFile=$CLUSTER_DIR/log/slurmctld.log
 SlurmdLogFile=$CLUSTER_DIR/log/slurmd.%n.log
-SlurmctldDebug=verbose
+SlurmctldDebug=debug
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none

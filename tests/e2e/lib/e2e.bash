@@ -2,6 +2,9 @@
 # shellcheck source=cluster.bash
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/jobs.bash"
+source "$(dirname "${BASH_SOURCE[0]}")/load.bash"
+source "$(dirname "${BASH_SOURCE[0]}")/books.bash"
+source "$(dirname "${BASH_SOURCE[0]}")/threads.bash"
 
 teardown() {
   local stopped=0
@@ -13,4 +16,12 @@ teardown() {
   echo "logs, ledger and Slurm's job records are kept in $CLUSTER_DIR"
   tail -n 25 "$CLUSTER_DIR/log/shapleyd.out" "$CLUSTER_DIR/log/slurmctld.log" 2>/dev/null
   return "$stopped"
+}
+
+# start_with [CONFIGURATION_LINE...]: the usual three organizations, a running cluster, the plugin connected.
+start_with() {
+  cluster_prepare
+  three_organizations "$@"
+  cluster_start
+  wait_until 15 plugin_connected
 }

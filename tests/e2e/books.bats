@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# The ledger equals Slurm's own job records, to the second and the processor, for everything that jobs do.
+
+load lib/e2e
+
+@test "a mixed load: short and failing jobs, arrays, jobs across owners, cancels, requeues, suspensions" {
+  start_with
+  plain_load 18
+  array_load
+  wide_load
+  cancelled_load
+  requeued_load
+  suspended_load
+  wait_drained 90
+  remember_run_times
+  [ "$(wc -l <"$CLUSTER_DIR/suspended-run-times")" -ge 3 ]
+  shapleyd_stop
+  expect_books_correct 40
+  [ -z "$(compare_standings "$(date +%s)")" ]
+}
+
+@test "resized jobs, a failed node, and allocations without a batch script" {
+  start_with
+  srun --account=astro -n2 --chdir=/ sleep 1
+  salloc --account=bio -n3 --chdir=/ sleep 1
+  resized=$(submit chem -N3 -n6 "sleep 4")
+  struck=$(submit astro -N3 -n6 "$requeued_command")
+  wait_until 20 running "$resized"
+  wait_until 20 running "$struck"
+  wait_until 10 seconds_passed 1
+  scontrol update jobid="$resized" numnodes=1
+  scontrol update nodename=n2 state=down reason="test"
+  wait_until 10 pending "$struck"
+  scontrol update nodename=n2 state=resume
+  wait_until 30 running "$struck"
+  wait_drained 30
+  grep -q "^JobId=$resized .*JobState=RESIZING" "$CLUSTER_JOBCOMP"
+  grep -q "^JobId=$struck .*JobState=NODE_FAIL" "$CLUSTER_JOBCOMP"
+  expect_books_correct 6
+}
+
+@test "heterogeneous jobs, under the backfill scheduler" {
+  CLUSTER_SCHEDULER=sched/backfill
+  CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1"
+  start_with
+  sbatch --parsable --uid="$JOB_UID" --gid="$JOB_GID" --chdir=/ --output=/dev/null --account=astro -n2 : \
+    --account=bio -n3 -N2 --wrap="sleep 2"
+  plain_load 12
+  wait_drained 60
+  grep -q "HetJobOffset=1" "$CLUSTER_JOBCOMP"
+  expect_books_correct 10
+}
+
+@test "fractions of a node and guests: the sums still balance" {
+  cluster_prepare
+  cluster_config "organizations:" \
+    "  - name: astro" "    accounts: [astro]" "    nodes: [{nodes: n1, fraction: 1/3}, {nodes: n2}]" \
+    "  - name: bio" "    accounts: [bio]" "    nodes: [{nodes: n1, fraction: 2/3}]"
+  cluster_start
+  wait_until 15 plugin_connected
+  plain_load 12  # chem is nobody here: a guest; n3 and n4 are nobody's: commons
+  wide_load
+  wait_drained 60
+  status_json >"$CLUSTER_DIR/status.json"
+  jq -e '.conservation.holds' "$CLUSTER_DIR/status.json"
+  jq -e '[.organizations[].name] | contains(["guests", "commons"])' "$CLUSTER_DIR/status.json"
+  shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_JOBCOMP"
+}

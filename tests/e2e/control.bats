@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# What an administrator does to running daemons: reconfigure, reload, observe.
+
+load lib/e2e
+
+owned() { status_json | jq -r --arg name "$1" '.organizations[] | select(.name == $name) | .owned'; }
+owned_is() { test "$(owned "$1")" = "$2"; }
+reloads() { grep -c 'Processing Reconfiguration' "$CLUSTER_DIR/log/slurmctld.log"; }
+reloads_are() { test "$(reloads)" -ge "$1"; }
+
+@test "scontrol reconfigure and SIGHUP in the middle of a load" {
+  start_with
+  plain_load 12
+  scontrol reconfigure
+  plain_load 6
+  daemon_signal slurmctld HUP
+  plain_load 6
+  wait_drained 60
+  wait_until 10 plugin_connected
+  expect_books_correct 15
+}
+
+@test "SIGHUP with changed ownership: dated, and the running job's segment is split there" {
+  start_with
+  owned_is astro 32
+  job=$(submit bio --nodelist=n2 -n16 "sleep 6")
+  wait_until 10 job_is "$job" RUNNING
+  wait_until 10 seconds_passed 1
+  sed -i 's/nodes: n\[1-2\]/nodes: n1/; s/nodes: n4/nodes: [n4, n2]/' "$CLUSTER_DIR/shapleyd.yaml"
+  shapleyd_reload
+  wait_until 10 owned_is astro 16
+  owned_is chem 32
+  wait_drained 20
+  expect_books_correct 1
+  # bio's sixteen processors of n2 were astro's until the change, chem's after it; together the whole run.
+  run ledger_sql "SELECT owner, SUM(processors * (end - begin)) > 0 FROM run_shares WHERE job = $job GROUP BY owner ORDER BY owner"
+  [ "$output" = $'astro 1\nchem 1' ]
+  run ledger_sql "SELECT SUM(processors * (end - begin)) = 16 * (MAX(end) - MIN(begin)) FROM run_shares WHERE job = $job"
+  [ "$output" = 1 ]
+}
+
+@test "SIGHUP with a faulty file: refused, named, and the running configuration stays" {
+  start_with
+  printf 'organisations: []\n' >>"$CLUSTER_DIR/shapleyd.yaml"
+  shapleyd_reload
+  wait_until 10 grep -q organisations "$CLUSTER_DIR/log/shapleyd.out"
+  owned_is astro 32
+  wait_until 5 plugin_connected
+  run shapleyd --check-config --config "$CLUSTER_DIR/shapleyd.yaml"
+  [ "$status" -ne 0 ]
+  [[ $output == *organisations* ]]
+}
+
+@test "mode observe keeps the books and leaves every priority alone" {
+  start_with "mode: observe"
+  plain_load 12
+  close_queue
+  submit astro true
+  submit bio true
+  wait_until 10 seconds_passed 1
+  [ "$(squeue -h -t PENDING -o %Q | sort -u)" = 1 ]  # what multifactor without weights gives
+  open_queue
+  wait_drained 30
+  expect_books_correct 8
+}
+
+@test "unknown plugin options are refused by name" {
+  cluster_prepare
+  three_organizations
+  sed -i 's/^PriorityParameters=.*/&,colour=blue/' "$SLURM_CONF"
+  run cluster_start
+  [ "$status" -ne 0 ]
+  grep -q 'priority/shapley: .*colour' "$CLUSTER_DIR"/log/slurmctld.*
+}

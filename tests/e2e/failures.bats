@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# Daemons die in the middle of a load: the books are as correct afterwards, and Slurm never waits.
+
+load lib/e2e
+
+# half_a_load: enough that jobs start, run and end before, during and after what happens next.
+half_a_load() {
+  plain_load 24
+  array_load
+  wait_until 20 some_job_ended
+}
+some_job_ended() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge 4; }
+
+finish_and_compare() {
+  wait_drained 90
+  wait_until 20 everything_acknowledged
+  expect_books_correct "$1"
+}
+# The books are complete when the last job that Slurm recorded has its end in the ledger.
+everything_acknowledged() {
+  local last
+  last=$(recorded_runs | tail -n 1 | cut -d ' ' -f 1)
+  test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run' AND job = $last AND end IS NOT NULL")" -ge 1 &&
+    test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL")" -eq 0
+}
+
+@test "shapleyd killed in the middle of a load" {
+  start_with
+  half_a_load
+  shapleyd_kill9
+  plain_load 12
+  wait_until 20 jobs_recorded 30
+  shapleyd_start
+  plain_load 6
+  finish_and_compare 45
+}
+
+@test "slurmctld killed in the middle of a load" {
+  start_with
+  half_a_load
+  ctld_kill9
+  ctld_start
+  wait_until 30 nodes_ready
+  plain_load 12
+  finish_and_compare 20
+}
+
+@test "both killed in the middle of a load, slurmctld back first" {
+  start_with
+  half_a_load
+  shapleyd_kill9
+  plain_load 6
+  wait_until 20 jobs_recorded 20
+  ctld_kill9
+  ctld_start
+  wait_until 30 nodes_ready
+  plain_load 6
+  shapleyd_start
+  wait_until 15 plugin_connected
+  finish_and_compare 20
+}
+
+@test "both stopped and started in order, twice" {
+  start_with
+  for _ in 1 2; do
+    half_a_load
+    shapleyd_stop
+    ctld_stop
+    shapleyd_start
+    ctld_start
+    wait_until 30 nodes_ready
+  done
+  finish_and_compare 60
+}
+
+jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
+
+@test "shapleyd frozen by SIGSTOP: Slurm goes on, none of its threads waits, and it recovers" {
+  # The connection is the Unix socket that slurmctld has with shapleyd and has not without.
+  cluster_prepare
+  three_organizations
+  mv "$CLUSTER_DIR/shapleyd.yaml" "$CLUSTER_DIR/later.yaml"
+  cluster_start
+  pid=$(daemon_pid slurmctld)
+  unix_sockets "$pid" >"$CLUSTER_DIR/sockets-before"
+  mv "$CLUSTER_DIR/later.yaml" "$CLUSTER_DIR/shapleyd.yaml"
+  shapleyd_start
+  wait_until 20 plugin_connected
+  connection=$(unix_sockets "$pid" | grep -vxFf "$CLUSTER_DIR/sockets-before")
+  [ "$(wc -w <<<"$connection")" -eq 1 ]
+  wait_until 10 feeder_listens  # the look at the threads does see a thread that waits
+
+  plain_load 6
+  shapleyd_freeze
+  recorded=$(wc -l <"$CLUSTER_JOBCOMP")
+  for round in 1 2 3 4 5 6; do
+    plain_load 6
+    scontrol show jobs >/dev/null
+    sprio >/dev/null
+    # Threads other than the client's own feeder must never be in a system call on the connection.
+    threads_on_socket "$pid" "$connection" | sort -u >>"$CLUSTER_DIR/threads-seen"
+  done
+  scontrol reconfigure
+  wait_until 40 jobs_recorded $((recorded + 36))
+  threads_on_socket "$pid" "$connection" >>"$CLUSTER_DIR/threads-seen" || true  # by now the feeder may have given it up
+  run sort -u "$CLUSTER_DIR/threads-seen"
+  [ "$output" = "" ] || [ "$output" = "shapley-feeder" ]
+
+  shapleyd_thaw
+  wait_until 30 plugin_connected
+  finish_and_compare 35
+}
+feeder_listens() { threads_on_socket "$pid" "$connection" | grep -qx shapley-feeder; }
+
+@test "a second shapleyd on the same ledger is refused and names the first" {
+  start_with
+  sed "s#^socket:.*#socket: $CLUSTER_DIR/run/second.sock#" "$CLUSTER_DIR/shapleyd.yaml" >"$CLUSTER_DIR/second.yaml"
+  run timeout 10 shapleyd --config "$CLUSTER_DIR/second.yaml"
+  [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+  [[ $output == *"$(daemon_pid shapleyd)"* ]]
+  wait_until 5 plugin_connected
+}
+
+@test "without shapleyd jobs start as with plain multifactor, and it is said once" {
+  cluster_prepare
+  cluster_start
+  plain_load 12
+  wait_drained 40
+  [ "$(wc -l <"$CLUSTER_JOBCOMP")" -eq 12 ]
+  [ "$(grep -c 'priority/shapley: shapleyd: .*not usable' "$CLUSTER_DIR/log/slurmctld.log")" -eq 1 ]
+  three_organizations
+  shapleyd_start
+  wait_until 20 plugin_connected
+  finish_and_compare 8
+}

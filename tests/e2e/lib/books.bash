@@ -1,0 +1,146 @@
+# The books against Slurm's own records, computed here a second time: plain sqlite3 and awk, none of our own code. To be
+# sourced after jobs.bash. `shapleyctl audit` is asked as well, but never instead.
+
+# three_organizations: the usual configuration. astro owns n1 and n2, bio n3, chem n4 (and each its account).
+three_organizations() {
+  cluster_config "organizations:" \
+    "  - name: astro" "    accounts: [astro]" "    nodes: n[1-2]" \
+    "  - name: bio" "    accounts: [bio]" "    nodes: n3" \
+    "  - name: chem" "    accounts: [chem]" "    nodes: n4" "$@"
+}
+
+# ledger_sql SQL: one row a line, columns separated by blanks.
+ledger_sql() { sqlite3 -readonly -separator ' ' "file:$CLUSTER_LEDGER?mode=ro" "$1"; }
+
+# ---- what Slurm says -------------------------------------------------------------------------------------------------
+
+# recorded_runs: "JOB START END PROCESSORS ACCOUNT NODES" of every run in jobcomp/filetxt that lasted a second or more. Jobs
+# cancelled before they ran have no node. A resized run is several records, each with its own processors.
+recorded_runs() {
+  awk '{
+      delete field
+      for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown" && field["StartTime"] != field["EndTime"])
+        print field["JobId"], field["StartTime"], field["EndTime"], field["ProcCnt"], field["Account"], field["NodeList"]
+    }' "$CLUSTER_JOBCOMP"
+}
+
+# remember_run_times: "JOB SECONDS" for every finished job that slurmctld still knows: its run time without suspensions, which
+# jobcomp/filetxt does not have. To be called before slurmctld stops.
+remember_run_times() {
+  scontrol -o show jobs | awk '{
+      delete field
+      for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      if (field["SuspendTime"] == "None" || field["NodeList"] == "(null)") next
+      n = split(field["RunTime"], part, /[-:]/)
+      print field["JobId"], (n > 3 ? part[1] * 86400 : 0) + part[n - 2] * 3600 + part[n - 1] * 60 + part[n]
+    }' >"$CLUSTER_DIR/suspended-run-times"
+}
+
+# ---- the comparison --------------------------------------------------------------------------------------------------
+
+# compare_books: prints every difference between the ledger and Slurm's records; silent when they agree to the second and
+# processor. Each run must be there with the same start, end, processors, nodes and organization; its segments must cover it
+# without overlap, apart from suspensions; nothing may be in the ledger that Slurm does not record.
+compare_books() {
+  local expanded=$CLUSTER_DIR/recorded-runs
+  [ -e "$CLUSTER_DIR/suspended-run-times" ] || : >"$CLUSTER_DIR/suspended-run-times"
+  recorded_runs | _expand_nodes >"$expanded"
+  sqlite3 -separator ' ' :memory: <<SQL
+ATTACH 'file:$CLUSTER_LEDGER?mode=ro' AS ledger;
+CREATE TABLE lines (job INT, start TEXT, end TEXT, processors INT, account TEXT, nodes TEXT);
+CREATE TABLE suspended (job INT, seconds INT);
+.import $expanded lines
+.import $CLUSTER_DIR/suspended-run-times suspended
+CREATE TABLE slurm AS
+  SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, processors, account, nodes FROM lines;
+CREATE TABLE parts AS
+  SELECT s.job, s.anchor, s.ordinal, s.organization, s.begin, s.end, s.processors,
+         (SELECT group_concat(node, ',') FROM (SELECT node FROM ledger.segment_nodes n WHERE n.kind = s.kind AND n.job = s.job
+            AND n.anchor = s.anchor AND n.ordinal = s.ordinal ORDER BY node)) AS nodes,
+         (SELECT SUM(processors) FROM ledger.segment_nodes n WHERE n.kind = s.kind AND n.job = s.job
+            AND n.anchor = s.anchor AND n.ordinal = s.ordinal) AS on_nodes
+  FROM ledger.segments s WHERE s.kind = 'run' AND s.retracted IS NULL AND (s.end IS NULL OR s.end > s.begin);
+CREATE TABLE books AS
+  SELECT job, anchor, MIN(begin) AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
+         SUM(end - begin) AS seconds, COUNT(*) - COUNT(end) AS unfinished
+  FROM parts GROUP BY job, anchor, processors, nodes;
+SELECT 'Slurm only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM slurm
+  WHERE (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM books);
+SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM books
+  WHERE (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM slurm);
+SELECT 'still open: job', job FROM books WHERE unfinished > 0;
+SELECT 'wrong run time: job', b.job, 'ledger', b.seconds, 'Slurm', COALESCE(s.seconds, b.end - b.start)
+  FROM books b LEFT JOIN suspended s ON s.job = b.job WHERE b.seconds IS NOT COALESCE(s.seconds, b.end - b.start);
+SELECT 'overlap: job', a.job, a.begin FROM parts a JOIN parts b
+  ON a.job = b.job AND (a.anchor, a.ordinal) < (b.anchor, b.ordinal) AND b.begin < a.end AND a.begin < b.end;
+SELECT 'processors do not add up: job', job, processors, on_nodes FROM parts WHERE processors IS NOT on_nodes;
+SQL
+}
+
+# n[1,3-4] -> n1,n3,n4 in the last column, sorted as the ledger's query sorts.
+_expand_nodes() {
+  local line list
+  while read -r line; do
+    list=${line##* }
+    [[ $list == *[\[,]* ]] && list=$(scontrol show hostnames "$list" | sort | paste -sd,)
+    printf '%s %s\n' "${line% *}" "$list"
+  done
+}
+
+# expect_books_correct [MIN_RUNS]: both witnesses, ours and audit's; at least MIN_RUNS runs must have been compared, so that
+# an empty ledger beside an empty record file does not pass.
+expect_books_correct() {
+  local differences runs
+  differences=$(compare_books) || return 1
+  runs=$(recorded_runs | wc -l)
+  [ -z "$differences" ] || { say "$differences"; return 1; }
+  [ "$runs" -ge "${1:-1}" ] || { say "only $runs runs were recorded"; return 1; }
+  shapleyctl audit "$CLUSTER_LEDGER" --against "$CLUSTER_JOBCOMP" >"$CLUSTER_DIR/audit.txt" 2>&1 ||
+    { cat "$CLUSTER_DIR/audit.txt" >&2; return 1; }
+}
+
+# compare_standings AT: psi and phi (direct_contr) of every organization at an instant as the sums of SR13 Eq. 3 over the
+# ledger's segments, one term per node, beside `shapleyctl status --at`. Prints differences only. Owners as in three_organizations.
+compare_standings() {
+  local at=$1 offline=$CLUSTER_DIR/status-at.tsv
+  shapleyctl status --json --ledger "$CLUSTER_LEDGER" --at "$(date -u -d "@$at" +%FT%T)" |
+    jq -r '.organizations[] | select(.name | IN("astro", "bio", "chem")) | "\(.name) \(.psi) \(.phi_direct)"' >"$offline" || return 1
+  [ "$(wc -l <"$offline")" -eq 3 ] || { say "status --at lists other organizations"; return 1; }
+  sqlite3 -separator ' ' :memory: <<SQL
+ATTACH 'file:$CLUSTER_LEDGER?mode=ro' AS ledger;
+CREATE TABLE status (name TEXT, psi INT, phi INT);
+.import $offline status
+CREATE TABLE owner (node TEXT, name TEXT);
+INSERT INTO owner VALUES ('n1', 'astro'), ('n2', 'astro'), ('n3', 'bio'), ('n4', 'chem');
+CREATE TABLE term AS
+  SELECT s.organization AS user, o.name AS owner, n.processors / 1000000 AS q, s.begin, MIN(COALESCE(s.end, $at), $at) - s.begin AS p
+  FROM ledger.segments s JOIN ledger.segment_nodes n USING (kind, job, anchor, ordinal) JOIN owner o ON o.node = n.node
+  WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin < $at;
+CREATE TABLE naive AS
+  SELECT name,
+    (SELECT COALESCE(SUM(q * (p * ($at - begin) - p * (p - 1) / 2)), 0) FROM term WHERE user = name) AS psi,
+    (SELECT COALESCE(SUM(q * (p * ($at - begin) - p * (p - 1) / 2)), 0) FROM term WHERE owner = name) AS phi
+  FROM status;
+SELECT name, 'psi', s.psi, 'summed', n.psi, 'phi', s.phi, 'summed', n.phi FROM status s JOIN naive n USING (name)
+  WHERE s.psi <> n.psi OR s.phi <> n.phi;
+SELECT 'nothing ran' WHERE (SELECT SUM(psi) FROM naive) = 0;
+SQL
+}
+
+# ---- standings and ranks ---------------------------------------------------------------------------------------------
+
+status_json() { shapleyctl status --json; }
+plugin_connected() { status_json | jq -e '.plugin.connected'; }
+
+# ranked: the organizations that have jobs, best rank first, on one line.
+ranked() { status_json | jq -r '[.organizations[] | select(.rank and (.name | IN("astro", "bio", "chem"))) | .name] | join(" ")'; }
+ranked_is() { test "$(ranked)" = "$1"; }
+
+# priorities_follow ORDER: every pending job's priority in slurmctld is above those of all organizations later in ORDER.
+priorities_follow() {
+  squeue -h -t PENDING -o '%a %Q' | awk -v order="$1" '
+    BEGIN { n = split(order, name); for (i in name) place[name[i]] = i }
+    { i = place[$1]; if (!(i in low) || $2 < low[i]) low[i] = $2; if ($2 > high[i]) high[i] = $2 }
+    END { floor = -1; for (i = 1; i <= n; ++i) if (i in low) { if (floor >= 0 && high[i] >= floor) exit 1; floor = low[i] } }'
+}

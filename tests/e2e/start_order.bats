@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# Pending jobs start in the order of the organizations' standing, on a real slurmctld.
+
+load lib/e2e
+
+# lend: bio's job occupies both nodes of astro for three seconds, so that afterwards astro is owed, chem is even, bio owes.
+lend() {
+  local job
+  job=$(submit bio -N2 --nodelist=n1,n2 --exclusive "sleep 3")
+  wait_drained 20
+  wait_until 10 ranked_is "astro chem bio"
+}
+
+# submit_interleaved COUNT: COUNT jobs of each organization, worst rank first, while the queue is closed.
+submit_interleaved() {
+  local i
+  for ((i = 0; i < $1; ++i)); do submit bio "sleep 1" && submit chem "sleep 1" && submit astro "sleep 1" || return 1; done >/dev/null
+}
+
+# started_accounts: the account of every start that is in FILE of job ids, in order of start.
+started() { start_order | awk 'NR == FNR { account[$1] = $2; next } $2 in account { print $2, account[$2] }' "$1" -; }
+
+# inversions ORDER: reads "JOB ACCOUNT" lines in order of start; counts pairs in which a worse organization, or a later job of the
+# same organization, came first.
+inversions() {
+  awk -v order="$1" '
+    BEGIN { n = split(order, name); for (i in name) place[name[i]] = i }
+    { key = place[$2] * 1e9 + $1; for (i = 1; i < NR; ++i) bad += seen[i] > key; seen[NR] = key }
+    END { print bad + 0 }'
+}
+
+@test "sixty jobs of three organizations start by rank, and first come first served within one" {
+  start_with
+  lend
+  close_queue
+  submit_interleaved 20
+  squeue -h -t PENDING -o '%A %a' >"$CLUSTER_DIR/waiting"
+  [ "$(wc -l <"$CLUSTER_DIR/waiting")" -eq 60 ]
+  [ "$(ranked)" = "astro chem bio" ]
+  wait_until 10 priorities_follow "astro chem bio"
+  open_queue
+  wait_drained 30
+  started "$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/started"
+  [ "$(wc -l <"$CLUSTER_DIR/started")" -eq 60 ]
+  [ "$(inversions "astro chem bio" <"$CLUSTER_DIR/started")" -eq 0 ]
+  [ "$(inversions "bio chem astro" <"$CLUSTER_DIR/started")" -gt 1000 ]  # the count can fail
+  expect_books_correct 61
+}
+
+@test "whoever takes loses its rank, and waiting jobs get the new order" {
+  start_with
+  lend
+  # astro takes all nodes for longer than its own were lent; chem and bio wait meanwhile.
+  job=$(submit astro -N4 --exclusive "sleep 8")
+  wait_until 10 job_is "$job" RUNNING
+  submit chem "sleep 1"
+  submit astro "sleep 1"
+  wait_until 20 ranked_is "chem bio astro" || wait_until 1 ranked_is "bio chem astro"
+  wait_until 5 priorities_follow "$(ranked)"
+  wait_drained 30
+}
+
+@test "sprio shows the rank as SITE, and the priority is the sum" {
+  start_with
+  lend
+  close_queue
+  submit_interleaved 1
+  wait_until 10 priorities_follow "astro chem bio"
+  sprio -h -o '%i %Y %S' >"$CLUSTER_DIR/sprio"
+  [ "$(wc -l <"$CLUSTER_DIR/sprio")" -eq 3 ]
+  # No other factor has a weight here: the whole priority is the site factor.
+  [ "$(awk '$2 != $3 || $3 <= 0 { ++bad } END { print bad + 0 }' "$CLUSTER_DIR/sprio")" -eq 0 ]
+  sprio -l | grep -q SITE
+}
+
+@test "held jobs and directly set priorities are left alone" {
+  start_with
+  lend
+  close_queue
+  held=$(submit astro --hold true)
+  set_by_hand=$(submit bio true)
+  plain=$(submit chem true)
+  scontrol update jobid="$set_by_hand" priority=4242
+  # Ranks change (astro runs), so that every priority is written again.
+  before=$(job_field "$plain" Priority)
+  wait_until 10 test "$before" -gt 0
+  scontrol update jobid="$plain" nice=7
+  wait_until 10 priority_differs "$plain" "$before"
+  [ "$(job_field "$held" Priority)" -eq 0 ]
+  [ "$(job_field "$set_by_hand" Priority)" -eq 4242 ]
+  # A released job is an ordinary one at once.
+  scontrol release "$held"
+  wait_until 5 priorities_follow "astro chem"
+}
+
+priority_differs() { test "$(job_field "$1" Priority)" -ne "$2"; }
