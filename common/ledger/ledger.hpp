@@ -76,6 +76,7 @@ class Ledger {
   struct Impl;
 
  private:
+  friend struct LedgerAccess;  // the audit reads through the same connection
   explicit Ledger(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -1,0 +1,97 @@
+// SQLite as values: a connection and prepared statements that return Expected instead of codes.
+//
+// Nothing here knows the ledger. Single-threaded, like the connection it wraps (opened without SQLite's mutexes).
+// Statements must not outlive their Database. Every error text ends with SQLite's own words.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <sqlite3.h>
+
+#include "base/error.hpp"
+
+namespace shapley::ledger {
+
+class Statement {
+ public:
+  // Parameters count from 1, columns from 0. Bound text and blobs must stay alive until the next reset().
+  Statement& bind(int parameter, std::int64_t value);
+  Statement& bind(int parameter, std::string_view text);
+  Statement& bind_blob(int parameter, std::span<const unsigned char> bytes);
+  Statement& bind_null(int parameter);
+
+  // True: a row is there. False: done. A failed bind is reported here.
+  [[nodiscard]] Expected<bool> step();
+  // Runs a statement that gives no rows to its end and resets it.
+  [[nodiscard]] Expected<void> run();
+  // Makes it ready for the next execution, even after an error.
+  void reset();
+
+  [[nodiscard]] int columns() const;
+  [[nodiscard]] std::string_view name(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+  // Views are valid until the next step or reset; NULL reads as empty.
+  [[nodiscard]] std::string_view text(int column) const;
+  [[nodiscard]] std::span<const unsigned char> blob(int column) const;
+  [[nodiscard]] bool read_only() const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  void note(int result);
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int bind_result_ = SQLITE_OK;
+};
+
+class Database {
+ public:
+  // `location` is a path or, with SQLITE_OPEN_URI in `flags`, a file: URI.
+  [[nodiscard]] static Expected<Database> open(const std::string& location, int flags);
+
+  [[nodiscard]] Expected<Statement> prepare(std::string_view sql) const;
+  // Runs one or more statements without parameters or results.
+  [[nodiscard]] Expected<void> execute(const std::string& sql) const;
+  // The single integer that `sql` answers with.
+  [[nodiscard]] Expected<std::int64_t> integer(std::string_view sql) const;
+  [[nodiscard]] bool in_transaction() const;
+  // Rows changed by the last INSERT, UPDATE or DELETE.
+  [[nodiscard]] std::int64_t changes() const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+  };
+  explicit Database(sqlite3* connection) : connection_(connection) {}
+
+  std::unique_ptr<sqlite3, Close> connection_;
+};
+
+// Rolls back at the end of its scope unless committed.
+class Transaction {
+ public:
+  // write takes the write lock at once. read pins one snapshot from the first read on, and joins a transaction that is
+  // open already.
+  enum class Kind { read, write };
+  [[nodiscard]] static Expected<Transaction> begin(const Database& database, Kind kind);
+  Transaction(Transaction&& other) noexcept;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  [[nodiscard]] Expected<void> commit();
+
+ private:
+  explicit Transaction(const Database* database) : database_(database) {}
+  const Database* database_;  // null once finished, or when it joined another
+};
+
+}  // namespace shapley::ledger

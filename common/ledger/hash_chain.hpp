@@ -1,0 +1,63 @@
+// The hash chain over event rows, which makes an edited, removed or reordered row visible.
+//
+//     hash(n) = SHA-256( hash(n-1) || "seq\nat\nreceived\nkind\nkey\npayload" ),   hash(0) = 32 zero bytes
+//
+// Integers are decimal text. Only `key` may hold a line feed (kinds are words, payloads are one line), so the text
+// reads back in one way only. Whoever can write the file can also compute a new chain: a member who wants to be sure of
+// the past notes the last hash elsewhere and compares it later (docs/reference/ledger.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <openssl/evp.h>
+
+#include "base/error.hpp"
+
+namespace shapley::ledger {
+
+using Digest = std::array<unsigned char, 32>;
+
+struct EventRow {
+  std::int64_t sequence = 0;
+  std::string_view key;
+  std::int64_t at = 0;
+  std::int64_t received = 0;
+  std::string_view kind;
+  std::string_view payload;
+};
+
+// SHA-256 with its OpenSSL context kept between calls: an append hashes tens of thousands of short rows a second.
+class Hasher {
+ public:
+  [[nodiscard]] static Expected<Hasher> create();
+
+  // SHA-256 of the parts one after the other.
+  [[nodiscard]] Expected<Digest> digest(std::span<const std::string_view> parts);
+  [[nodiscard]] Expected<Digest> link(const Digest& previous, const EventRow& row);
+  // What a checkpoint's `sha` must be: it ties the text to the very events it was made from.
+  [[nodiscard]] Expected<Digest> checkpoint(const Digest& event, std::int64_t at, std::string_view text);
+
+ private:
+  struct FreeContext {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  };
+  struct FreeAlgorithm {
+    void operator()(EVP_MD* algorithm) const { EVP_MD_free(algorithm); }
+  };
+  Hasher(EVP_MD_CTX* context, EVP_MD* algorithm) : context_(context), algorithm_(algorithm) {}
+
+  std::unique_ptr<EVP_MD_CTX, FreeContext> context_;
+  std::unique_ptr<EVP_MD, FreeAlgorithm> algorithm_;
+  std::string header_;  // reused
+};
+
+[[nodiscard]] std::string to_hex(const Digest& digest);
+// A stored blob as a digest; Errc::corrupt unless it has 32 bytes.
+[[nodiscard]] Expected<Digest> digest_from(std::span<const unsigned char> blob);
+
+}  // namespace shapley::ledger

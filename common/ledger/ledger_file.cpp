@@ -1,0 +1,187 @@
+#include "ledger/ledger_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ledger/migrations.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::string_view k_sqlite_magic{"SQLite format 3\0", 16};
+constexpr std::string_view k_way_out = "; restore the ledger from a copy, or move this file away to begin a new one";
+
+// How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
+// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load.
+constexpr const char* k_writer_settings =
+    "PRAGMA busy_timeout = 5000;"
+    "PRAGMA journal_mode = WAL;"
+    "PRAGMA synchronous = FULL;"
+    "PRAGMA wal_autocheckpoint = 4000;"
+    "PRAGMA cache_size = -16384;";
+
+// A reader may be looking at a file from anywhere: its schema gets no say in what functions do.
+constexpr const char* k_reader_settings =
+    "PRAGMA busy_timeout = 5000;"
+    "PRAGMA query_only = ON;"
+    "PRAGMA trusted_schema = OFF;"
+    "PRAGMA cell_size_check = ON;";
+
+enum class FileKind { missing, empty, sqlite, other };
+
+Expected<FileKind> kind_of_file(const path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::not_found) return FileKind::missing;
+  if (error) return fail(Errc::io, error.message());
+  if (!std::filesystem::is_regular_file(status)) return FileKind::other;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(Errc::io, std::string(std::strerror(errno)) + "; this user must be able to read it");
+  std::array<char, 16> magic{};
+  in.read(magic.data(), magic.size());
+  if (in.gcount() == 0) return FileKind::empty;
+  const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
+  return fits ? FileKind::sqlite : FileKind::other;
+}
+
+tl::unexpected<Error> no_ledger(std::string_view why) {
+  return fail(Errc::corrupt, std::string(why) + std::string(k_way_out));
+}
+
+// SQLite would create the file with the permissions of its own choice.
+Expected<void> create(const path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  if (descriptor < 0) return fail(Errc::io, std::string("cannot create it: ") + std::strerror(errno));
+  // The umask may not take the group's right to read: auditors are members of that group.
+  const bool ok = ::fchmod(descriptor, 0640) == 0;
+  ::close(descriptor);
+  if (!ok) return fail(Errc::io, std::string("cannot set its mode: ") + std::strerror(errno));
+  return {};
+}
+
+struct Version {
+  std::int64_t application = 0;
+  std::int64_t schema = 0;
+  std::int64_t tables = 0;
+};
+
+Expected<Version> version_of(const Database& database) {
+  Version version;
+  SHAPLEY_TRY_ASSIGN(version.application, database.integer("PRAGMA application_id"));
+  SHAPLEY_TRY_ASSIGN(version.schema, database.integer("PRAGMA user_version"));
+  SHAPLEY_TRY_ASSIGN(version.tables, database.integer("SELECT COUNT(*) FROM sqlite_master"));
+  return version;
+}
+
+Expected<void> check_version(const Version& version) {
+  const bool fresh = version.application == 0 && version.schema == 0 && version.tables == 0;
+  if (!fresh && version.application != k_application_id) return no_ledger("an SQLite data base, but no ledger");
+  const auto newest = static_cast<std::int64_t>(migrations().size());
+  if (version.schema > newest || version.schema < 0) {
+    return fail(Errc::corrupt, "its schema has version " + std::to_string(version.schema) +
+                                   ", this program knows versions up to " + std::to_string(newest) +
+                                   "; use the program that wrote it, or a newer one");
+  }
+  return {};
+}
+
+// Errors that mean damage come with the way out.
+tl::unexpected<Error> explained(Error error) {
+  if (error.code == Errc::corrupt && error.what.find(k_way_out) == std::string::npos) error.what += k_way_out;
+  return tl::unexpected<Error>(std::move(error));
+}
+
+// A file: URI may not hold these characters as they are.
+std::string immutable_uri(const path& file) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    switch (c) {
+      case '%':
+        uri += "%25";
+        break;
+      case '?':
+        uri += "%3f";
+        break;
+      case '#':
+        uri += "%23";
+        break;
+      default:
+        uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+// SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, nobody is
+// writing, and the file alone is the whole truth.
+bool must_be_immutable(const path& file) {
+  std::error_code error;
+  const path wal = file.string() + "-wal";
+  const path directory = std::filesystem::absolute(file).parent_path();
+  return !std::filesystem::exists(wal, error) && ::access(directory.c_str(), W_OK) != 0;
+}
+
+}  // namespace
+
+Expected<void> migrate(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  const auto steps = migrations();
+  if (static_cast<std::size_t>(version.schema) == steps.size()) return {};
+  SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
+  for (auto step = static_cast<std::size_t>(version.schema); step < steps.size(); ++step) {
+    if (auto done = database.execute(std::string(steps[step])); !done) {
+      return with_context("migration " + std::to_string(step + 1), std::move(done).error());
+    }
+  }
+  SHAPLEY_TRY(database.execute("PRAGMA application_id = " + std::to_string(k_application_id)));
+  SHAPLEY_TRY(database.execute("PRAGMA user_version = " + std::to_string(steps.size())));
+  return transaction.commit();
+}
+
+Expected<Database> open_for_writing(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
+  if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
+  if (kind == FileKind::missing) SHAPLEY_TRY(create(file));
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
+  // Before the settings: they would write into a data base that is not ours.
+  auto version = version_of(database);
+  if (!version) return explained(std::move(version).error());
+  SHAPLEY_TRY(check_version(*version));
+  if (auto set = database.execute(k_writer_settings); !set) return explained(std::move(set).error());
+  if (auto migrated = migrate(database); !migrated) return explained(std::move(migrated).error());
+  return database;
+}
+
+Expected<Database> open_for_reading(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
+  if (kind == FileKind::missing) return fail(Errc::not_found, "no such file; check the path");
+  if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
+  if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
+  const bool immutable = must_be_immutable(file);
+  SHAPLEY_TRY_ASSIGN(Database database,
+                     immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                               : Database::open(file.string(), SQLITE_OPEN_READONLY));
+  if (auto set = database.execute(k_reader_settings); !set) return explained(std::move(set).error());
+  auto version = version_of(database);
+  if (!version) return explained(std::move(version).error());
+  SHAPLEY_TRY(check_version(*version));
+  if (static_cast<std::size_t>(version->schema) < migrations().size()) {
+    return fail(Errc::corrupt, "its schema has version " + std::to_string(version->schema) + ", this program reads " +
+                                   std::to_string(migrations().size()) +
+                                   "; let shapleyd open it once, which migrates it");
+  }
+  return database;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,62 @@
+#include "ledger/writer_lock.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace shapley::ledger {
+
+namespace {
+
+// The holder's id as it wrote it; it may be about to.
+std::string holder_of(int descriptor) {
+  std::array<char, 24> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+  std::string digits;
+  for (ssize_t i = 0;
+       i < length && text[static_cast<std::size_t>(i)] >= '0' && text[static_cast<std::size_t>(i)] <= '9'; ++i) {
+    digits.push_back(text[static_cast<std::size_t>(i)]);
+  }
+  return digits.empty() ? "another process" : "process " + digits;
+}
+
+}  // namespace
+
+Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
+  const std::string path = ledger.string() + ".lock";
+  WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (lock.descriptor_ < 0) {
+    return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno) +
+                              "; the directory must exist and be writable for this user");
+  }
+  if (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno));
+    return fail(Errc::conflict, holder_of(lock.descriptor_) + " writes this ledger already (lock file " + path +
+                                    "); stop it first, or open the ledger for reading only");
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(lock.descriptor_, 0) != 0 ||
+      ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno));
+  }
+  return lock;
+}
+
+WriterLock::WriterLock(WriterLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+WriterLock::~WriterLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,88 @@
+#include "ledger_fixture.hpp"
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+#include <sqlite3.h>
+
+namespace shapley::ledger::testing {
+
+namespace {
+
+using Connection = std::unique_ptr<sqlite3, decltype([](sqlite3* connection) { sqlite3_close(connection); })>;
+
+Connection connect(const std::filesystem::path& file) {
+  sqlite3* connection = nullptr;
+  if (sqlite3_open(file.c_str(), &connection) != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(connection));
+  return Connection(connection);
+}
+
+int add_row(void* rows, int columns, char** cells, char** /*names*/) {
+  std::string line;
+  for (int i = 0; i < columns; ++i) line += (i > 0 ? "|" : "") + std::string(cells[i] != nullptr ? cells[i] : "");
+  static_cast<std::vector<std::string>*>(rows)->push_back(line);
+  return 0;
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = (std::filesystem::temp_directory_path() / "shapley-ledger-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;  // a test that leaves it read-only has failed already
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Ledger writer(const std::filesystem::path& file) {
+  return must(Ledger::open(file, OpenMode::create_or_write));
+}
+
+Ledger reader(const std::filesystem::path& file) {
+  return must(Ledger::open(file, OpenMode::read_only));
+}
+
+std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql) {
+  const Connection connection = connect(file);
+  std::vector<std::string> result;
+  if (sqlite3_exec(connection.get(), sql.c_str(), add_row, &result, nullptr) != SQLITE_OK) {
+    throw std::runtime_error(sql + ": " + sqlite3_errmsg(connection.get()));
+  }
+  return result;
+}
+
+void tamper(const std::filesystem::path& file, const std::string& sql) {
+  static_cast<void>(rows(file, sql));
+}
+
+std::vector<std::string> dump(const Ledger& ledger) {
+  std::vector<std::string> lines;
+  for (const char* table :
+       {"segments", "segment_nodes", "jobs", "organizations", "ownership", "capacity", "periods", "standings_by_day"}) {
+    for (const auto& row : must(ledger.query("SELECT * FROM " + std::string(table)))) {
+      std::string line = table;
+      for (const std::string& cell : row) line += "|" + cell;
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+fairness::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
+                               std::int64_t processors, const std::string& node) {
+  return {.key = {fairness::SegmentKind::run, {job}, {begin}, 0},
+          .organization = organization,
+          .begin = {begin},
+          .processors = {processors * k_micro},
+          .nodes = {{node, {processors * k_micro}}}};
+}
+
+fairness::SegmentClosed closed(const fairness::SegmentOpened& segment, std::int64_t end, fairness::CloseReason reason) {
+  return {.key = segment.key, .end = {end}, .reason = reason, .job_state = "COMPLETED"};
+}
+
+}  // namespace shapley::ledger::testing

@@ -1,0 +1,58 @@
+// A directory of its own per test, and short ways to fill a ledger in it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ledger/ledger.hpp"
+
+namespace shapley::ledger::testing {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class LedgerTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::filesystem::path file() const { return directory_.path() / "ledger.db"; }
+  [[nodiscard]] std::filesystem::path directory() const { return directory_.path(); }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+// The value, or a test failure with the error's text and an exception that ends the test.
+template <typename T>
+T must(Expected<T> result) {
+  if (!result) throw std::runtime_error(result.error().what);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+[[nodiscard]] Ledger writer(const std::filesystem::path& file);
+[[nodiscard]] Ledger reader(const std::filesystem::path& file);
+
+// Runs any SQL on the file behind the ledger's back, as somebody with sqlite3 could.
+void tamper(const std::filesystem::path& file, const std::string& sql);
+// The rows of `sql` run with plain SQLite, cells joined by '|'.
+[[nodiscard]] std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql);
+// Every row of every projection, and the events' heads, as text.
+[[nodiscard]] std::vector<std::string> dump(const Ledger& ledger);
+
+// A run of one job on one node, whole processors.
+[[nodiscard]] fairness::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
+                                             std::int64_t processors, const std::string& node = "n1");
+[[nodiscard]] fairness::SegmentClosed closed(const fairness::SegmentOpened& opened, std::int64_t end,
+                                             fairness::CloseReason reason = fairness::CloseReason::ended);
+
+}  // namespace shapley::ledger::testing
