@@ -39,14 +39,21 @@ bool shapley_is_rankable(const job_record_t* job) {
          !IS_JOB_POWER_UP_NODE(job);
 }
 
-uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const job_record_t* job) {
-  shapley_job_traits_buffer_t buffer;
-  shapley_job_traits_fill(job, &buffer);
+uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const shapley_job_traits_t* traits) {
   const shapley_order_t* order = &ranking->order;
-  uint32_t position = shapley_client_rank(ranking->client, &buffer.traits);
+  uint32_t position = shapley_client_rank(ranking->client, traits);
   uint32_t site = order->strict ? shapley_site_strict(ranking->step, order->ranks, position)
                                 : shapley_site_weighted(order->weight, order->ranks, position);
   return NICE_OFFSET + site;
+}
+
+uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job) {
+  shapley_job_traits_buffer_t buffer;
+  shapley_job_traits_lock();
+  shapley_job_traits_fill(job, &buffer);
+  uint32_t wanted = shapley_wanted_site_factor(ranking, &buffer.traits);
+  shapley_job_traits_unlock();
+  return wanted;
 }
 
 /* ---- the stock plugin's sum ---------------------------------------------------------------------------------------

@@ -30,9 +30,11 @@ shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
 /* True for a job whose priority is Slurm's to compute and ours to order. Job lock. */
 bool shapley_is_rankable(const job_record_t* job);
 
-/* The site factor, Slurm's offset included, that `job` should have. Job lock, and the association manager's locks of
- * job_traits.h. Requires ranking->order.act. */
-uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const job_record_t* job);
+/* The site factor, Slurm's offset included, that a job with these traits should have. Requires ranking->order.act. */
+uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const shapley_job_traits_t* traits);
+
+/* The same for a job that is at hand. Job lock; takes the association manager's locks of job_traits.h. */
+uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job);
 
 /* Whether the stored priority is what the stored factors and the site factor add up to. False after Slurm's backfill
  * wrote an older priority back. Notes the largest sum of the other factors, which may exceed the weights under

@@ -1,5 +1,6 @@
 #include "plugin/scanner.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,11 +18,15 @@ enum {
   k_busy_interval_ms = 100,
   /* Two looks are at least this far apart, however many hints come in. */
   k_gap_min_ms = 50,
-  /* Sleep at least this many times as long as the last look held the locks: at most 5 % of a core and of the locks. */
-  k_rest_factor = 20,
+  /* Rest at least this many times as long as the last look held the locks: 2 % of a core and of the locks. Where the
+   * interval asks for more the interval wins, up to the 20 % of the second factor. */
+  k_rest_factor = 50,
+  k_rest_factor_min = 4,
   /* Look this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
   k_look_at_least_ms = 5000,
-  k_write_hold_max_ms = 10,
+  /* One hold of the job write lock ends at the first look at the clock after this; 64 jobs take about 0.1 ms. */
+  k_write_hold_max_us = 9000,
+  k_write_pause_ms = 20,
   k_jobs_between_clock_looks = 64,
   /* Ranks that slurmctld recovered with its jobs hold this long without word from shapleyd. */
   k_recovered_ranks_hold_ms = 300 * 1000,
@@ -46,7 +51,7 @@ typedef struct {
   bool narrow_logged; /* said once that the weights are too large for strict order */
   int64_t started_ms;
   int64_t looked_ms;       /* monotonic, end of the last look; 0: none yet */
-  int64_t held_ms;         /* how long it held the locks */
+  int64_t held_us;         /* how long it held the locks */
   time_t looked_at;        /* wall clock, start of the last look */
   time_t now;              /* wall clock of the current look */
   time_t next_eligible;    /* earliest begin time still to come, 0: none; no time stamp tells when it passes */
@@ -65,10 +70,22 @@ static atomic_bool reload_wanted;
  */
 static pthread_rwlock_t client_life = PTHREAD_RWLOCK_INITIALIZER;
 
-static int64_t monotonic_ms(void) {
+static int64_t monotonic_us(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int64_t monotonic_ms(void) {
+  return monotonic_us() / 1000;
+}
+
+static int64_t max_of(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t min_of(int64_t a, int64_t b) {
+  return a < b ? a : b;
 }
 
 static void sleep_ms(int64_t milliseconds) {
@@ -128,11 +145,12 @@ static enum mode choose_mode(void) {
   return scanner.ranked || waited ? MODE_CLEAR : MODE_LEAVE;
 }
 
+/* Right after the record's summary, whose traits it uses. */
 static bool needs_rewrite(const job_record_t* record) {
   switch (scanner.mode) {
     case MODE_RANK:
       return shapley_is_rankable(record) &&
-             (record->site_factor != shapley_wanted_site_factor(&scanner.ranking, record) ||
+             (record->site_factor != shapley_wanted_site_factor(&scanner.ranking, &scanner.records.traits.traits) ||
               !shapley_priority_is_current(record));
     case MODE_CLEAR:
       return !IS_JOB_FINISHED(record) && record->site_factor != NICE_OFFSET;
@@ -196,7 +214,7 @@ static void look(void) {
   scanner.rewrites_count = 0;
   scanner.next_eligible = 0;
   lock_slurmctld(locks);
-  int64_t locked_ms = monotonic_ms();
+  int64_t locked_us = monotonic_us();
   scanner.now = time(NULL);
   if (atomic_exchange(&reload_wanted, false)) reload();
   scanner.ranking = shapley_ranking_now(scanner.client);
@@ -207,8 +225,8 @@ static void look(void) {
   assoc_mgr_unlock(&assoc_locks);
   unlock_slurmctld(locks);
 
+  scanner.held_us = monotonic_us() - locked_us;
   scanner.looked_ms = monotonic_ms();
-  scanner.held_ms = scanner.looked_ms - locked_ms;
   scanner.looked_at = scanner.now;
   shapley_client_scan_end(scanner.client, complete);
 }
@@ -222,38 +240,39 @@ static bool rewrite(uint32_t job_id) {
   if (!record) return false;
   if (scanner.mode == MODE_CLEAR) return shapley_set_site_factor(record, NICE_OFFSET);
   if (!shapley_is_rankable(record)) return false;
-  shapley_job_traits_lock();
-  uint32_t wanted = shapley_wanted_site_factor(&scanner.ranking, record);
-  shapley_job_traits_unlock();
+  uint32_t wanted = shapley_wanted_site_factor_of(&scanner.ranking, record);
   if (record->site_factor == wanted && shapley_priority_is_current(record)) return false;
   return shapley_set_site_factor(record, wanted);
 }
 
 /* One hold of the write lock. Returns the number of priorities that changed. */
-static size_t rewrite_some(size_t* next) {
+static size_t rewrite_some(size_t* next, int64_t* longest_hold_us) {
   slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
   size_t changed = 0, done = 0;
   lock_slurmctld(locks);
-  int64_t locked_ms = monotonic_ms();
+  int64_t locked_us = monotonic_us();
   while (*next < scanner.rewrites_count) {
     changed += rewrite(scanner.rewrites[(*next)++]);
-    if (++done % k_jobs_between_clock_looks == 0 && monotonic_ms() - locked_ms >= k_write_hold_max_ms - 1) break;
+    if (++done % k_jobs_between_clock_looks == 0 && monotonic_us() - locked_us >= k_write_hold_max_us) break;
   }
   if (changed) last_job_update = time(NULL);
+  int64_t held_us = monotonic_us() - locked_us;
   unlock_slurmctld(locks);
+  *longest_hold_us = max_of(*longest_hold_us, held_us);
   return changed;
 }
 
 /* False when it was cut short by the end. */
 static bool rewrite_all(void) {
   size_t changed = 0;
+  int64_t longest_hold_us = 0;
   for (size_t next = 0; next < scanner.rewrites_count;) {
-    if (next) sleep_ms(2 * k_write_hold_max_ms); /* others have the lock two thirds of the time */
+    if (next) sleep_ms(k_write_pause_ms); /* others have the lock two thirds of the time */
     if (atomic_load(&stopping)) return false;
-    changed += rewrite_some(&next);
+    changed += rewrite_some(&next, &longest_hold_us);
   }
   if (changed) {
-    debug("priority/shapley: %zu priorities set", changed);
+    debug("priority/shapley: %zu priorities set, longest hold %" PRId64 " us", changed, longest_hold_us);
     queue_job_scheduler();
   }
   return true;
@@ -271,6 +290,8 @@ static void log_narrow_step(void) {
 
 static void look_and_write(void) {
   look();
+  debug2("priority/shapley: looked at the jobs in %" PRId64 " us; %zu to write", scanner.held_us,
+         scanner.rewrites_count);
   log_narrow_step();
   if (!rewrite_all()) return;
   scanner.applied = scanner.ranking.order;
@@ -301,25 +322,23 @@ static bool is_anything_new(void) {
          atomic_load(&reload_wanted) || order_changed();
 }
 
-static int64_t max_of(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-static int64_t min_of(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
-/* How long to sleep unless something happens. */
-static uint32_t sleep_time_ms(void) {
-  int64_t interval = scanner.options.interval_ms;
-  if (last_job_update + 1 >= time(NULL)) interval = min_of(interval, k_busy_interval_ms);
-  return (uint32_t)max_of(interval, min_of(k_rest_factor * scanner.held_ms, scanner.options.interval_ms));
+/* How long to leave the locks alone after a look. */
+static int64_t gap_ms(void) {
+  int64_t gap = max_of(k_gap_min_ms, k_rest_factor * scanner.held_us / 1000);
+  gap = min_of(gap, scanner.options.interval_ms);
+  return max_of(gap, k_rest_factor_min * scanner.held_us / 1000);
 }
 
 /* How long the next look must still wait, 0: not at all. */
 static int64_t rest_ms(void) {
-  if (!scanner.looked_ms) return 0;
-  int64_t gap = max_of(k_gap_min_ms, min_of(k_rest_factor * scanner.held_ms, scanner.options.interval_ms));
-  return max_of(0, scanner.looked_ms + gap - monotonic_ms());
+  return scanner.looked_ms ? max_of(0, scanner.looked_ms + gap_ms() - monotonic_ms()) : 0;
+}
+
+/* How long to sleep unless something happens. */
+static int64_t sleep_time_ms(void) {
+  bool busy = last_job_update + 1 >= time(NULL);
+  int64_t interval = scanner.options.interval_ms;
+  return max_of(busy ? min_of(k_busy_interval_ms, interval) : interval, gap_ms());
 }
 
 static void* run(void* unused) {
@@ -332,7 +351,7 @@ static void* run(void* unused) {
       look_and_write();
       wanted = false;
     }
-    switch (shapley_client_wait(scanner.client, wanted ? (uint32_t)max_of(rest, 1) : sleep_time_ms())) {
+    switch (shapley_client_wait(scanner.client, (uint32_t)(wanted ? max_of(rest, 1) : sleep_time_ms()))) {
       case SHAPLEY_WAKE_STOP:
         return NULL;
       case SHAPLEY_WAKE_TICK:
@@ -427,11 +446,7 @@ void shapley_scanner_rank(job_record_t* job) {
   pthread_rwlock_rdlock(&client_life);
   if (scanner.client && IS_JOB_PENDING(job) && !IS_JOB_REVOKED(job) && !(job->direct_set_prio && job->priority)) {
     shapley_ranking_t ranking = shapley_ranking_now(scanner.client);
-    if (ranking.order.act) {
-      shapley_job_traits_lock();
-      job->site_factor = shapley_wanted_site_factor(&ranking, job);
-      shapley_job_traits_unlock();
-    }
+    if (ranking.order.act) job->site_factor = shapley_wanted_site_factor_of(&ranking, job);
   }
   if (scanner.client) shapley_client_hint(scanner.client);
   pthread_rwlock_unlock(&client_life);
