@@ -1,0 +1,54 @@
+/* Loads priority_shapley.so through Slurm's own loader in a process that is not slurmctld, as sshare does.
+ *
+ * Usage: load_host LIBSLURMFULL SLURM_CONF PROGRAM
+ * With PROGRAM sshare the plugin must load, answer through the stock plugin, unload, and do it all again. With PROGRAM
+ * slurmctld it believes to be in slurmctld, whose symbols this process lacks: it must refuse, not crash.
+ * Needs no Slurm header: what it calls is looked up by name, so it is right for every release.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void* library;
+
+static void* find(const char* name) {
+  void* symbol = dlsym(library, name);
+  if (symbol) return symbol;
+  fprintf(stderr, "libslurmfull has no %s\n", name);
+  exit(1);
+}
+
+/* The stock plugin's 2^-(usage / shares / damping), the damping factor being 1 by default. */
+static int check_fs_factor(void) {
+  double (*calc_fs_factor)(long double, long double);
+  *(void**)&calc_fs_factor = find("priority_g_calc_fs_factor");
+  double factor = calc_fs_factor(0.5L, 0.25L);
+  if (fabs(factor - 0.25) < 1e-9) return 0;
+  fprintf(stderr, "calc_fs_factor(0.5, 0.25) is %f, expected 2^-2\n", factor);
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  library = dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL);
+  if (!library) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 1;
+  }
+  *(char**)find("slurm_prog_name") = argv[3];
+  void (*conf_init)(const char*);
+  int (*priority_init)(void);
+  int (*priority_fini)(void);
+  *(void**)&conf_init = find("slurm_conf_init");
+  *(void**)&priority_init = find("priority_g_init");
+  *(void**)&priority_fini = find("priority_g_fini");
+
+  conf_init(argv[2]);
+  if (!strcmp(argv[3], "slurmctld")) return priority_init() == 0;
+  for (int round = 0; round < 2; round++)
+    if (priority_init() != 0 || check_fs_factor() || priority_fini() != 0) return 1;
+  return 0;
+}

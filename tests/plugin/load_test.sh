@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The built plugin exports what slurmctld looks up and nothing else, leaves open only what slurmctld alone has, needs no C++
+# runtime, and loads in a process that is not slurmctld.
+# Usage: load_test.sh PLUGIN HOST STOCK_PLUGIN_DIR. Exit code 77 (skipped): no stock plugins here.
+set -euo pipefail
+plugin=$1 host=$2 stock=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "load_test: $*" >&2; exit 1; }
+
+expected="fini init plugin_name plugin_type plugin_version priority_p_calc_fs_factor priority_p_get_priority_factors_list \
+priority_p_job_end priority_p_reconfig priority_p_recover priority_p_set priority_p_set_assoc_usage priority_p_thread_start"
+exported=$(nm -D --defined-only "$plugin" | awk '{print $3}' | LC_ALL=C sort | xargs)
+[[ $exported == "$expected" ]] || fail "exports '$exported', expected '$expected'"
+
+# Weak ones may be missing anywhere but in slurmctld; slurm_compat.h names them and init() checks each.
+weak=$(nm -D --undefined-only "$plugin" | awk '$1 == "w" || $1 == "v" {print $2}' | grep -vE '^(_ITM_|_ZGT|__)' | LC_ALL=C sort | xargs)
+checked=$(sed -nE 's/^#pragma weak ([a-z_]+)$/\1/p' "$(dirname "$0")/../../plugin/slurm_compat.h" | LC_ALL=C sort | xargs)
+[[ -n $weak && $weak == "$checked" ]] || fail "weak symbols are '$weak', init() checks '$checked'"
+
+needed=$(readelf -d "$plugin" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | xargs)
+[[ $needed != *stdc++* && $needed != *gcc_s* ]] || fail "needs a C++ runtime beside slurmctld: $needed"
+
+[[ -e $stock/libslurmfull.so && -e $stock/priority_multifactor.so ]] || { echo "load_test: no Slurm in $stock"; exit 77; }
+
+write_conf() {
+  printf '%s\n' ClusterName=test "SlurmctldHost=localhost(127.0.0.1)" "PluginDir=$(dirname "$plugin"):$stock" \
+    PriorityType=priority/shapley "$@" "NodeName=n1 NodeAddr=127.0.0.1" "PartitionName=p Nodes=n1" > "$work/slurm.conf"
+}
+
+write_conf "PriorityParameters=no_such_option=1"  # sshare must not care: options are slurmctld's
+"$host" "$stock/libslurmfull.so" "$work/slurm.conf" sshare > "$work/log" 2>&1 || { cat "$work/log"; fail "does not load as in sshare"; }
+
+write_conf
+"$host" "$stock/libslurmfull.so" "$work/slurm.conf" slurmctld > "$work/log" 2>&1 || { cat "$work/log"; fail "does not refuse a slurmctld without its symbols"; }
+grep -q 'priority/shapley: this slurmctld has no symbol' "$work/log" || { cat "$work/log"; fail "the refusal does not say why"; }
+echo "load_test: $(wc -w <<< "$exported") symbols exported, loads and unloads, refuses a foreign slurmctld"
