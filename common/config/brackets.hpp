@@ -1,5 +1,5 @@
-// Slurm's node list notation: "n[1-3,7],gpu[01-02]b,login". Leading zeros keep their width ("n[08-11]"). One or more bracket
-// groups per name ("r[1-2]n[1-4]").
+// Slurm's node list notation: "n[1-3,7],gpu[01-02]b,login". Leading zeros keep their width ("n[08-11]"). One or more
+// bracket groups per name ("r[1-2]n[1-4]").
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace shapley::config {
 // A cluster of a million nodes is larger than any; a typing error such as n[1-99999999999] must not eat the memory.
 inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
 
-// Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is wrong;
-// Errc::limit above k_max_expanded_nodes.
+// Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is
+// wrong; Errc::limit above k_max_expanded_nodes.
 [[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text);
 
 }  // namespace shapley::config

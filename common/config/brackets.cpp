@@ -1,0 +1,213 @@
+#include "config/brackets.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+namespace shapley::config {
+
+namespace {
+
+// One entry of a bracket group: first to last, written with at least `width` digits.
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::size_t width = 0;
+};
+
+// One piece of a name: literal text, then (unless empty) one of the values of a group.
+struct Piece {
+  std::string literal;
+  std::vector<Range> group;
+};
+
+// Bounds on what is multiplied by up to a million. Host names have no more characters than this.
+constexpr std::size_t k_max_name_length = 255;
+constexpr std::size_t k_max_groups = 8;
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+constexpr bool is_name_character(char c) {
+  return is_digit(c) || is_letter(c) || c == '.' || c == '_' || c == '-';
+}
+constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+std::string quoted(char c) {
+  return c >= ' ' && c <= '~' ? std::string{'\'', c, '\''} : "a byte that is no plain character";
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Expected<std::vector<std::string>> parse() {
+    for (;;) {
+      skip_blanks();
+      SHAPLEY_TRY(parse_name());
+      skip_blanks();
+      if (at_end()) return std::move(names_);
+      if (peek() == ']') return fault("']' without '['");
+      if (is_name_character(peek())) return fault("a ',' is missing before the next name");
+      if (peek() != ',') return fault(quoted(peek()) + " is not allowed in a node name");
+      ++position_;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool at_end() const { return position_ == text_.size(); }
+  [[nodiscard]] char peek() const { return text_[position_]; }
+  void skip_blanks() {
+    while (!at_end() && is_blank(peek())) ++position_;
+  }
+
+  [[nodiscard]] tl::unexpected<Error> fault_at(std::size_t position, const std::string& what) const {
+    return fail(Errc::invalid_argument, "character " + std::to_string(position + 1) + ": " + what);
+  }
+  [[nodiscard]] tl::unexpected<Error> fault(const std::string& what) const { return fault_at(position_, what); }
+
+  Expected<void> parse_name() {
+    const std::size_t begin = position_;
+    std::vector<Piece> pieces;
+    bool has_letter = false;
+    while (!at_end() && (is_name_character(peek()) || peek() == '[')) {
+      Piece piece;
+      while (!at_end() && is_name_character(peek())) {
+        has_letter = has_letter || is_letter(peek());
+        piece.literal.push_back(text_[position_++]);
+      }
+      if (!at_end() && peek() == '[') {
+        SHAPLEY_TRY_ASSIGN(piece.group, parse_group());
+      }
+      pieces.push_back(std::move(piece));
+    }
+    if (pieces.empty()) {
+      if (at_end()) return fault(begin == 0 ? "no node is named" : "a node name is missing after ','");
+      if (peek() == ',') return fault("a node name is missing before ','");
+      return {};  // the caller names the character that begins no name
+    }
+    if (!has_letter) return fault_at(begin, "a node name holds at least one letter");
+    if (literal_length(pieces) > k_max_name_length) {
+      return fault_at(begin, "a node name has at most " + std::to_string(k_max_name_length) + " characters");
+    }
+    if (pieces.size() > k_max_groups) {
+      return fault_at(begin, "more than " + std::to_string(k_max_groups) + " bracket groups in one name");
+    }
+    return expand(begin, pieces);
+  }
+
+  static std::size_t literal_length(const std::vector<Piece>& pieces) {
+    std::size_t length = 0;
+    for (const Piece& piece : pieces) length += piece.literal.size();
+    return length;
+  }
+
+  // At '['; ends after ']'.
+  Expected<std::vector<Range>> parse_group() {
+    const std::size_t begin = position_++;
+    std::vector<Range> ranges;
+    for (;;) {
+      SHAPLEY_TRY_ASSIGN(const Range range, parse_range());
+      ranges.push_back(range);
+      if (at_end()) return fault_at(begin, "'[' without ']'");
+      const char c = text_[position_++];
+      if (c == ']') return ranges;
+      if (c != ',') {
+        --position_;
+        return fault(quoted(c) + " within brackets; only numbers, '-' and ',' are allowed");
+      }
+    }
+  }
+
+  Expected<Range> parse_range() {
+    const std::size_t begin = position_;
+    SHAPLEY_TRY_ASSIGN(const std::string_view first, parse_number());
+    std::string_view last = first;
+    if (!at_end() && peek() == '-') {
+      ++position_;
+      SHAPLEY_TRY_ASSIGN(last, parse_number());
+    }
+    Range range{to_number(first), to_number(last), first.size()};
+    if (range.last < range.first) {
+      return fault_at(begin, "range " + std::string(text_.substr(begin, position_ - begin)) + " runs backwards");
+    }
+    if (last.size() > 1 && last.front() == '0' && last.size() != first.size()) {
+      return fault_at(begin, "both ends of a range with leading zeros have the same number of digits");
+    }
+    return range;
+  }
+
+  Expected<std::string_view> parse_number() {
+    constexpr std::size_t k_most_digits = 18;  // fits 64 bits
+    const std::size_t begin = position_;
+    while (!at_end() && is_digit(peek())) ++position_;
+    if (position_ == begin) return fault(at_end() ? "a number is missing at the end" : "a number is missing here");
+    if (position_ - begin > k_most_digits) return fault_at(begin, "number with more than 18 digits");
+    return text_.substr(begin, position_ - begin);
+  }
+
+  static std::uint64_t to_number(std::string_view digits) {
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  }
+
+  // Counts before it writes, so that a typing error costs nothing.
+  Expected<void> expand(std::size_t begin, const std::vector<Piece>& pieces) {
+    std::size_t room = k_max_expanded_nodes - names_.size();
+    for (const Piece& piece : pieces) {
+      if (!piece.group.empty()) room = room / count_up_to(piece.group, room);
+    }
+    if (room == 0) {
+      return fail(Errc::limit, "character " + std::to_string(begin + 1) + ": more than " +
+                                   std::to_string(k_max_expanded_nodes) + " nodes");
+    }
+    append(pieces, 0, "");
+    return {};
+  }
+
+  // The number of values, or more than `most` when it exceeds that.
+  static std::size_t count_up_to(const std::vector<Range>& group, std::size_t most) {
+    std::size_t count = 0;
+    for (const Range& range : group) {
+      count += static_cast<std::size_t>(std::min<std::uint64_t>(range.last - range.first, most)) + 1;
+      if (count > most) return most + 1;
+    }
+    return count;
+  }
+
+  // Depth first, so that the last group varies fastest, as in Slurm.
+  void append(const std::vector<Piece>& pieces, std::size_t next, const std::string& begun) {
+    if (next == pieces.size()) {
+      names_.push_back(begun);
+      return;
+    }
+    const Piece& piece = pieces[next];
+    if (piece.group.empty()) return append(pieces, next + 1, begun + piece.literal);
+    for (const Range& range : piece.group) {
+      for (std::uint64_t value = range.first; value <= range.last; ++value) {
+        std::string digits = std::to_string(value);
+        if (digits.size() < range.width) digits.insert(0, range.width - digits.size(), '0');
+        append(pieces, next + 1, begun + piece.literal + digits);
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Expected<std::vector<std::string>> expand_brackets(std::string_view text) {
+  return Parser(text).parse();
+}
+
+}  // namespace shapley::config

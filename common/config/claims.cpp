@@ -1,0 +1,188 @@
+#include "config/claims.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/organizations.hpp"
+#include "config/values.hpp"
+
+namespace shapley::config {
+
+namespace {
+
+constexpr std::int64_t k_whole = 1'000'000;  // parts per million
+
+struct Claim {
+  const OrganizationConfig* organization;
+  const NodeClaim* claim;
+  [[nodiscard]] bool holds_at(Instant t) const { return claim->from <= t && t < claim->until; }
+  friend auto operator<=>(const Claim&, const Claim&) = default;
+};
+
+// The claims on one node, in file order.
+using Claims = std::vector<Claim>;
+
+std::map<std::string_view, Claims> claims_by_node(const std::vector<OrganizationConfig>& organizations) {
+  std::map<std::string_view, Claims> claims;
+  for (const OrganizationConfig& organization : organizations) {
+    for (const NodeClaim& claim : organization.nodes) {
+      for (const std::string& node : claim.nodes) claims[node].push_back({&organization, &claim});
+    }
+  }
+  return claims;
+}
+
+void check_names(const std::vector<OrganizationConfig>& organizations, FaultList& faults) {
+  std::map<std::string, const OrganizationConfig*> seen;
+  for (const OrganizationConfig& organization : organizations) {
+    if (organization.name.empty()) continue;
+    const auto [earlier, is_new] = seen.emplace(lower(organization.name), &organization);
+    if (is_new) continue;
+    const OrganizationConfig& first = *earlier->second;
+    const std::string difference = first.name == organization.name ? "" : " as '" + first.name + "'";
+    faults.add(organization.line,
+               "organization '" + organization.name + "' was declared already in line " + std::to_string(first.line) +
+                   difference,
+               "merge the two, or choose names that differ in more than capitals");
+  }
+}
+
+void check_rules(const std::vector<OrganizationConfig>& organizations, FaultList& faults) {
+  struct Owner {
+    const OrganizationConfig* organization;
+    int line;
+  };
+  std::map<std::pair<RuleKind, std::string_view>, Owner> seen;
+  for (const OrganizationConfig& organization : organizations) {
+    for (const Rule& rule : organization.rules) {
+      const auto [earlier, is_new] =
+          seen.emplace(std::pair{rule.kind, std::string_view(rule.name)}, Owner{&organization, rule.line});
+      if (is_new) continue;
+      const Owner& owner = earlier->second;
+      const std::string by = owner.organization == &organization ? "" : " by '" + owner.organization->name + "'";
+      const std::string word(word_of(rule.kind));
+      faults.add(rule.line,
+                 "organization '" + organization.name + "': " + word + " '" + rule.name + "' was claimed already" + by +
+                     " in line " + std::to_string(owner.line),
+                 "jobs belong to one organization: leave the " + word + " in one place");
+    }
+  }
+}
+
+// The first instant at which the claims sum to more than the whole node.
+std::optional<Instant> first_excess(const Claims& claims) {
+  std::vector<std::pair<Instant, std::int64_t>> changes;
+  for (const Claim& c : claims) {
+    changes.emplace_back(c.claim->from, c.claim->parts_per_million);
+    changes.emplace_back(c.claim->until, -c.claim->parts_per_million);
+  }
+  // At one instant ends (negative) come before begins: until is not included.
+  std::sort(changes.begin(), changes.end());
+  std::int64_t parts = 0;
+  for (const auto& [at, change] : changes) {
+    parts += change;
+    if (parts > k_whole) return at;
+  }
+  return std::nullopt;
+}
+
+// "n3", "n3 and n4", "n3, n4, n5 and 1997 more".
+std::string some_of(const std::vector<std::string_view>& nodes) {
+  constexpr std::size_t k_named = 3;
+  const std::size_t named = std::min(nodes.size(), k_named);
+  std::string text;
+  for (std::size_t i = 0; i < named; ++i) {
+    if (i > 0) text += i + 1 == nodes.size() ? " and " : ", ";
+    text += nodes[i];
+  }
+  if (nodes.size() > named) text += " and " + std::to_string(nodes.size() - named) + " more";
+  return text;
+}
+
+void report_excess(const Claims& claims, const std::vector<std::string_view>& nodes, Instant at, FaultList& faults) {
+  constexpr std::size_t k_most_owners = 10;
+  std::string owners;
+  std::int64_t parts = 0;
+  std::size_t count = 0;
+  int line = 0;
+  for (const Claim& c : claims) {
+    if (!c.holds_at(at)) continue;
+    parts += c.claim->parts_per_million;
+    line = std::max(line, c.claim->line);
+    if (++count > k_most_owners) continue;
+    owners += (owners.empty() ? "" : ", ") + c.organization->name + ' ' + format_share(c.claim->parts_per_million) +
+              " (line " + std::to_string(c.claim->line) + ')';
+  }
+  if (count > k_most_owners) owners += " and " + std::to_string(count - k_most_owners) + " more";
+  const std::string when = at == k_beginning_of_time ? "" : " from " + format_instant(at);
+  const bool one = nodes.size() == 1;
+  faults.add(line,
+             (one ? "node " : "nodes ") + some_of(nodes) + (one ? " is" : " are") + " owned to " + format_share(parts) +
+                 when + ": " + owners,
+             "correct shares or dates so that they never sum to more than 100 %");
+}
+
+// Nodes claimed by the same claims are one fault, not thousands.
+void check_ownership(const std::vector<OrganizationConfig>& organizations, FaultList& faults) {
+  const auto by_node = claims_by_node(organizations);
+  std::map<Claims, std::vector<std::string_view>> nodes_by_claims;
+  for (const auto& [node, claims] : by_node) nodes_by_claims[claims].push_back(node);
+  for (const auto& [claims, nodes] : nodes_by_claims) {
+    if (const auto at = first_excess(claims)) report_excess(claims, nodes, *at, faults);
+  }
+}
+
+// Who owns a node at t; what nobody owns belongs to commons and is not named.
+std::vector<fairness::OwnerPart> owners_at(const Claims& claims, Instant t) {
+  std::vector<fairness::OwnerPart> owners;
+  for (const Claim& c : claims) {
+    if (!c.holds_at(t)) continue;
+    const std::string& name = c.organization->name;
+    const auto same = std::find_if(owners.begin(), owners.end(), [&](const auto& o) { return o.organization == name; });
+    if (same == owners.end()) {
+      owners.push_back({name, c.claim->parts_per_million});
+    } else {
+      same->parts_per_million += c.claim->parts_per_million;
+    }
+  }
+  return owners;
+}
+
+std::vector<fairness::OwnershipSpan> spans_of(const Claims& claims) {
+  std::vector<Instant> dates{k_beginning_of_time};
+  for (const Claim& c : claims) {
+    dates.push_back(c.claim->from);
+    if (c.claim->until < k_end_of_time) dates.push_back(c.claim->until);
+  }
+  std::sort(dates.begin(), dates.end());
+  std::vector<fairness::OwnershipSpan> spans;
+  for (const Instant date : dates) {
+    auto owners = owners_at(claims, date);
+    if (spans.empty() || spans.back().owners != owners) spans.push_back({date, std::move(owners)});
+  }
+  return spans;
+}
+
+}  // namespace
+
+void check_claims(const std::vector<OrganizationConfig>& organizations, FaultList& faults) {
+  check_names(organizations, faults);
+  check_rules(organizations, faults);
+  check_ownership(organizations, faults);
+}
+
+std::vector<fairness::OwnershipStated> ownership_statements(const Configuration& configuration, Instant effective) {
+  std::vector<fairness::OwnershipStated> statements;
+  for (const auto& [node, claims] : claims_by_node(configuration.organizations)) {
+    statements.push_back({std::string(node), effective, spans_of(claims)});
+  }
+  return statements;
+}
+
+}  // namespace shapley::config

@@ -1,0 +1,106 @@
+#include "config/configuration.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "config/claims.hpp"
+#include "config/faults.hpp"
+#include "config/keys.hpp"
+#include "config/organizations.hpp"
+#include "config/settings.hpp"
+#include "config/yaml_reader.hpp"
+
+namespace shapley::config {
+
+namespace {
+
+using Faults = std::vector<Fault>;
+
+// A configuration of thousands of organizations stays below; a log file given by mistake does not.
+constexpr std::size_t k_max_file_bytes = 4U << 20U;
+
+constexpr const char* k_file_remedy = "name a readable file of at most 4 MiB";
+
+tl::unexpected<Faults> whole_file_fault(std::string what, std::string remedy) {
+  return tl::unexpected(Faults{{0, std::move(what), std::move(remedy)}});
+}
+
+Configuration read_configuration(std::string_view yaml, FaultList& faults) {
+  Configuration configuration;
+  YamlReader reader(faults);
+  const auto document = reader.document(yaml);
+  const auto file = document ? reader.mapping(*document, "", k_file_keys) : std::nullopt;
+  if (!file) return configuration;
+  read_settings(reader, *file, faults, configuration);
+  configuration.organizations = read_organizations(reader, *file, faults);
+  check_claims(configuration.organizations, faults);
+  return configuration;
+}
+
+tl::expected<std::string, Faults> read_file(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return whole_file_fault("there is no such file", k_file_remedy);
+  }
+  if (std::filesystem::is_directory(status)) return whole_file_fault("this is a directory", k_file_remedy);
+  // Opening a pipe or a device could wait for ever.
+  if (!error && !std::filesystem::is_regular_file(status)) {
+    return whole_file_fault("this is no regular file", k_file_remedy);
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), &std::fclose);
+  if (!stream) return whole_file_fault(std::string("cannot be opened: ") + std::strerror(errno), k_file_remedy);
+  std::string text;
+  std::array<char, 64 * 1024> buffer;
+  while (text.size() <= k_max_file_bytes) {
+    const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stream.get());
+    if (count == 0) break;
+    text.append(buffer.data(), count);
+  }
+  if (std::ferror(stream.get()) != 0) {
+    return whole_file_fault(std::string("cannot be read: ") + std::strerror(errno), k_file_remedy);
+  }
+  return text;
+}
+
+}  // namespace
+
+tl::expected<Configuration, Faults> parse(std::string_view yaml) {
+  if (yaml.size() > k_max_file_bytes) return whole_file_fault("the file has more than 4 MiB", k_file_remedy);
+  try {
+    FaultList faults;
+    Configuration configuration = read_configuration(yaml, faults);
+    if (!faults.empty()) return tl::unexpected(faults.take());
+    return configuration;
+  } catch (const std::exception& error) {
+    return whole_file_fault(std::string("cannot be read as a configuration: ") + error.what(), k_file_remedy);
+  }
+}
+
+tl::expected<Loaded, Faults> load(const std::filesystem::path& file) {
+  auto text = read_file(file);
+  if (!text) return tl::unexpected(std::move(text).error());
+  auto configuration = parse(*text);
+  if (!configuration) return tl::unexpected(std::move(configuration).error());
+  return Loaded{std::move(*configuration), std::move(*text)};
+}
+
+std::string format_faults(const Faults& faults, std::string_view file) {
+  std::string text;
+  for (const Fault& fault : faults) {
+    if (!text.empty()) text += '\n';
+    text += file;
+    if (fault.line > 0) text += ':' + std::to_string(fault.line);
+    text += ": " + fault.what + "; " + fault.remedy;
+  }
+  return text;
+}
+
+}  // namespace shapley::config

@@ -1,0 +1,22 @@
+// Every key that the configuration file may hold. Parser, reference page and example file are tested against these
+// lists.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace shapley::config {
+
+inline constexpr std::array<std::string_view, 11> k_file_keys = {
+    "ledger", "socket", "slurm_user",  "contribution", "order",         "rank_weight",
+    "mode",   "period", "stale_after", "weights",      "organizations",
+};
+
+inline constexpr std::array<std::string_view, 8> k_organization_keys = {
+    "name", "title", "accounts", "partitions", "qos", "users", "groups", "nodes",
+};
+
+// A claim in its long form: {nodes: "gpu[1-2]", share: 1/3, from: 2026-01-01, until: 2030-01-01}.
+inline constexpr std::array<std::string_view, 4> k_claim_keys = {"nodes", "share", "from", "until"};
+
+}  // namespace shapley::config

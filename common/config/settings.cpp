@@ -1,0 +1,159 @@
+#include "config/settings.hpp"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "config/values.hpp"
+
+namespace shapley::config {
+
+namespace {
+
+// A Unix socket's address holds no longer path (sun_path, with its final zero).
+constexpr std::size_t k_max_socket_path = 107;
+
+// A node of a thousand processors stays below the million weighted processors that the daemon takes for a real node.
+constexpr IntegerRange k_weight_range{1, 1000};
+
+// The rank's part of a job's priority is a site factor, which Slurm keeps in 31 bits.
+constexpr IntegerRange k_rank_weight_range{1, 1'000'000'000};
+
+class SettingsReader {
+ public:
+  SettingsReader(YamlReader& reader, const Mapping& file, FaultList& faults)
+      : reader_(reader), file_(file), faults_(faults) {}
+
+  void path(std::string_view key, std::filesystem::path& path, std::size_t max_length) {
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, "write an absolute path") : std::nullopt;
+    if (!text) return;
+    if (!text->starts_with('/') || text->find('\0') != std::string::npos) {
+      return add(*value, shown(*text) + " is no absolute path", "write a path that begins with '/'");
+    }
+    if (text->size() > max_length) {
+      return add(*value, "a path of " + std::to_string(text->size()) + " characters",
+                 "use one of at most " + std::to_string(max_length));
+    }
+    path = *text;
+  }
+
+  void user(std::string_view key, std::string& user) {
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, "write a user name") : std::nullopt;
+    if (!text) return;
+    const bool plausible = !text->empty() && text->find_first_of(" \t\r\n:/") == std::string::npos;
+    if (!plausible) return add(*value, shown(*text) + " is no user name", "write a login name or a numeric id");
+    user = *text;
+  }
+
+  template <typename Choice, std::size_t N>
+  void choice(std::string_view key, const std::array<std::pair<std::string_view, Choice>, N>& choices, Choice& chosen) {
+    std::array<std::string_view, N> words;
+    for (std::size_t i = 0; i < N; ++i) words[i] = choices[i].first;
+    const std::string allowed = "write " + join_or(words);
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, allowed) : std::nullopt;
+    if (!text) return;
+    for (const auto& [word, choice] : choices) {
+      if (*text == word) {
+        chosen = choice;
+        return;
+      }
+    }
+    const std::string_view near = nearest(*text, words);
+    add(*value, shown(*text) + " is not known",
+        near.empty() ? allowed : "did you mean " + std::string(near) + "? Allowed: " + join_or(words));
+  }
+
+  void rank_weight(std::uint32_t& weight) {
+    const Value* value = file_.find("rank_weight");
+    if (const auto number = value ? integer(*value, k_rank_weight_range) : std::nullopt) {
+      weight = static_cast<std::uint32_t>(*number);
+    }
+  }
+
+  void duration(std::string_view key, Duration& duration) {
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, "write a duration such as 5m") : std::nullopt;
+    if (!text) return;
+    if (const auto parsed = parse_duration(*text)) {
+      duration = *parsed;
+    } else {
+      add(*value, shown(*text) + " is no such duration", parsed.error().what);
+    }
+  }
+
+  void weights(std::vector<std::pair<std::string, std::int64_t>>& weights) {
+    constexpr std::string_view k_remedy = "write a table such as {cpu: 1, gres/gpu: 32}";
+    const Value* value = file_.find("weights");
+    const auto table = value ? reader_.table(*value, k_remedy) : std::nullopt;
+    if (!table) return;
+    std::vector<std::pair<std::string, std::int64_t>> read;
+    for (const Mapping::Entry& entry : table->entries()) {
+      check_resource(entry);
+      if (const auto number = integer(entry.value, k_weight_range)) read.emplace_back(entry.key, *number);
+    }
+    if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
+    weights = std::move(read);
+  }
+
+ private:
+  void add(const Value& value, const std::string& what, std::string remedy) {
+    faults_.add(value.line, value.name + ": " + what, std::move(remedy));
+  }
+
+  std::optional<std::int64_t> integer(const Value& value, IntegerRange range) {
+    const auto text = reader_.text(value, "write a whole number");
+    if (!text) return std::nullopt;
+    const auto number = parse_integer(*text, range);
+    if (number) return *number;
+    add(value, shown(*text) + " is no such number", number.error().what);
+    return std::nullopt;
+  }
+
+  // Only what is counted in pieces on nodes can stand for processors: memory in MiB would dwarf them, licenses have no
+  // owner, and Slurm's billing follows other weights for jobs than for nodes.
+  void check_resource(const Mapping::Entry& entry) {
+    const std::string_view key = entry.key;
+    constexpr std::string_view k_gres = "gres/";
+    const bool is_gres =
+        key.starts_with(k_gres) && key.size() > k_gres.size() && key.find_first_of(" \t,=") == std::string_view::npos;
+    if (key == "cpu" || is_gres) return;
+    add(entry.value, "a resource of this name has no weight", "allowed are cpu, gres/NAME and gres/NAME:TYPE");
+  }
+
+  YamlReader& reader_;
+  const Mapping& file_;
+  FaultList& faults_;
+};
+
+}  // namespace
+
+void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
+  using fairness::Contribution;
+  using namespace std::string_view_literals;
+  constexpr std::size_t k_max_path = 4095;
+  SettingsReader settings(reader, file, faults);
+  settings.path("ledger", configuration.ledger, k_max_path);
+  settings.path("socket", configuration.socket, k_max_socket_path);
+  settings.user("slurm_user", configuration.slurm_user);
+  settings.choice("contribution",
+                  std::array{std::pair{"direct_contr"sv, Contribution::direct_contr},
+                             std::pair{"shapley_rate"sv, Contribution::shapley_rate}},
+                  configuration.contribution);
+  settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
+                  configuration.order);
+  settings.rank_weight(configuration.rank_weight);
+  settings.choice("mode",
+                  std::array{std::pair{"priorities"sv, Mode::priorities}, std::pair{"observe"sv, Mode::observe}},
+                  configuration.mode);
+  settings.choice("period",
+                  std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
+                             std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
+                  configuration.period);
+  settings.duration("stale_after", configuration.stale_after);
+  settings.weights(configuration.weights);
+}
+
+}  // namespace shapley::config

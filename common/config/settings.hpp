@@ -1,0 +1,13 @@
+// The keys of the file's top level, organizations apart.
+#pragma once
+
+#include "config/configuration.hpp"
+#include "config/faults.hpp"
+#include "config/yaml_reader.hpp"
+
+namespace shapley::config {
+
+// Sets what `file` says and leaves the defaults of what it does not; faults go to the list.
+void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration);
+
+}  // namespace shapley::config

@@ -1,0 +1,173 @@
+#include "config/values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace shapley::config {
+
+namespace {
+
+constexpr std::int64_t k_million = 1'000'000;
+
+// At most nine digits, so that products with a million stay far from the limits of 64 bits.
+std::optional<std::int64_t> small_number(std::string_view text) {
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// numerator / denominator.
+struct Ratio {
+  std::int64_t numerator;
+  std::int64_t denominator;
+};
+
+std::optional<Ratio> parse_fraction(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto numerator = small_number(text.substr(0, slash));
+  const auto denominator = small_number(text.substr(slash + 1));
+  if (!numerator || !denominator || *denominator == 0) return std::nullopt;
+  return Ratio{*numerator, *denominator};
+}
+
+// "0.25", "1", ".5" is refused: it is easily overlooked.
+std::optional<Ratio> parse_decimal(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const auto whole = small_number(text.substr(0, point));
+  if (!whole) return std::nullopt;
+  Ratio ratio{*whole, 1};
+  if (point == std::string_view::npos) return ratio;
+  const std::string_view digits = text.substr(point + 1);
+  const auto part = small_number(digits);
+  if (!part || *whole > 1000) return std::nullopt;
+  for (std::size_t i = 0; i < digits.size(); ++i) ratio.denominator *= 10;
+  ratio.numerator = *whole * ratio.denominator + *part;
+  return ratio;
+}
+
+std::optional<Ratio> parse_ratio(std::string_view text) {
+  if (text.find('/') != std::string_view::npos) return parse_fraction(text);
+  if (!text.ends_with('%')) return parse_decimal(text);
+  text.remove_suffix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  auto ratio = parse_decimal(text);
+  if (ratio) ratio->denominator *= 100;
+  return ratio;
+}
+
+// Number of single changes (a letter more, less, other, or two neighbours exchanged) between two words.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const std::size_t other = a[i - 1] == b[j - 1] ? 0 : 1;
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + other});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+Expected<std::int64_t> parse_share(std::string_view text) {
+  const auto ratio = parse_ratio(text);
+  if (!ratio) return fail(Errc::invalid_argument, "write a fraction (1/3), a percentage (33.3%) or a decimal (0.333)");
+  if (ratio->numerator > ratio->denominator) return fail(Errc::invalid_argument, "a share is at most 1, or 100%");
+  const auto parts = static_cast<std::int64_t>(static_cast<Int128>(ratio->numerator) * k_million / ratio->denominator);
+  if (parts == 0) return fail(Errc::invalid_argument, "a share is at least one millionth");
+  return parts;
+}
+
+Expected<Duration> parse_duration(std::string_view text) {
+  constexpr std::int64_t k_year_s = 365 * 24 * 3600;
+  std::int64_t unit_s = 1;
+  std::string_view digits = text;
+  for (const auto& [letter, seconds] : {std::pair{'s', 1}, std::pair{'m', 60}, std::pair{'h', 3600}}) {
+    if (!text.ends_with(letter)) continue;
+    unit_s = seconds;
+    digits.remove_suffix(1);
+  }
+  const auto number = small_number(digits);
+  if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m or h (5m)");
+  const std::int64_t seconds = *number * unit_s;
+  if (seconds < 1 || seconds > k_year_s) return fail(Errc::invalid_argument, "allowed are 1 second to 365 days");
+  return Duration{seconds};
+}
+
+Expected<std::int64_t> parse_integer(std::string_view text, IntegerRange range) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < range.least || value > range.most) {
+    return fail(Errc::invalid_argument,
+                "write a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most));
+  }
+  return value;
+}
+
+std::string format_share(std::int64_t parts_per_million) {
+  std::string text = std::to_string(parts_per_million / 10'000);
+  std::string rest = std::to_string(10'000 + parts_per_million % 10'000).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  if (!rest.empty()) text += '.' + rest;
+  return text + " %";
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  constexpr std::size_t k_longest = 64;  // a longer word is no slip of the pen, and the comparison costs its square
+  if (word.size() > k_longest) return {};
+  const std::string folded = lower(word);
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view candidate : known) {
+    const std::size_t d = distance(folded, candidate);
+    if (d < best_distance) {
+      best = candidate;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t k_most = 60;
+  std::string line = "'";
+  for (const char c : text.substr(0, k_most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  return line + (text.size() > k_most ? "...'" : "'");
+}
+
+std::string join_or(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string lower(std::string_view text) {
+  std::string folded(text);
+  for (char& c : folded) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return folded;
+}
+
+}  // namespace shapley::config

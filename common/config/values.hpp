@@ -1,0 +1,44 @@
+// The small notations of the configuration file, as pure functions. Errors are Errc::invalid_argument and say what is
+// allowed; callers add key and line.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+
+namespace shapley::config {
+
+// A part of a node: a fraction "1/3", a percentage "33.3%" or a decimal "0.333", above 0 and at most 1. In parts per
+// million, rounded down, so that shares that sum to 1 never come to more; what rounding leaves belongs to commons.
+[[nodiscard]] Expected<std::int64_t> parse_share(std::string_view text);
+
+// "300" (seconds), "45s", "5m", "1h"; from a second to a year.
+[[nodiscard]] Expected<Duration> parse_duration(std::string_view text);
+
+struct IntegerRange {
+  std::int64_t least;
+  std::int64_t most;
+};
+// Decimal digits only.
+[[nodiscard]] Expected<std::int64_t> parse_integer(std::string_view text, IntegerRange range);
+
+// "33.3333 %" for 333333.
+[[nodiscard]] std::string format_share(std::int64_t parts_per_million);
+
+// The known word that `word` most likely was meant to be; empty when none is near.
+[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+
+// The text in quotes, fit for one line of a message: long texts cut, bytes that terminals obey replaced.
+[[nodiscard]] std::string shown(std::string_view text);
+
+// "a, b or c".
+[[nodiscard]] std::string join_or(std::span<const std::string_view> words);
+
+// ASCII lower case, as Slurm keeps account and QOS names.
+[[nodiscard]] std::string lower(std::string_view text);
+
+}  // namespace shapley::config

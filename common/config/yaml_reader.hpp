@@ -1,0 +1,78 @@
+// Reads YAML nodes as the types that a key wants and reports what does not fit. The only user of yaml-cpp.
+//
+// Every read counts: aliases let a short file name more values than memory holds, so past k_max_values the reader
+// reports one fault and answers nothing any more. Single-threaded; the FaultList must outlive the reader.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <yaml-cpp/yaml.h>
+
+#include "config/faults.hpp"
+
+namespace shapley::config {
+
+// A value, the line to blame, and the words by which messages call it ("organization 'physics': nodes").
+struct Value {
+  YAML::Node node;
+  int line = 0;
+  std::string name;
+};
+
+// A mapping whose keys are known and unique. Keeps the file's order.
+class Mapping {
+ public:
+  void insert(std::string key, Value value);
+  // nullptr: the file does not say.
+  [[nodiscard]] const Value* find(std::string_view key) const;
+
+  struct Entry {
+    std::string key;
+    Value value;
+  };
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+};
+
+class YamlReader {
+ public:
+  static constexpr std::size_t k_max_values = 1'000'000;
+
+  explicit YamlReader(FaultList& faults) : faults_(faults) {}
+
+  // The single document of the text, which is a mapping; nullopt after a fault.
+  [[nodiscard]] std::optional<Value> document(std::string_view text);
+
+  // Each answers nullopt after reporting a fault. `context` begins the names of the values within ("organization 'x':
+  // ").
+  [[nodiscard]] std::optional<Mapping> mapping(const Value& value, std::string_view context,
+                                               std::span<const std::string_view> known_keys);
+  // As mapping, for keys that are data (the names of a weight table).
+  [[nodiscard]] std::optional<Mapping> table(const Value& value, std::string_view remedy);
+  [[nodiscard]] std::optional<std::vector<Value>> list(const Value& value, std::string_view remedy);
+  [[nodiscard]] std::optional<std::string> text(const Value& value, std::string_view remedy);
+
+ private:
+  [[nodiscard]] bool spend(const Value& value);
+  [[nodiscard]] std::optional<Mapping> unique_entries(const Value& value, std::string_view context);
+  // yaml-cpp lets a quote that is never closed end with the file, and so swallow every key that follows. False after
+  // reporting that.
+  [[nodiscard]] bool closes_its_quote(const YAML::Node& node, const std::string& name);
+  void wrong_type(const Value& value, std::string_view wanted, std::string_view remedy);
+
+  FaultList& faults_;
+  std::string_view text_;  // of document(); must outlive the reader
+  std::size_t values_ = 0;
+};
+
+}  // namespace shapley::config
