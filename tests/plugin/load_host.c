@@ -1,10 +1,12 @@
 /* Loads priority_shapley.so through Slurm's own loader in a process that is not slurmctld, as sshare does.
  *
- * Usage: load_host LIBSLURMFULL SLURM_CONF PROGRAM
+ * Usage: LD_PRELOAD=LIBSLURMFULL load_host SLURM_CONF PROGRAM
+ * Preloaded, the library's symbols come before libc's, as in Slurm's own programs; else its error() would be glibc's.
  * With PROGRAM sshare the plugin must load, answer through the stock plugin, unload, and do it all again. With PROGRAM
  * slurmctld it believes to be in slurmctld, whose symbols this process lacks: it must refuse, not crash.
  * Needs no Slurm header: what it calls is looked up by name, so it is right for every release.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -12,12 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void* library;
-
 static void* find(const char* name) {
-  void* symbol = dlsym(library, name);
+  void* symbol = dlsym(RTLD_DEFAULT, name);
   if (symbol) return symbol;
-  fprintf(stderr, "libslurmfull has no %s\n", name);
+  fprintf(stderr, "no %s here: is libslurmfull preloaded?\n", name);
   exit(1);
 }
 
@@ -32,13 +32,8 @@ static int check_fs_factor(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
-  library = dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 1;
-  }
-  *(char**)find("slurm_prog_name") = argv[3];
+  if (argc != 3) return 2;
+  *(char**)find("slurm_prog_name") = argv[2];
   void (*conf_init)(const char*);
   int (*priority_init)(void);
   int (*priority_fini)(void);
@@ -46,8 +41,8 @@ int main(int argc, char** argv) {
   *(void**)&priority_init = find("priority_g_init");
   *(void**)&priority_fini = find("priority_g_fini");
 
-  conf_init(argv[2]);
-  if (!strcmp(argv[3], "slurmctld")) return priority_init() == 0;
+  conf_init(argv[1]);
+  if (!strcmp(argv[2], "slurmctld")) return priority_init() == 0;
   for (int round = 0; round < 2; round++)
     if (priority_init() != 0 || check_fs_factor() || priority_fini() != 0) return 1;
   return 0;

@@ -25,14 +25,19 @@ needed=$(readelf -d "$plugin" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' | xargs)
 [[ -e $stock/libslurmfull.so && -e $stock/priority_multifactor.so ]] || { echo "load_test: no Slurm in $stock"; exit 77; }
 
 write_conf() {
-  printf '%s\n' ClusterName=test "SlurmctldHost=localhost(127.0.0.1)" "PluginDir=$(dirname "$plugin"):$stock" \
+  printf '%s\n' ClusterName=test "SlurmctldHost=localhost(127.0.0.1)" "PluginDir=${plugin_dir:-$(dirname "$plugin")}:$stock" \
     PriorityType=priority/shapley "$@" "NodeName=n1 NodeAddr=127.0.0.1" "PartitionName=p Nodes=n1" > "$work/slurm.conf"
 }
 
+run() { LD_PRELOAD=$stock/libslurmfull.so "$host" "$work/slurm.conf" "$1" > "$work/log" 2>&1; }
+
 write_conf "PriorityParameters=no_such_option=1"  # sshare must not care: options are slurmctld's
-"$host" "$stock/libslurmfull.so" "$work/slurm.conf" sshare > "$work/log" 2>&1 || { cat "$work/log"; fail "does not load as in sshare"; }
+run sshare || { cat "$work/log"; fail "does not load as in sshare"; }
+
+plugin_dir=$work write_conf
+run sshare && fail "the host does not notice that the plugin is missing"
 
 write_conf
-"$host" "$stock/libslurmfull.so" "$work/slurm.conf" slurmctld > "$work/log" 2>&1 || { cat "$work/log"; fail "does not refuse a slurmctld without its symbols"; }
+run slurmctld || { cat "$work/log"; fail "does not refuse a slurmctld without its symbols"; }
 grep -q 'priority/shapley: this slurmctld has no symbol' "$work/log" || { cat "$work/log"; fail "the refusal does not say why"; }
 echo "load_test: $(wc -w <<< "$exported") symbols exported, loads and unloads, refuses a foreign slurmctld"
