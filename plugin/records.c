@@ -28,8 +28,9 @@ void shapley_records_free(shapley_records_t* records) {
  * one pattern, their numbers have not kept one range. */
 static bool is_account_limit(uint32_t reason) {
   if (reason == WAIT_ACCOUNT || reason == WAIT_ACCOUNT_POLICY) return true;
-  const char* name = job_reason_string(reason);
-  return !strncmp(name, "QOS", 3) || !strncmp(name, "Assoc", 5) || strstr(name, "PerAccount");
+  const char* name = shapley_reason_name(reason);
+  return !strncmp(name, "QOS", 3) || !strncmp(name, "Assoc", 5) || strstr(name, "PerAccount") ||
+         strstr(name, "PerUser");
 }
 
 /* Tasks of an array's pending rest that its own limit would let start now. */

@@ -29,6 +29,10 @@
 #include "src/common/slurm_protocol_defs.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/slurmctld.h"
+#if __has_include("src/common/job_state_reason.h")
+#include "src/common/job_state_reason.h"
+#define SHAPLEY_HAS_JOB_STATE_REASON
+#endif
 /* clang-format on */
 
 #define SHAPLEY_SLURM_AT_LEAST(major, minor, micro) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, micro))
@@ -181,6 +185,15 @@ static inline bool shapley_site_factor_plugin_configured(void) {
 
 /* ---- job records --------------------------------------------------------------------------------------------------
  */
+
+/* Slurm's name of a reason to wait, such as "Resources". */
+static inline const char* shapley_reason_name(uint32_t reason) {
+#ifdef SHAPLEY_HAS_JOB_STATE_REASON
+  return job_state_reason_string(reason);
+#else
+  return job_reason_string(reason);
+#endif
+}
 
 /* One priority for each partition (and from 24.11 on each QOS) of a job that asked for several. Set count to 0 when
  * there is none. The caller holds the job lock. */
