@@ -132,8 +132,9 @@ class State {
   [[nodiscard]] std::string save() const;
   [[nodiscard]] static Expected<State> load(std::string_view text, StateOptions options = {});
 
- private:
   struct Impl;
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,90 @@
+#include "fairness/job_memory.hpp"
+
+#include <algorithm>
+
+namespace shapley::fairness {
+
+namespace {
+
+bool precedes(const SegmentRecord& record, const SegmentKey& key) {
+  return record.live.opened.key < key;
+}
+
+std::uint64_t hash_number(std::uint64_t number, std::uint64_t seed) {
+  char bytes[sizeof number];
+  for (std::size_t i = 0; i < sizeof number; ++i) bytes[i] = static_cast<char>(number >> (8 * i));
+  return hash_of({bytes, sizeof bytes}, seed);
+}
+
+// A key whose anchor is at or after the horizon may still be spoken of by facts from after it.
+bool forgettable(const SegmentRecord& record, Instant horizon) {
+  if (record.live.opened.key.anchor >= horizon) return false;
+  if (record.opened && record.live.opened.begin >= horizon) return false;
+  if (record.retracted) return record.retracted_at < horizon;
+  return record.live.end && *record.live.end < horizon;
+}
+
+}  // namespace
+
+const SegmentRecord* JobRecord::find(const SegmentKey& key) const {
+  const auto it = std::lower_bound(segments.begin(), segments.end(), key, precedes);
+  return it == segments.end() || it->live.opened.key != key ? nullptr : &*it;
+}
+
+SegmentRecord& JobRecord::obtain(const SegmentKey& key) {
+  auto it = std::lower_bound(segments.begin(), segments.end(), key, precedes);
+  if (it == segments.end() || it->live.opened.key != key) {
+    it = segments.insert(it, SegmentRecord{});
+    it->live.opened.key = key;
+  }
+  return *it;
+}
+
+void JobRecord::refresh() {
+  memory.segments.clear();
+  const SegmentOpened* latest = nullptr;
+  for (const SegmentRecord& record : segments) {
+    if (!record.counts()) continue;
+    memory.segments.push_back(record.live.opened.key);
+    if (latest == nullptr || record.live.opened.begin >= latest->begin) latest = &record.live.opened;
+  }
+  if (!descriptions.empty()) {
+    memory.organization = descriptions.back().organization;
+  } else {
+    memory.organization = latest != nullptr ? latest->organization : std::string{};
+  }
+}
+
+std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {  // FNV-1a
+  for (const char c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return seed;
+}
+
+std::uint64_t content_hash(const JobDescribed& event) {
+  std::uint64_t hash = hash_of(event.organization);
+  for (const std::string* text : {&event.account, &event.partition, &event.qos, &event.name, &event.wckey}) {
+    hash = hash_of(*text, hash_number(text->size(), hash));
+  }
+  const std::uint64_t task = event.array_task ? std::uint64_t{*event.array_task} + 1 : 0;
+  for (const std::uint64_t number : {std::uint64_t{event.array_job}, task, std::uint64_t{event.het_job},
+                                     std::uint64_t{event.user_id}, std::uint64_t{event.group_id}}) {
+    hash = hash_number(number, hash);
+  }
+  return hash;
+}
+
+void forget_before(Jobs& jobs, Instant horizon) {
+  for (auto it = jobs.begin(); it != jobs.end();) {
+    JobRecord& job = it->second;
+    std::erase_if(job.segments, [&](const SegmentRecord& record) { return forgettable(record, horizon); });
+    const bool described_lately = !job.descriptions.empty() && job.descriptions.back().submit >= horizon;
+    if (job.segments.empty() && !described_lately) {
+      it = jobs.erase(it);
+    } else {
+      job.refresh();
+      ++it;
+    }
+  }
+}
+
+}  // namespace shapley::fairness

@@ -1,0 +1,55 @@
+// What is remembered of jobs and their segments: for telling known facts from new ones, for re-posting segments when
+// ownership or periods change, and for the observer that derives events. Single-threaded; the caller owns it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fairness/event.hpp"
+#include "fairness/state.hpp"
+
+namespace shapley::fairness {
+
+// Everything known under one segment key; facts may come in any order.
+struct SegmentRecord {
+  LiveSegment live;  // live.opened is meaningful only if `opened`; its key always is
+  bool opened = false;
+  bool retracted = false;
+  CloseReason reason = CloseReason::ended;
+  std::uint64_t job_state_hash = 0;
+  Instant retracted_at;
+
+  // Whether it counts in the books.
+  [[nodiscard]] bool counts() const { return opened && !retracted; }
+  [[nodiscard]] Instant end() const { return live.end.value_or(k_end_of_time); }
+};
+
+struct JobDescription {
+  Instant submit;
+  std::uint64_t content_hash = 0;
+  std::string organization;
+};
+
+struct JobRecord {
+  JobMemory memory;                          // as find_job shows it
+  std::vector<SegmentRecord> segments;       // ascending by key
+  std::vector<JobDescription> descriptions;  // ascending by submit
+
+  [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
+  SegmentRecord& obtain(const SegmentKey& key);
+  // Derives `memory` from the rest.
+  void refresh();
+};
+
+using Jobs = std::unordered_map<JobId, JobRecord>;
+
+// Content hashes stand for texts that only matter for telling a repetition from a contradiction.
+[[nodiscard]] std::uint64_t hash_of(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
+[[nodiscard]] std::uint64_t content_hash(const JobDescribed& event);
+
+// Forgets segments that ended, retractions, and jobs left without either, from before `horizon`.
+void forget_before(Jobs& jobs, Instant horizon);
+
+}  // namespace shapley::fairness
