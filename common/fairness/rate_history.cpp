@@ -33,6 +33,7 @@ RateRow& row_of(RateSnapshot& snapshot, OrgId organization) {
 
 void RateHistory::change(Instant t, OrgId organization, const LevelChange& change) {
   if (t <= snapshots_.front().upto) {
+    assert(cursor_.upto == snapshots_.front().upto);
     shift(row_of(snapshots_.front(), organization), change);
     shift(row_of(cursor_, organization), change);
     return;
@@ -148,10 +149,54 @@ void RateHistory::forget_before(Instant horizon) {
   breakpoints_.erase(breakpoints_.begin(), breakpoints_.lower_bound(horizon));
 }
 
-void RateHistory::restore(RateSnapshot base, std::vector<std::vector<RateRow>> closed) {
+std::vector<const RateSnapshot*> RateHistory::landmarks() const {
+  std::vector<const RateSnapshot*> chosen;
+  std::uint64_t distance = 0;
+  for (std::size_t i = snapshots_.size(); i-- > 1;) {
+    if (cursor_.number - snapshots_[i].number < distance) continue;
+    chosen.push_back(&snapshots_[i]);
+    distance = distance == 0 ? 1 : 2 * distance;
+  }
+  std::reverse(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+void RateHistory::restore_base(RateSnapshot base) {
+  closed_.resize(base.periods_closed);
   snapshots_.assign(1, std::move(base));
   cursor_ = snapshots_.front();
+}
+
+bool RateHistory::restore_landmarks(std::vector<RateSnapshot> landmarks, std::vector<std::vector<RateRow>> closed) {
+  const auto consistent = [](const RateSnapshot& snapshot) {
+    MicroProcessors rates;
+    MicroProcessors running;
+    for (const RateRow& row : snapshot.rows) {
+      rates += row.given.running();
+      running += row.running;
+    }
+    return rates == running;
+  };
+  std::vector<RateRow> levels = snapshots_.front().rows;
+  levels.resize(players_.size());
+  auto next = breakpoints_.begin();
+  bool all_consistent = consistent(snapshots_.front());
+  for (RateSnapshot& landmark : landmarks) {
+    for (; next != breakpoints_.end() && next->first <= landmark.upto; ++next) {
+      for (const Entry& entry : next->second) shift(levels[entry.organization.value], entry.change);
+    }
+    landmark.rows.resize(players_.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const UtilitySum given = landmark.rows[i].given;
+      landmark.rows[i] = levels[i];
+      landmark.rows[i].given = given;
+    }
+    all_consistent = all_consistent && consistent(landmark);
+    snapshots_.push_back(std::move(landmark));
+  }
+  cursor_ = snapshots_.back();
   closed_ = std::move(closed);
+  return all_consistent;
 }
 
 }  // namespace shapley::fairness

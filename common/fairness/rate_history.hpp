@@ -48,7 +48,8 @@ class RateHistory {
   // Every organization, in the order that breaks ties.
   void set_players(std::vector<OrgId> in_order) { players_ = std::move(in_order); }
 
-  // Changes at instants before the base count as levels of the base (only load() brings such).
+  // Changes at instants before the base count as levels of the base: between restore_base() and restore_landmarks()
+  // only.
   void change(Instant t, OrgId organization, const LevelChange& change);
   // Boundaries of periods, ascending.
   void set_boundaries(std::vector<Instant> boundaries);
@@ -60,9 +61,14 @@ class RateHistory {
   // Makes the state just before `horizon` the base and drops what came before.
   void forget_before(Instant horizon);
 
-  // For checkpoints. Levels of a restored snapshot must be those of the changes before it.
+  // For checkpoints. The base, and a few later snapshots ending with the present one, ever farther apart back in time,
+  // so that news that come late after a restart cost about as much as before it.
   [[nodiscard]] const RateSnapshot& base() const { return snapshots_.front(); }
-  void restore(RateSnapshot base, std::vector<std::vector<RateRow>> closed);
+  [[nodiscard]] std::vector<const RateSnapshot*> landmarks() const;
+  // Goes back to where a checkpoint was taken. First the base, without levels; then every change again; then the
+  // landmarks, whose levels follow from the changes. False (and no further use) if their rates do not sum to what runs.
+  void restore_base(RateSnapshot base);
+  [[nodiscard]] bool restore_landmarks(std::vector<RateSnapshot> landmarks, std::vector<std::vector<RateRow>> closed);
 
  private:
   struct Entry {

@@ -19,8 +19,9 @@ constexpr std::int64_t k_version = 1;
 constexpr Int128 k_hash_max = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_count_max = 1'000'000'000;
-// Sums beyond this are no sums of real segments (utility.hpp), and adding to them might overflow.
-const Int128 k_coefficient_max = Int128{1} << 124;
+// Beyond these a coefficient cannot come from real segments (utility.hpp), and evaluating it might overflow.
+const Int128 k_work_max = Int128{1} << 80;
+const Int128 k_constant_max = Int128{1} << 120;
 constexpr Instant k_zero{0};
 
 void write_sum(TextWriter& out, const UtilitySum& sum) {
@@ -31,15 +32,16 @@ void write_sum(TextWriter& out, const UtilitySum& sum) {
 UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
   UtilitySum::Coefficients c;
   c.running = {in.small(0, most_running.value)};
-  c.slope = in.number(-k_coefficient_max, k_coefficient_max);
-  c.constant = in.number(-k_coefficient_max, k_coefficient_max);
+  c.slope = in.number(-k_work_max, k_work_max);
+  c.constant = in.number(-k_constant_max, k_constant_max);
   c.work_slope = c.running.value;
-  c.work_constant = in.number(-k_coefficient_max, k_coefficient_max);
+  c.work_constant = in.number(-k_work_max, k_work_max);
   return UtilitySum::from(c);
 }
 
 void write_rows(TextWriter& out, const std::vector<RateRow>& rows, bool levels) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].given == UtilitySum{} && (!levels || rows[i] == RateRow{})) continue;
     out.line("rate").number(static_cast<Int128>(i));
     if (levels) out.number(rows[i].running.value).number(rows[i].waiting.value).number(rows[i].owned.value);
     write_sum(out, rows[i].given);
@@ -47,20 +49,21 @@ void write_rows(TextWriter& out, const std::vector<RateRow>& rows, bool levels) 
 }
 
 std::vector<RateRow> read_rows(TextReader& in, std::size_t organizations, bool levels) {
-  constexpr MicroProcessors k_most{std::numeric_limits<std::int64_t>::max() / 4};
   std::vector<RateRow> rows;
   while (in.next("rate")) {
-    if (in.small(0, k_u32_max) != static_cast<std::int64_t>(rows.size()) || rows.size() >= organizations) {
+    const auto i = static_cast<std::size_t>(in.small(0, k_u32_max));
+    if (i < rows.size() || i >= organizations) {
       in.fault("rates out of order");
       break;
     }
-    RateRow& row = rows.emplace_back();
+    rows.resize(i + 1);
+    RateRow& row = rows.back();
     if (levels) {
-      row.running = {in.small(0, k_most.value)};
-      row.waiting = {in.small(0, k_most.value)};
-      row.owned = {in.small(0, k_most.value)};
+      row.running = {in.small(0, k_most_wanted.value)};
+      row.waiting = {in.small(0, k_most_wanted.value)};
+      row.owned = {in.small(0, k_most_wanted.value)};
     }
-    row.given = read_sum(in, k_most);
+    row.given = read_sum(in, k_most_wanted);
   }
   return rows;
 }
@@ -128,6 +131,19 @@ void write_books(TextWriter& out, const Books& books) {
       write_sum(out, period.accounts[i].got);
       write_sum(out, period.accounts[i].given);
     }
+  }
+}
+
+void write_rates(TextWriter& out, const RateHistory& rates) {
+  const auto write_snapshot = [&](std::string_view keyword, const RateSnapshot& snapshot) {
+    out.line(keyword).instant(snapshot.upto).number(Int128{snapshot.number});
+    write_rows(out, snapshot.rows, false);
+  };
+  write_snapshot("rates", rates.base());
+  for (const RateSnapshot* landmark : rates.landmarks()) write_snapshot("landmark", *landmark);
+  for (std::size_t i = 0; i < rates.closed_periods().size(); ++i) {
+    out.line("closed_rates").number(static_cast<Int128>(i));
+    write_rows(out, rates.closed_periods()[i], true);
   }
 }
 
@@ -259,24 +275,33 @@ class Loader {
 
   void read_rates() {
     if (!in_.next("rates")) return in_.fault("the rates are missing");
-    RateSnapshot base;
-    base.upto = in_.instant(k_beginning_of_time, k_last_instant);
-    base.periods_closed = static_cast<std::size_t>(in_.small(0, k_count_max));
-    const auto before = std::upper_bound(state_.boundaries.begin(), state_.boundaries.end(), base.upto);
-    if (before - state_.boundaries.begin() != static_cast<std::ptrdiff_t>(base.periods_closed) ||
-        base.upto > state_.now) {
-      return in_.fault("rates of another period");
+    RateSnapshot base = read_snapshot();
+    if (base.upto != (state_.horizon == k_beginning_of_time ? state_.horizon : Instant{state_.horizon.value - 1})) {
+      return in_.fault("the rates do not begin at the horizon");
     }
-    const std::size_t organizations = state_.organizations.names().size();
-    base.rows = read_rows(in_, organizations, false);
-    std::vector<std::vector<RateRow>> closed;
-    while (closed.size() < base.periods_closed && in_.next("closed_rates")) {
-      if (in_.small(0, k_count_max) != static_cast<std::int64_t>(closed.size()))
+    while (in_.next("landmark")) {
+      landmarks_.push_back(read_snapshot());
+      const Instant previous = landmarks_.size() == 1 ? base.upto : (landmarks_.end() - 2)->upto;
+      if (landmarks_.back().upto <= previous) return in_.fault("landmarks out of order");
+    }
+    const std::size_t periods = landmarks_.empty() ? base.periods_closed : landmarks_.back().periods_closed;
+    while (closed_.size() < periods && in_.next("closed_rates")) {
+      if (in_.small(0, k_count_max) != static_cast<std::int64_t>(closed_.size()))
         return in_.fault("periods out of order");
-      closed.push_back(read_rows(in_, organizations, true));
+      closed_.push_back(read_rows(in_, state_.organizations.names().size(), true));
     }
-    if (closed.size() != base.periods_closed) return in_.fault("rates of a closed period are missing");
-    state_.rates.restore(std::move(base), std::move(closed));
+    if (closed_.size() != periods) return in_.fault("rates of a closed period are missing");
+    state_.rates.restore_base(std::move(base));
+  }
+
+  RateSnapshot read_snapshot() {
+    RateSnapshot snapshot;
+    snapshot.upto = in_.instant(k_beginning_of_time, state_.now);
+    snapshot.number = static_cast<std::uint64_t>(in_.small(0, std::numeric_limits<std::int64_t>::max()));
+    const auto after = std::upper_bound(state_.boundaries.begin(), state_.boundaries.end(), snapshot.upto);
+    snapshot.periods_closed = static_cast<std::size_t>(after - state_.boundaries.begin());
+    snapshot.rows = read_rows(in_, state_.organizations.names().size(), false);
+    return snapshot;
   }
 
   void read_job() {
@@ -339,18 +364,16 @@ class Loader {
   // Facts are in; now what only all of them together can tell.
   void finish() {
     state_.restore_offers();
-    MicroProcessors rates;
-    MicroProcessors running;
-    for (const RateRow& row : state_.rates.base().rows) {
-      rates += row.given.running();
-      running += row.running;
+    if (!state_.rates.restore_landmarks(std::move(landmarks_), std::move(closed_))) {
+      in_.fault("the rates do not sum to what runs");
     }
-    if (rates != running) in_.fault("the rates do not sum to what runs");
     state_.closed_stale = true;
   }
 
   TextReader in_;
   State::Impl& state_;
+  std::vector<RateSnapshot> landmarks_;
+  std::vector<std::vector<RateRow>> closed_;
 };
 
 }  // namespace
@@ -407,19 +430,14 @@ void State::Impl::restore_offers() {
 }
 
 std::string State::save() const {
+  (void)impl_->rates.evaluate(impl_->now);
   TextWriter out;
   out.line(k_format).number(k_version);
   out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);
   write_facts(out, *impl_);
   write_nodes(out, *impl_);
   write_books(out, impl_->books_of_forgotten());
-  const RateSnapshot& base = impl_->rates.base();
-  out.line("rates").instant(base.upto).number(static_cast<Int128>(base.periods_closed));
-  write_rows(out, base.rows, false);
-  for (std::size_t i = 0; i < base.periods_closed; ++i) {
-    out.line("closed_rates").number(static_cast<Int128>(i));
-    write_rows(out, impl_->rates.closed_periods()[i], true);
-  }
+  write_rates(out, impl_->rates);
   write_jobs(out, impl_->jobs);
   return out.finish();
 }

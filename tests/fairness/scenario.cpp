@@ -55,39 +55,46 @@ Instant at(int offset) {
   return {k_begin.value + std::min<std::int64_t>(offset, k_length)};
 }
 
+// RapidCheck scales ranges and lengths with the size of a test; here every test may use all of them.
+rc::Gen<int> uniform(int low, int high) {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high));
+}
+
+template <typename T>
+rc::Gen<std::vector<T>> some_of(int most, const rc::Gen<T>& item) {
+  return rc::gen::resize(most, rc::gen::container<std::vector<T>>(item));
+}
+
 rc::Gen<RunPiece> run_pieces() {
-  return rc::gen::build<RunPiece>(rc::gen::set(&RunPiece::length, rc::gen::inRange(0, 14)),
-                                  rc::gen::set(&RunPiece::gap, rc::gen::inRange(0, 4)),
-                                  rc::gen::set(&RunPiece::processors, rc::gen::inRange(1, 5)));
+  return rc::gen::build<RunPiece>(rc::gen::set(&RunPiece::length, uniform(0, 14)),
+                                  rc::gen::set(&RunPiece::gap, uniform(0, 4)),
+                                  rc::gen::set(&RunPiece::processors, uniform(1, 5)));
 }
 
 rc::Gen<JobPlan> job_plans() {
   return rc::gen::build<JobPlan>(
-      rc::gen::set(&JobPlan::organization, rc::gen::inRange(0, 4)),
-      rc::gen::set(&JobPlan::eligible, rc::gen::inRange(0, 30)), rc::gen::set(&JobPlan::wait, rc::gen::inRange(0, 8)),
+      rc::gen::set(&JobPlan::organization, uniform(0, 4)), rc::gen::set(&JobPlan::eligible, uniform(0, 30)),
+      rc::gen::set(&JobPlan::wait, uniform(0, 8)),
       rc::gen::set(&JobPlan::starts, rc::gen::weightedElement<bool>({{5, true}, {1, false}})),
       rc::gen::set(&JobPlan::ends, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
-      rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {9, false}})),
-      rc::gen::set(&JobPlan::fractional), rc::gen::set(&JobPlan::first_node, rc::gen::inRange(0, 3)),
-      rc::gen::set(&JobPlan::node_count, rc::gen::inRange(1, 4)),
-      rc::gen::set(&JobPlan::pieces, rc::gen::container<std::vector<RunPiece>>(run_pieces())));
+      rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
+      rc::gen::set(&JobPlan::fractional, rc::gen::arbitrary<bool>()), rc::gen::set(&JobPlan::first_node, uniform(0, 3)),
+      rc::gen::set(&JobPlan::node_count, uniform(1, 4)), rc::gen::set(&JobPlan::pieces, some_of(3, run_pieces())));
 }
 
 rc::Gen<StatementPlan> statement_plans() {
-  const auto span = rc::gen::build<SpanPlan>(rc::gen::set(&SpanPlan::from, rc::gen::inRange(-5, 36)),
-                                             rc::gen::set(&SpanPlan::owner, rc::gen::inRange(0, 3)),
-                                             rc::gen::set(&SpanPlan::second_owner, rc::gen::inRange(0, 3)),
-                                             rc::gen::set(&SpanPlan::parts, rc::gen::inRange(0, 4)));
-  return rc::gen::build<StatementPlan>(
-      rc::gen::set(&StatementPlan::node, rc::gen::inRange(0, 3)),
-      rc::gen::set(&StatementPlan::effective, rc::gen::inRange(0, 36)),
-      rc::gen::set(&StatementPlan::spans, rc::gen::container<std::vector<SpanPlan>>(span)));
+  const auto span = rc::gen::build<SpanPlan>(
+      rc::gen::set(&SpanPlan::from, uniform(-5, 36)), rc::gen::set(&SpanPlan::owner, uniform(0, 3)),
+      rc::gen::set(&SpanPlan::second_owner, uniform(0, 3)), rc::gen::set(&SpanPlan::parts, uniform(0, 4)));
+  return rc::gen::build<StatementPlan>(rc::gen::set(&StatementPlan::node, uniform(0, 3)),
+                                       rc::gen::set(&StatementPlan::effective, uniform(0, 36)),
+                                       rc::gen::set(&StatementPlan::spans, some_of(4, span)));
 }
 
 rc::Gen<CapacityPlan> capacity_plans() {
-  return rc::gen::build<CapacityPlan>(rc::gen::set(&CapacityPlan::node, rc::gen::inRange(0, 3)),
-                                      rc::gen::set(&CapacityPlan::at, rc::gen::inRange(0, 36)),
-                                      rc::gen::set(&CapacityPlan::processors, rc::gen::inRange(0, 9)));
+  return rc::gen::build<CapacityPlan>(rc::gen::set(&CapacityPlan::node, uniform(0, 3)),
+                                      rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
+                                      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)));
 }
 
 SegmentOpened opened_run(const JobPlan& plan, const SegmentKey& key, Instant begin, const RunPiece& piece) {
@@ -181,11 +188,8 @@ Scenario scenario_of(const Plans& plans) {
 }  // namespace
 
 rc::Gen<Scenario> arbitrary() {
-  const auto plans =
-      rc::gen::tuple(rc::gen::resize(12, rc::gen::container<std::vector<JobPlan>>(rc::gen::resize(3, job_plans()))),
-                     rc::gen::resize(6, rc::gen::container<std::vector<StatementPlan>>(statement_plans())),
-                     rc::gen::resize(6, rc::gen::container<std::vector<CapacityPlan>>(capacity_plans())),
-                     rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 30));
+  const auto plans = rc::gen::tuple(some_of(14, job_plans()), some_of(7, statement_plans()),
+                                    some_of(7, capacity_plans()), rc::gen::arbitrary<bool>(), uniform(0, 30));
   return rc::gen::map(plans, scenario_of);
 }
 

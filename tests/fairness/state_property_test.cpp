@@ -56,6 +56,20 @@ std::vector<std::map<std::string, std::string>> everything(State& state, Instant
   return all;
 }
 
+// A checkpoint but for the lines that only say where the evaluation of rates may resume.
+std::string facts_of(const std::string& checkpoint) {
+  std::string facts;
+  bool in_landmark = false;
+  for (std::size_t at = 0; at < checkpoint.size();) {
+    const std::size_t end = checkpoint.find('\n', at) + 1;
+    const std::string line = checkpoint.substr(at, end - at);
+    in_landmark = line.starts_with("landmark") || (in_landmark && line.starts_with("rate "));
+    if (!in_landmark && !line.starts_with("end ")) facts += line;
+    at = end;
+  }
+  return facts;
+}
+
 RC_GTEST_PROP(State, BalancesAtEveryInstant, ()) {
   const auto events = scenario::shuffled((*scenario::arbitrary()).events);
   State state;
@@ -107,12 +121,12 @@ RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoad, ()) {
   scenario::apply_all(original, {events.begin(), middle});
   auto loaded = State::load(original.save());
   if (!loaded) RC_FAIL(loaded.error().what);
-  RC_ASSERT(loaded->save() == original.save());
+  RC_ASSERT(facts_of(loaded->save()) == facts_of(original.save()));
   RC_ASSERT(everything(original, original.now()) == everything(*loaded, original.now()));
   scenario::apply_all(original, {middle, events.end()});
   scenario::apply_all(*loaded, {middle, events.end()});
   RC_ASSERT(everything(original, k_end) == everything(*loaded, k_end));
-  RC_ASSERT(loaded->save() == original.save());
+  RC_ASSERT(facts_of(loaded->save()) == facts_of(original.save()));
 }
 
 }  // namespace
