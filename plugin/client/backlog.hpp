@@ -52,6 +52,12 @@ class Backlog {
   // Everything up to `sequence` is durable in the daemon. False: it was never sent.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence);
 
+  [[nodiscard]] std::uint64_t last_sequence() const { return next_sequence_ - 1; }
+  // Whether everything up to `sequence` was acknowledged (or dropped).
+  [[nodiscard]] bool is_through(std::uint64_t sequence) const {
+    return entries_.empty() || entries_.front().sequence > sequence;
+  }
+
   // Writes entries queued at `until` or before to the file. A failing disk is logged once and leaves them in memory.
   void spool(Clock::time_point until);
   // When the oldest entry that is in memory only was queued.

@@ -104,7 +104,7 @@ Clock::time_point Feeder::next_due() const {
   Clock::time_point due = Clock::now() + std::chrono::hours(1);
   if (state_ == State::away) due = std::min(due, next_attempt_);
   if (answer_due_) due = std::min(due, *answer_due_);
-  if (ranks_hold_until_) due = std::min(due, *ranks_hold_until_);
+  if (ranks_hold_until_ && !board_.is_stale()) due = std::min(due, *ranks_hold_until_);
   if (const auto oldest = backlog_.oldest_unspooled()) {
     due = std::min(due, std::max(*oldest + options_.timings.spool_delay, next_spooling_));
   }
@@ -239,7 +239,7 @@ void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
   const bool changed = board_.set_ranks(std::move(ranks.organizations));
-  stale_ = false;
+  ranks_hold_until_.reset();
   // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
   if (changed) log_.debug("ranks: " + order);
   if (board_.set_stale(false) || changed) alarm_.ranks_changed();
@@ -262,8 +262,16 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
   counters_.acknowledged += before - backlog_.entries();
   state_ = State::connected;
   program_ = welcome.program;
-  ranks_hold_until_.reset();
   if (++connection_number_ > 1) ++counters_.reconnects;
+  backlog_at_welcome_ = backlog_.last_sequence();
+  want_snapshot_once_backlog_is_through();
+}
+
+void Feeder::want_snapshot_once_backlog_is_through() {
+  // Not earlier: a daemon that answers Hello but commits nothing (a full disk, a crash loop) would be sent a snapshot
+  // on each connection, and all of them would pile up in the backlog.
+  if (!backlog_at_welcome_ || !backlog_.is_through(*backlog_at_welcome_)) return;
+  backlog_at_welcome_.reset();
   inbox_.want_snapshot_for(connection_number_);
   alarm_.hint();
 }
@@ -275,6 +283,7 @@ void Feeder::handle_acknowledgement(std::uint64_t sequence) {
                       "the daemon acknowledges message " + std::to_string(sequence) + ", which was never sent"});
   }
   counters_.acknowledged += before - backlog_.entries();
+  want_snapshot_once_backlog_is_through();
   if (std::exchange(in_use_, true)) return;
   // Only now does the daemon work for us; a mere Welcome in a crash loop is not worth a line each time.
   backoff_ = options_.timings.first_backoff;
@@ -290,9 +299,11 @@ void Feeder::lose(const Error& cause) {
   state_ = State::away;
   connection_.reset();
   answer_due_.reset();
+  silent_ = false;
+  backlog_at_welcome_.reset();
   inbox_.want_snapshot_for(0);
   backlog_.end_connection();
-  if (was_connected) ranks_hold_until_ = now + stale_after_;
+  if (was_connected) let_ranks_age(now);
   next_attempt_ = now + (is_away(cause.code) ? backoff_ : options_.timings.refused_retry);
   backoff_ = std::min(2 * backoff_, options_.timings.longest_backoff);
   report_away(cause, was_in_use);
@@ -305,27 +316,44 @@ void Feeder::report_away(const Error& cause, bool was_in_use) {
   if (!was_in_use && reason == reported_) return;
   if (!was_in_use && reason == "away" && !reported_.empty()) return;
   reported_ = reason;
-  log_.error("shapleyd: " + options_.socket_path + (was_in_use ? ": lost: " : ": not usable: ") + cause.what +
-             "; observations are kept in " + options_.spool_path + ", jobs go on" +
-             (was_in_use ? " with the last ranks for " + std::to_string(stale_after_.count()) + " s" : std::string()));
+  log_.error("shapleyd: " + options_.socket_path + (was_in_use ? ": lost: " : ": not usable: ") + cause.what + "; " +
+             (was_in_use ? kept_meanwhile() : "observations are kept in " + options_.spool_path));
 }
 
 void Feeder::watch_answers(bool heard) {
   const Clock::time_point now = Clock::now();
+  if (heard && std::exchange(silent_, false)) {
+    // What it had to say about ranks meanwhile comes in order on this very connection.
+    ranks_hold_until_.reset();
+    if (board_.set_stale(false)) alarm_.ranks_changed();
+    log_.info("shapleyd: " + options_.socket_path + ": answers again");
+  }
   const bool expects_answer = state_ == State::greeting || backlog_.awaits_acknowledgement();
-  if (!expects_answer) {
+  if (!expects_answer || silent_) {
     answer_due_.reset();
   } else if (heard || !answer_due_) {
     answer_due_ = now + options_.timings.answer_timeout;
-  } else if (now >= *answer_due_) {
+  } else if (now >= *answer_due_ && state_ == State::greeting) {
     lose(Error{Errc::unavailable, "the daemon does not answer"});
+  } else if (now >= *answer_due_) {
+    // The connection stays: a Unix socket ends with its process, so this one hangs, and goes on where it stopped.
+    silent_ = true;
+    let_ranks_age(now);
+    log_.error("shapleyd: " + options_.socket_path + ": does not answer; " + kept_meanwhile());
   }
 }
 
+void Feeder::let_ranks_age(Clock::time_point now) {
+  if (!ranks_hold_until_) ranks_hold_until_ = now + stale_after_;
+}
+
+std::string Feeder::kept_meanwhile() const {
+  return "observations are kept in " + options_.spool_path + ", jobs go on with the last ranks for " +
+         std::to_string(stale_after_.count()) + " s";
+}
+
 void Feeder::watch_staleness() {
-  if (stale_ || !ranks_hold_until_ || Clock::now() < *ranks_hold_until_) return;
-  stale_ = true;
-  ranks_hold_until_.reset();
+  if (!ranks_hold_until_ || Clock::now() < *ranks_hold_until_) return;
   const bool acted = board_.order().act;
   if (board_.set_stale(true)) alarm_.ranks_changed();
   if (acted) {

@@ -2,8 +2,8 @@
 //
 // It never waits but in poll(2). States: away (until the next attempt), greeting (Hello sent), connected (Welcome
 // received). On a new connection it sends the backlog first, because that may hold runs which slurmctld has forgotten
-// meanwhile, and asks the scanning thread for a snapshot, which follows. Every failure ends in `away`, with the
-// observations kept.
+// meanwhile, and asks the scanning thread for a snapshot, which follows once the backlog is acknowledged. Every failure
+// ends in `away`, with the observations kept.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ struct Timings {
   std::chrono::milliseconds longest_backoff{5000};
   std::chrono::milliseconds refused_retry{5000};  // after an answer that no repetition improves
   std::chrono::milliseconds spool_delay{1000};    // how long an unacknowledged observation may be in memory only
-  // Without any answer for so long the daemon counts as lost. Generous, because a connection that is held costs
-  // nothing, and a new one means a new snapshot; the ranks' age counts from then.
+  // Without any answer for so long a greeting is given up, and an established connection counts as silent: it stays,
+  // but the ranks' age counts from then.
   std::chrono::milliseconds answer_timeout{30'000};
 };
 
@@ -91,7 +91,10 @@ class Feeder {
   void handle_acknowledgement(std::uint64_t sequence);
   void lose(const Error& cause);
   void report_away(const Error& cause, bool was_in_use);
+  void want_snapshot_once_backlog_is_through();
   void watch_answers(bool heard);
+  void let_ranks_age(Clock::time_point now);
+  [[nodiscard]] std::string kept_meanwhile() const;
   void watch_staleness();
   void publish_counters();
 
@@ -120,8 +123,10 @@ class Feeder {
   std::optional<Clock::time_point> answer_due_;
   std::chrono::seconds stale_after_{0};
   std::optional<Clock::time_point> ranks_hold_until_;
-  bool stale_ = false;
-  std::string reported_;  // why the daemon is away, as last logged; empty: nothing since it was in use
+  bool silent_ = false;  // connected, but it owes an answer for longer than the timeout
+  std::optional<std::uint64_t>
+      backlog_at_welcome_;  // last message that the snapshot must wait for; none: it was asked for
+  std::string reported_;    // why the daemon is away, as last logged; empty: nothing since it was in use
 };
 
 }  // namespace shapley::client

@@ -53,6 +53,7 @@ class RankBoard {
   bool set_ranks(std::vector<std::string> organizations);
   bool set_rules(std::vector<protocol::Rule> rules);
   bool set_stale(bool stale);
+  [[nodiscard]] bool is_stale() const { return stale_; }
 
   // Any thread.
   [[nodiscard]] shapley_order_t order() const;

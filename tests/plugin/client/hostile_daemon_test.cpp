@@ -120,16 +120,44 @@ TEST_F(HostileDaemon, OneThatNeverAcceptsStallsNothing) {
   EXPECT_EQ(log_lines::count("not usable"), 1);
 }
 
-TEST_F(HostileDaemon, OneThatStopsAnsweringIsGivenUp) {
+TEST_F(HostileDaemon, OneThatStopsAnsweringKeepsItsConnectionButNotItsRanks) {
   daemon.listen();
   timings.answer_timeout = std::chrono::milliseconds(50);
+  auto answer = FakeDaemon::default_welcome();
+  answer.stale_after_s = 0;
   start();
-  (void)connect_and_take_snapshot();
+  daemon.welcome(answer);
+  daemon.send(protocol::Rules{});
+  daemon.send(protocol::Ranks{.generation = 1, .organizations = {"guests"}});
+  scan_on_hint();
+  (void)daemon.take_snapshot();
+  ASSERT_TRUE(eventually([&] { return shapley_client_order(client).act; }));
   jobs[7] = {.id = 7};
   scan();
-  (void)daemon.expect<protocol::Observations>();
-  EXPECT_TRUE(daemon.sees_close());
-  ASSERT_TRUE(eventually([] { return log_lines::count("lost: the daemon does not answer") == 1; }));
+  const auto unanswered = daemon.expect<protocol::Observations>();
+  ASSERT_TRUE(eventually([&] { return !shapley_client_order(client).act; }));
+  EXPECT_EQ(log_lines::count("does not answer"), 1);
+  EXPECT_TRUE(counters().connected);
+  daemon.acknowledge(unanswered.sequence);
+  ASSERT_TRUE(eventually([&] { return shapley_client_order(client).act; })) << "by itself, on the same connection";
+  EXPECT_EQ(log_lines::count("answers again"), 1);
+  EXPECT_EQ(counters().reconnects, 0U);
+}
+
+// A full disk under the ledger, a crash loop: Welcome comes, but never an acknowledgement.
+TEST_F(HostileDaemon, OneThatWelcomesButNeverCommitsIsNotSentSnapshotsWithoutEnd) {
+  daemon.listen();
+  for (std::uint32_t id = 1; id <= 1000; ++id) jobs[id] = {.id = id};
+  start();
+  for (int connection = 0; connection < 5; ++connection) {
+    daemon.welcome();
+    scan();
+    (void)daemon.receive();
+    daemon.hang_up();
+    ASSERT_TRUE(eventually([&] { return !counters().connected; }));
+  }
+  EXPECT_LE(counters().snapshots, 1U);
+  EXPECT_EQ(connect_and_take_snapshot().jobs.size(), 1000U) << "it comes when the backlog is through";
 }
 
 TEST_F(HostileDaemon, ASilentConnectionWithNothingToAnswerStands) {

@@ -252,15 +252,15 @@ TEST_F(Outage, NothingObservedIsEverLost) {
     }
     daemon.listen();
     daemon.welcome();
-    scan_on_hint();
-    // It commits and acknowledges a few messages, reads some more, and dies.
-    const std::uint64_t committed = rng.below(6);
-    const std::uint64_t read = committed + rng.below(3);
-    for (std::uint64_t i = 0; i < read; ++i) {
-      const auto message = daemon.receive();
+    // It commits and acknowledges a few messages and dies on the next.
+    const std::uint64_t committed = rng.below(12);
+    for (std::uint64_t i = 0; i < committed; ++i) {
+      const auto message = daemon.receive([&] {
+        if (shapley_client_wait(client, 1) == SHAPLEY_WAKE_HINT) scan();
+      });
       if (std::holds_alternative<protocol::SnapshotEnd>(message)) break;
       const auto* changes = std::get_if<protocol::Observations>(&message);
-      if (changes == nullptr || i >= committed) continue;
+      if (changes == nullptr) continue;
       note(*changes);
       daemon.acknowledge(changes->sequence);
     }

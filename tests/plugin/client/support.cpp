@@ -113,13 +113,16 @@ void FakeDaemon::send_bytes(std::string_view bytes) {
   }
 }
 
-bool FakeDaemon::readable() {
-  pollfd descriptor{peer_.get(), POLLIN, 0};
-  const int timeout = static_cast<int>(std::chrono::milliseconds(k_deadline).count());
-  return ::poll(&descriptor, 1, timeout) == 1;
+bool FakeDaemon::readable(const std::function<void()>& idle) {
+  return eventually([&] {
+    pollfd descriptor{peer_.get(), POLLIN, 0};
+    if (::poll(&descriptor, 1, 1) == 1) return true;
+    idle();
+    return false;
+  });
 }
 
-protocol::Message FakeDaemon::receive() {
+protocol::Message FakeDaemon::receive(const std::function<void()>& idle) {
   while (true) {
     auto body = reader_.next();
     if (!body) give_up("FakeDaemon: " + body.error().what);
@@ -128,7 +131,7 @@ protocol::Message FakeDaemon::receive() {
       if (!message) give_up("FakeDaemon: " + message.error().what);
       return std::move(*message);
     }
-    if (!readable()) give_up("FakeDaemon: the client sends nothing");
+    if (!readable(idle)) give_up("FakeDaemon: the client sends nothing");
     std::array<char, 65536> buffer{};
     const ssize_t got = ::recv(peer_.get(), buffer.data(), buffer.size(), 0);
     if (got <= 0) give_up("FakeDaemon: the client hung up");
@@ -142,11 +145,11 @@ bool FakeDaemon::sees_close() {
   return ::recv(peer_.get(), &byte, 1, 0) <= 0;
 }
 
-FakeDaemon::Snapshot FakeDaemon::take_snapshot() {
+FakeDaemon::Snapshot FakeDaemon::take_snapshot(const std::function<void()>& idle) {
   Snapshot snapshot;
   bool began = false;
   while (true) {
-    protocol::Message message = receive();
+    protocol::Message message = receive(idle);
     if (const auto* begin = std::get_if<protocol::SnapshotBegin>(&message)) {
       began = true;
       snapshot.sequences.push_back(begin->sequence);
@@ -262,8 +265,9 @@ void ClientTest::scan_on_hint() {
 
 FakeDaemon::Snapshot ClientTest::connect_and_take_snapshot() {
   daemon.welcome();
-  scan_on_hint();
-  return daemon.take_snapshot();
+  return daemon.take_snapshot([&] {
+    if (shapley_client_wait(client, 1) == SHAPLEY_WAKE_HINT) scan();
+  });
 }
 
 }  // namespace shapley::client::testing

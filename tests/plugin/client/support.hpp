@@ -23,7 +23,7 @@
 namespace shapley::client::testing {
 
 // Longer than any machine needs, so that only a real fault runs into it.
-inline constexpr std::chrono::seconds k_deadline{60};
+inline constexpr std::chrono::seconds k_deadline{30};
 
 // True as soon as the condition holds, false after the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
@@ -75,7 +75,7 @@ class FakeDaemon {
     EXPECT_NE(wanted, nullptr) << "a message of type " << message.index() << " came instead";
     return wanted == nullptr ? T{} : std::move(*wanted);
   }
-  [[nodiscard]] protocol::Message receive();
+  [[nodiscard]] protocol::Message receive(const std::function<void()>& idle = [] {});
   // Whether the peer closes before it sends anything more.
   [[nodiscard]] bool sees_close();
 
@@ -86,10 +86,11 @@ class FakeDaemon {
     std::vector<protocol::Observations> before;
     std::vector<std::uint64_t> sequences;  // of all messages read, in order
   };
-  [[nodiscard]] Snapshot take_snapshot();
+  // While it waits it calls `idle`, for the scans that the client asks for.
+  [[nodiscard]] Snapshot take_snapshot(const std::function<void()>& idle = [] {});
 
  private:
-  [[nodiscard]] bool readable();
+  [[nodiscard]] bool readable(const std::function<void()>& idle = [] {});
 
   std::string path_;
   Descriptor listener_;
@@ -128,7 +129,7 @@ class ClientTest : public ::testing::Test {
   [[nodiscard]] bool scan_until(const std::function<bool()>& condition);
   // Scans as a hint of the client demands, once.
   void scan_on_hint();
-  // Daemon and client shake hands and the first snapshot is taken.
+  // Daemon and client shake hands, the backlog is acknowledged and the snapshot that the client then asks for is taken.
   FakeDaemon::Snapshot connect_and_take_snapshot();
 
   TemporaryDirectory directory;
