@@ -182,10 +182,12 @@ static uint64_t fingerprint_of(const job_record_t* record, const shapley_job_t* 
   for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) hash = shapley_mix_text(hash, texts[i]);
   for (size_t i = 0; i < job->account_ancestors_count; i++) hash = shapley_mix_text(hash, job->account_ancestors[i]);
 
-  /* The list of nodes stands for itself as Slurm's own text; a node given back shows in the sum. */
-  if (record->job_resrcs)
-    hash = shapley_mix(shapley_mix_text(hash, record->job_resrcs->nodes), record->job_resrcs->ncpus);
-  hash = shapley_mix(hash, record->total_cpus);
+  /* Slurm's own text stands for the list of nodes; nodes given back show in the sums. While a job waits, these hold
+   * estimates that change with each try to place it. */
+  if (job->start_time && record->job_resrcs) {
+    hash = shapley_mix_text(hash, record->job_resrcs->nodes);
+    hash = shapley_mix(shapley_mix(hash, record->job_resrcs->ncpus), record->total_cpus);
+  }
   const uint64_t* counts = tres_counts(record, job);
   for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
   return hash;
