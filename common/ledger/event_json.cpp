@@ -1,16 +1,15 @@
 #include "ledger/event_json.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
 
 #include <nlohmann/json.hpp>
 
+#include "fairness/event_check.hpp"
 #include "ledger/text.hpp"
 
 namespace shapley::ledger {
@@ -33,10 +32,6 @@ using fairness::SegmentOpened;
 using fairness::SegmentRetracted;
 using nlohmann::json;
 
-// Utilities are sums of processors * seconds^2: within these bounds they stay under 1e37 (fairness/utility.hpp).
-constexpr std::int64_t k_latest_second = std::int64_t{1} << 40;
-constexpr std::int64_t k_most_processors = 1'000'000'000'000;  // micro: a million processors in one segment
-constexpr std::int64_t k_whole = 1'000'000;                    // parts per million
 constexpr std::int64_t k_u32 = std::numeric_limits<std::uint32_t>::max();
 
 // --- encoding ---
@@ -320,111 +315,10 @@ std::optional<Event> read_kind(std::string_view kind, Reader& in) {
   }
 }
 
-// --- well-formedness: each answers with what is wrong, or with nothing ---
-
-std::string second_fault(const char* name, Instant t) {
-  if (t.value >= 0 && t.value < k_latest_second) return {};
-  return std::string(name) + " " + std::to_string(t.value) + " is outside [0, 2^40) seconds";
-}
-
-// Ownership may reach back to the beginning of time.
-std::string bound_fault(const char* name, Instant t) {
-  if (t >= k_beginning_of_time && t <= k_end_of_time) return {};
-  return std::string(name) + " " + std::to_string(t.value) + " is no instant";
-}
-
-std::string amount_fault(MicroProcessors q, std::int64_t least) {
-  if (q.value >= least && q.value <= k_most_processors) return {};
-  return "processors " + std::to_string(q.value) + " is outside [" + std::to_string(least) + ", 1e12] millionths";
-}
-
-std::string empty_fault(const char* name, const std::string& text) {
-  return text.empty() ? std::string(name) + " is empty" : std::string();
-}
-
-// The first fault of several; evaluating them all is cheap enough.
-std::string first_of(std::initializer_list<std::string> faults) {
-  const auto* found = std::find_if(faults.begin(), faults.end(), [](const auto& fault) { return !fault.empty(); });
-  return found == faults.end() ? std::string() : *found;
-}
-
-std::string nodes_fault(const SegmentOpened& e) {
-  if (e.key.kind == fairness::SegmentKind::wait) return e.nodes.empty() ? "" : "a wait holds no nodes";
-  std::int64_t sum = 0;
-  const NodeShare* previous = nullptr;
-  for (const NodeShare& share : e.nodes) {
-    const std::string fault = first_of({empty_fault("node", share.node), amount_fault(share.processors, 1)});
-    if (!fault.empty()) return fault;
-    if (previous != nullptr && previous->node >= share.node) return "nodes are not ascending by name, each once";
-    sum += share.processors.value;
-    if (sum > k_most_processors) break;
-    previous = &share;
-  }
-  return sum == e.processors.value ? "" : "processors is not the sum over nodes";
-}
-
-std::string fault_of(const SegmentOpened& e) {
-  return first_of({second_fault("anchor", e.key.anchor), second_fault("begin", e.begin),
-                   empty_fault("organization", e.organization), amount_fault(e.processors, 0), nodes_fault(e)});
-}
-std::string fault_of(const SegmentClosed& e) {
-  return first_of({second_fault("anchor", e.key.anchor), second_fault("end", e.end)});
-}
-std::string fault_of(const SegmentRetracted& e) {
-  return first_of({second_fault("anchor", e.key.anchor), second_fault("at", e.at)});
-}
-
-std::string fault_of(const OrganizationsDeclared& e) {
-  std::set<std::string_view> seen;
-  for (const std::string& name : e.names) {
-    if (name.empty()) return "names has an empty name";
-    if (!seen.insert(name).second) return "names has " + name + " twice";
-  }
-  return bound_fault("at", e.at);
-}
-
-std::string fault_of(const OwnershipSpan& span) {
-  std::int64_t sum = 0;
-  std::set<std::string_view> seen;
-  for (const OwnerPart& part : span.owners) {
-    if (part.organization.empty()) return "owners has an empty name";
-    if (!seen.insert(part.organization).second) return "owners has " + part.organization + " twice";
-    if (part.parts_per_million <= 0 || part.parts_per_million > k_whole) return "parts_per_million is outside (0, 1e6]";
-    sum += part.parts_per_million;
-    if (sum > k_whole) return "owners have more than the whole node";
-  }
-  return bound_fault("from", span.from);
-}
-
-std::string fault_of(const OwnershipStated& e) {
-  const OwnershipSpan* previous = nullptr;
-  for (const OwnershipSpan& span : e.spans) {
-    if (std::string fault = fault_of(span); !fault.empty()) return fault;
-    if (previous != nullptr && previous->from >= span.from) return "spans are not ascending by from";
-    previous = &span;
-  }
-  return first_of({empty_fault("node", e.node), bound_fault("effective", e.effective)});
-}
-
-std::string fault_of(const CapacityChanged& e) {
-  return first_of({empty_fault("node", e.node), second_fault("at", e.at), amount_fault(e.processors, 0)});
-}
-std::string fault_of(const PeriodDeclared& e) {
-  return bound_fault("at", e.at);
-}
-std::string fault_of(const JobDescribed& e) {
-  return second_fault("submit", e.submit);
-}
-std::string fault_of(const ConfigurationLoaded& e) {
-  return bound_fault("at", e.at);
-}
-
 }  // namespace
 
 Expected<void> well_formed(const Event& event) {
-  std::string fault = std::visit([](const auto& e) { return fault_of(e); }, event);
-  if (fault.empty()) return {};
-  return fail(Errc::invalid_argument, "event " + fairness::event_key(event) + ": " + fault);
+  return std::visit([](const auto& e) { return fairness::check(e); }, event);
 }
 
 std::string encode(const Event& event) {
@@ -438,8 +332,8 @@ Expected<Event> decode(std::string_view kind, std::string_view payload) {
   Reader in(object, fault);
   std::optional<Event> event = read_kind(kind, in);
   if (!event) return fail(Errc::corrupt, "unknown kind '" + std::string(kind) + "'");
-  if (fault.empty()) fault = std::visit([](const auto& e) { return fault_of(e); }, *event);
   if (!fault.empty()) return fail(Errc::corrupt, std::string(kind) + ": " + fault);
+  if (auto verdict = well_formed(*event); !verdict) return fail(Errc::corrupt, std::move(verdict).error().what);
   return *std::move(event);
 }
 

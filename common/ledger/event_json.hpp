@@ -16,8 +16,7 @@
 
 namespace shapley::ledger {
 
-// Errc::invalid_argument with the member and what is allowed: negative or overflowing processors, nodes unsorted or not
-// summing up, shares over 100 %, instants outside [0, 2^40), ...
+// Whether the books accept the event by itself (fairness/event_check.hpp); Errc::invalid_argument with what is wrong.
 [[nodiscard]] Expected<void> well_formed(const fairness::Event& event);
 
 // REQUIRES: well_formed(event).

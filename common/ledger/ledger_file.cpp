@@ -30,10 +30,10 @@ constexpr const char* k_writer_settings =
     "PRAGMA wal_autocheckpoint = 4000;"
     "PRAGMA cache_size = -16384;";
 
-// A reader may be looking at a file from anywhere: its schema gets no say in what functions do.
+// A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an audit
+// builds temporary tables, and the connection is opened for reading anyway.)
 constexpr const char* k_reader_settings =
     "PRAGMA busy_timeout = 5000;"
-    "PRAGMA query_only = ON;"
     "PRAGMA trusted_schema = OFF;"
     "PRAGMA cell_size_check = ON;";
 

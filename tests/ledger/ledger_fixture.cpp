@@ -1,10 +1,12 @@
 #include "ledger_fixture.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace shapley::ledger::testing {
 
@@ -28,7 +30,10 @@ int add_row(void* rows, int columns, char** cells, char** /*names*/) {
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "shapley-ledger-XXXXXX").string();
+  // In memory where that is possible: every commit waits for the disk otherwise, and properties commit by the thousand.
+  const std::filesystem::path memory = "/dev/shm";
+  const bool usable = std::filesystem::is_directory(memory) && ::access(memory.c_str(), W_OK) == 0;
+  std::string name = ((usable ? memory : std::filesystem::temp_directory_path()) / "shapley-ledger-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
   path_ = name;
 }
@@ -69,6 +74,22 @@ std::vector<std::string> dump(const Ledger& ledger) {
       lines.push_back(line);
     }
   }
+  return lines;
+}
+
+std::vector<std::string> standings(fairness::State& state, Instant t) {
+  std::vector<std::string> lines;
+  for (const fairness::Standing& row : state.standings(t)) {
+    std::string line = state.organizations().at(row.organization.value) + ":";
+    for (const Int128 figure :
+         {row.psi.value, row.phi_direct.value, row.phi_rate.value, row.got.value, row.given_direct.value,
+          row.given_rate.value, Int128{row.owned.value}, Int128{row.used.value}, Int128{row.waiting.value},
+          Int128{row.lent.value}, Int128{row.borrowed.value}}) {
+      line += " " + to_string(figure);
+    }
+    lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
   return lines;
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fairness/state.hpp"
 #include "ledger/ledger.hpp"
 
 namespace shapley::ledger::testing {
@@ -48,6 +49,9 @@ void tamper(const std::filesystem::path& file, const std::string& sql);
 [[nodiscard]] std::vector<std::string> rows(const std::filesystem::path& file, const std::string& sql);
 // Every row of every projection, and the events' heads, as text.
 [[nodiscard]] std::vector<std::string> dump(const Ledger& ledger);
+
+// All standings at t by organization, every figure as text: "a: psi 17 phi_direct ...".
+[[nodiscard]] std::vector<std::string> standings(fairness::State& state, Instant t);
 
 // A run of one job on one node, whole processors.
 [[nodiscard]] fairness::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,

@@ -11,7 +11,7 @@ namespace {
 
 using namespace fairness;
 
-constexpr std::int64_t k_latest = (std::int64_t{1} << 40) - 1;
+constexpr std::int64_t k_latest = 253'402'300'799;  // the end of 9999
 
 rc::Gen<Instant> any_instant() {
   return rc::gen::map(rc::gen::inRange<std::int64_t>(0, k_latest), [](auto value) { return Instant{value}; });
@@ -61,10 +61,12 @@ std::vector<OwnerPart> pick_owners(const std::set<std::string>& names) {
 
 Event pick_ownership() {
   OwnershipStated e{.node = *any_name(), .effective = *any_instant(), .spans = {}};
-  if (*rc::gen::arbitrary<bool>()) e.effective = k_beginning_of_time;
   for (const std::int64_t from :
        *rc::gen::container<std::set<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, k_latest))) {
-    e.spans.push_back({{from}, pick_owners(*rc::gen::container<std::set<std::string>>(any_name()))});
+    // The first span often begins before everything.
+    const bool always = e.spans.empty() && *rc::gen::arbitrary<bool>();
+    e.spans.push_back({always ? k_beginning_of_time : Instant{from},
+                       pick_owners(*rc::gen::container<std::set<std::string>>(any_name()))});
   }
   return e;
 }
@@ -119,7 +121,7 @@ Event pick_event() {
 // --- histories ---
 
 constexpr std::array<const char*, 4> k_nodes{"n1", "n2", "n3", "n4"};
-constexpr std::int64_t k_epoch = 1'700'000'000;
+constexpr std::int64_t k_epoch = 1'701'388'800 - 6000;  // a month ends while jobs run
 
 std::int64_t upto(std::int64_t most) {
   return *rc::gen::inRange<std::int64_t>(0, most + 1);
@@ -191,6 +193,7 @@ std::vector<Event> pick_history() {
     if (*rc::gen::arbitrary<bool>()) writer.ownership(node, k_epoch + upto(6000));
     writer.events.emplace_back(CapacityChanged{node, {k_epoch - 10}, 0, {1'000'000 * (1 + upto(15))}});
   }
+  if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});
   const auto jobs = static_cast<std::uint32_t>(1 + upto(12));
   for (std::uint32_t id = 1; id <= jobs; ++id) writer.job({id});
   // Keys are unique but for two runs or waits that would begin in one second; the first of them stays.

@@ -1,0 +1,135 @@
+// What hangs on the events: the schema around them and the projections made from them.
+#include <map>
+#include <string>
+
+#include "ledger/audit_parts.hpp"
+#include "ledger/event_json.hpp"
+#include "ledger/ledger_file.hpp"
+#include "ledger/ledger_impl.hpp"
+#include "ledger/projections.hpp"
+#include "ledger/standings.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+constexpr std::int64_t k_rows_shown = 5;  // of each table and kind of difference
+
+using Schema = std::map<std::string, std::string>;  // name -> SQL text
+
+Expected<Schema> schema_of(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL"));
+  Schema schema;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return schema;
+    schema.emplace(select.text(0), select.text(1));
+  }
+}
+
+// The schema as the migrations make it, from nothing. A ledger's own text is not to be trusted with this.
+Expected<Schema> genuine_schema() {
+  SHAPLEY_TRY_ASSIGN(const Database scratch, Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  SHAPLEY_TRY(migrate(scratch));
+  return schema_of(scratch);
+}
+
+// Drops the temporary tables at the end of an audit, however it ends: their names hide those of the ledger.
+class TemporaryTables {
+ public:
+  static Expected<TemporaryTables> create(const Database& database) {
+    SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema());
+    TemporaryTables tables(database);
+    for (const std::string& table : all_tables()) {
+      std::string sql = schema.at(table);
+      sql.insert(std::string_view("CREATE ").size(), "TEMP ");
+      SHAPLEY_TRY(database.execute(sql));
+    }
+    return tables;
+  }
+  TemporaryTables(TemporaryTables&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  TemporaryTables(const TemporaryTables&) = delete;
+  TemporaryTables& operator=(const TemporaryTables&) = delete;
+  TemporaryTables& operator=(TemporaryTables&&) = delete;
+  ~TemporaryTables() {
+    if (database_ == nullptr) return;
+    for (const std::string& table : all_tables()) {
+      static_cast<void>(database_->execute("DROP TABLE IF EXISTS temp." + table));
+    }
+  }
+
+  static std::vector<std::string> all_tables() {
+    std::vector<std::string> tables(projection_tables().begin(), projection_tables().end());
+    tables.emplace_back("standings_by_day");
+    return tables;
+  }
+
+ private:
+  explicit TemporaryTables(const Database& database) : database_(&database) {}
+  const Database* database_;
+};
+
+std::string cells_of(const Statement& row) {
+  std::string text;
+  for (int column = 0; column < row.columns(); ++column) {
+    text += (column > 0 ? ", " : "") + std::string(row.name(column)) + " " +
+            (row.is_null(column) ? "NULL" : std::string(row.text(column)));
+  }
+  return text;
+}
+
+// The rows that `left` has and `right` has not.
+Expected<void> rows_missing(const Database& database, const std::string& table, const std::string& left,
+                            const std::string& right, const std::string& verdict, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT * FROM " + left + "." + table +
+                                                        " EXCEPT SELECT * FROM " + right + "." + table));
+  std::int64_t count = 0;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) break;
+    if (++count <= k_rows_shown)
+      report.findings.push_back({"projection", table + ": " + verdict + ": " + cells_of(select)});
+  }
+  if (count > k_rows_shown) {
+    report.findings.push_back({"projection", table + ": " + verdict + ": " + std::to_string(count) + " rows in all"});
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> audit_schema(const Database& database, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema());
+  SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));
+  for (const auto& [name, sql] : genuine) {
+    const auto there = found.find(name);
+    if (there == found.end()) {
+      report.findings.push_back({"schema", name + " is missing"});
+    } else if (there->second != sql) {
+      report.findings.push_back({"schema", name + " is not as the program makes it: " + there->second});
+    }
+  }
+  for (const auto& [name, sql] : found) {
+    if (!genuine.contains(name)) report.findings.push_back({"schema", name + " was added by hand: " + sql});
+  }
+  return {};
+}
+
+Expected<void> audit_projections(const Database& database, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(const TemporaryTables tables, TemporaryTables::create(database));
+  Projector projector(database, "temp");
+  {
+    SHAPLEY_TRY_ASSIGN(Statement select,
+                       database.prepare("SELECT seq, received, kind, payload FROM main.events ORDER BY seq"));
+    SHAPLEY_TRY(visit_events(select, [&](const StoredEvent& stored) { return projector.project(stored.event); }));
+  }
+  SHAPLEY_TRY(rebuild_standings(database, "temp"));
+  for (const std::string& table : TemporaryTables::all_tables()) {
+    SHAPLEY_TRY(rows_missing(database, table, "main", "temp", "a row that does not follow from the events", report));
+    SHAPLEY_TRY(rows_missing(database, table, "temp", "main", "a row that follows from the events is missing", report));
+  }
+  return {};
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,70 @@
+// Slurm's own records of jobs, read from text: `sacct -P` output, or the file of jobcomp/filetxt (Slurm 22.05
+// to 24.11).
+//
+// Users choose job names and working directories, so any byte may be anywhere in these files. A line that cannot be
+// read in exactly one way is not guessed at: it is set aside with its number and the reason, and reading goes on.
+// Nothing here knows the ledger. Formats and conventions: docs/reference/ledger.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+
+namespace shapley::ledger {
+
+enum class RecordFormat { sacct, jobcomp };
+
+// A local time of the record. In the hour that summer time repeats in autumn one text means two instants.
+struct RecordedTime {
+  Instant instant;
+  std::optional<Instant> twin;
+
+  [[nodiscard]] bool is(Instant t) const { return t == instant || t == twin; }
+  friend bool operator==(const RecordedTime&, const RecordedTime&) = default;
+};
+
+struct SlurmRecord {
+  std::int64_t line = 0;  // 1-based
+  JobId job;
+  std::string state;  // Slurm's word: "COMPLETED", "CANCELLED" (who cancelled is left out), "RESIZING", ...
+  std::optional<RecordedTime> start;  // none: "Unknown", it never started
+  std::optional<RecordedTime> end;    // none: it has not ended
+  std::optional<std::int64_t> cpus;
+  std::optional<Duration> suspended;
+};
+
+// A line that was set aside.
+struct UnreadableLine {
+  std::int64_t line = 0;
+  std::string why;
+};
+
+struct SlurmRecords {
+  RecordFormat format = RecordFormat::sacct;
+  std::vector<SlurmRecord> records;  // in the order of the file
+  std::vector<UnreadableLine> unreadable;
+  std::int64_t steps = 0;           // rows of job steps ("17.batch"): left out
+  std::int64_t pending_arrays = 0;  // rows of tasks that have not started ("17_[3-9]"): left out
+};
+
+// The job id of an array's task. sacct's column JobID names tasks as "17_3"; only who knows the jobs can translate.
+using FindArrayTask = std::function<std::optional<JobId>(std::uint32_t array_job, std::uint32_t task)>;
+
+// Reads to the end. Times are local to the process's time zone (TZ), as Slurm prints them. Errc::invalid_argument when
+// the first line is neither a header of sacct -P with the columns needed nor a jobcomp/filetxt record.
+[[nodiscard]] Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task);
+
+// "2026-11-21T07:00:00" in the process's time zone; nullopt on anything else and on times that this zone skips.
+[[nodiscard]] std::optional<RecordedTime> parse_local_time(std::string_view text);
+
+// "[days-]hours:minutes:seconds" or "minutes:seconds", as sacct prints durations.
+[[nodiscard]] std::optional<Duration> parse_sacct_duration(std::string_view text);
+
+}  // namespace shapley::ledger

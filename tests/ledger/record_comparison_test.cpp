@@ -1,0 +1,318 @@
+#include "ledger/record_comparison.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "base/calendar.hpp"
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using namespace testing;
+using fairness::CloseReason;
+
+constexpr std::int64_t k_t = 1795244400;  // 2026-11-21T07:00:00Z
+
+// "07:01:40" for k_t + 100; the tests' process runs in UTC.
+std::string clock_of(std::int64_t t) {
+  return format_instant({t}).substr(0, 19);
+}
+
+std::string sacct(const std::string& job, std::int64_t start, std::int64_t end, int cpus,
+                  const std::string& suspended = "00:00:00", const std::string& state = "COMPLETED") {
+  return job + "|" + clock_of(start) + "|" + (end == 0 ? "Unknown" : clock_of(end)) + "|" + state + "|" +
+         std::to_string(cpus) + "|" + suspended + "\n";
+}
+
+std::string jobcomp(std::uint32_t job, std::int64_t start, std::int64_t end, int cpus,
+                    const std::string& state = "COMPLETED") {
+  return "JobId=" + std::to_string(job) + " UserId=a(1) GroupId=a(1) Name=x JobState=" + state +
+         " Partition=p TimeLimit=1 StartTime=" + clock_of(start) + " EndTime=" + clock_of(end) +
+         " NodeList=n1 NodeCnt=1 ProcCnt=" + std::to_string(cpus) + " WorkDir=/ ReservationName= \n";
+}
+
+class RecordComparison : public ::testing::Test {
+ protected:
+  RecordComparison() {
+    ::setenv("TZ", "UTC0", 1);
+    ::tzset();
+  }
+
+  void add(const fairness::Event& event) { facts_.add(event); }
+  // A run of whole processors from `begin` to `end`.
+  void run(std::uint32_t job, std::int64_t begin, std::int64_t end, std::int64_t processors) {
+    const auto segment = opened(job, begin, "a", processors);
+    add(segment);
+    add(closed(segment, end));
+  }
+  // A later segment of the run that began at `anchor`.
+  void piece(std::uint32_t job, std::int64_t anchor, std::uint32_t ordinal, std::int64_t begin, std::int64_t end,
+             std::int64_t processors, CloseReason reason) {
+    auto segment = opened(job, begin, "a", processors);
+    segment.key.anchor = {anchor};
+    segment.key.ordinal = ordinal;
+    add(segment);
+    if (end != 0) add(closed(segment, end, reason));
+  }
+
+  AuditReport against_sacct(const std::string& rows) {
+    return against("JobIDRaw|Start|End|State|AllocCPUS|Suspended\n" + rows);
+  }
+  AuditReport against(const std::string& text) {
+    std::istringstream in(text);
+    const auto records = must(read_slurm_records(in, [](auto, auto) { return std::nullopt; }));
+    AuditReport report;
+    compare_with_records(facts_, {{k_t - 1000}, {k_t + 100'000}}, records, report);
+    return report;
+  }
+
+  Facts facts_;
+};
+
+::testing::AssertionResult clean(const AuditReport& report) {
+  if (report.clean()) return ::testing::AssertionSuccess();
+  auto result = ::testing::AssertionFailure();
+  for (const Finding& finding : report.findings) result << finding.check << ": " << finding.what << "\n";
+  return result;
+}
+
+::testing::AssertionResult finds_only(const AuditReport& report, const std::string& what) {
+  if (report.findings.size() == 1 && report.findings[0].what == what) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << clean(report).message();
+}
+
+::testing::AssertionResult notes(const AuditReport& report, const std::string& what) {
+  for (const std::string& note : report.notes) {
+    if (note.find(what) != std::string::npos) return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << ::testing::PrintToString(report.notes);
+}
+
+TEST_F(RecordComparison, equal_runs_are_clean) {
+  run(17, k_t, k_t + 100, 4);
+  run(18, k_t + 5, k_t + 7, 1);
+  for (const auto& report : {against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("17.batch", k_t, k_t + 90, 2) +
+                                           sacct("18", k_t + 5, k_t + 7, 1)),
+                             against(jobcomp(18, k_t + 5, k_t + 7, 1) + jobcomp(17, k_t, k_t + 100, 4))}) {
+    EXPECT_TRUE(clean(report));
+    EXPECT_EQ(report.runs_compared, 2);
+    EXPECT_EQ(report.records, 2);
+  }
+}
+
+TEST_F(RecordComparison, an_end_off_by_a_second_is_found) {
+  run(17, k_t, k_t + 100, 4);
+  EXPECT_TRUE(finds_only(
+      against(jobcomp(17, k_t, k_t + 101, 4)),
+      "job 17, run from 2026-11-21T07:00:00Z (line 1, COMPLETED): ends at 2026-11-21T07:01:40Z in the ledger, "
+      "at 2026-11-21T07:01:41Z in the record"));
+}
+
+TEST_F(RecordComparison, a_start_off_by_a_second_is_found) {
+  run(17, k_t, k_t + 100, 4);
+  EXPECT_TRUE(
+      finds_only(against(jobcomp(17, k_t + 1, k_t + 100, 4)),
+                 "job 17, run from 2026-11-21T07:00:00Z (line 1, COMPLETED): begins at 2026-11-21T07:00:00Z in the "
+                 "ledger, at 2026-11-21T07:00:01Z in the record"));
+}
+
+TEST_F(RecordComparison, another_number_of_processors_is_found) {
+  run(17, k_t, k_t + 100, 4);
+  EXPECT_TRUE(finds_only(
+      against(jobcomp(17, k_t, k_t + 100, 5)),
+      "job 17, run from 2026-11-21T07:00:00Z (line 1, COMPLETED): holds 4 processors in the ledger, 5 CPUs in "
+      "the record"));
+}
+
+TEST_F(RecordComparison, weighted_processors_are_not_compared_with_cpus) {
+  add(fairness::ConfigurationLoaded{{k_t - 50}, "weights: {cpu: 1, gres/gpu: 32}\n"});
+  add(fairness::ConfigurationLoaded{{k_t + 50}, "period: none\n"});
+  run(17, k_t, k_t + 100, 36);
+  run(18, k_t + 60, k_t + 100, 36);
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 60, k_t + 100, 4));
+  EXPECT_TRUE(notes(report, "1 sizes not compared: the configuration weighs processors"));
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_NE(report.findings[0].what.find("job 18"), std::string::npos);
+}
+
+TEST_F(RecordComparison, runs_of_one_side_only_are_found) {
+  run(17, k_t, k_t + 100, 4);
+  run(18, k_t, k_t + 200, 4);
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(19, k_t, k_t + 50, 2, "FAILED"));
+  ASSERT_EQ(report.findings.size(), 2U);
+  EXPECT_EQ(
+      report.findings[0].what,
+      "job 19 (line 2, FAILED): the record has a run from 2026-11-21T07:00:00Z to 2026-11-21T07:00:50Z that the ledger "
+      "does not have");
+  EXPECT_EQ(report.findings[1].what,
+            "job 18, run from 2026-11-21T07:00:00Z to 2026-11-21T07:03:20Z: the ledger has a run that the records do "
+            "not have");
+}
+
+TEST_F(RecordComparison, a_retracted_run_is_no_run) {
+  const auto segment = opened(17, k_t, "a", 4);
+  add(segment);
+  add(fairness::SegmentRetracted{segment.key, {k_t + 10}});
+  run(18, k_t, k_t + 100, 1);
+  EXPECT_TRUE(clean(against(jobcomp(18, k_t, k_t + 100, 1))));
+  EXPECT_FALSE(clean(against(jobcomp(18, k_t, k_t + 100, 1) + jobcomp(17, k_t, k_t + 100, 4))));
+}
+
+TEST_F(RecordComparison, an_open_run_without_record_is_a_note_with_record_a_finding) {
+  add(opened(17, k_t, "a", 4));
+  run(18, k_t, k_t + 100, 1);
+  const auto unknown = against(jobcomp(18, k_t, k_t + 100, 1));
+  EXPECT_TRUE(clean(unknown));
+  EXPECT_TRUE(notes(unknown, "1 runs are open in the ledger"));
+  EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, 0, 4, "00:00:00", "RUNNING") + sacct("18", k_t, k_t + 100, 1))));
+  EXPECT_TRUE(
+      finds_only(against(jobcomp(17, k_t, k_t + 300, 4) + jobcomp(18, k_t, k_t + 100, 1)),
+                 "job 17, run from 2026-11-21T07:00:00Z (line 1, COMPLETED): is still open in the ledger, ended at "
+                 "2026-11-21T07:05:00Z in the record"));
+}
+
+TEST_F(RecordComparison, what_lies_outside_the_ledger_or_the_records_is_left_out) {
+  run(17, k_t, k_t + 100, 4);
+  run(18, k_t, k_t + 50, 4);  // ended before the first record did
+  const auto report = against(jobcomp(3, k_t - 5000, k_t - 1000, 1) + jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_FALSE(clean(report));  // the first record ended long ago, so 18 should be there
+  const auto rotated = against(jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_TRUE(clean(rotated));
+  EXPECT_TRUE(notes(rotated, "1 runs of the ledger ended before the first run of the records"));
+  const auto older =
+      against(jobcomp(3, k_t - 5000, k_t - 1000, 1) + jobcomp(18, k_t, k_t + 50, 4) + jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_TRUE(clean(older));
+  EXPECT_TRUE(notes(older, "1 recorded runs ended before the ledger began"));
+}
+
+TEST_F(RecordComparison, a_record_after_the_ledgers_last_event_says_so) {
+  run(17, k_t, k_t + 100, 4);
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 200'000, k_t + 200'100, 4));
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_NE(report.findings[0].what.find("the ledger's last event was received before it began"), std::string::npos);
+}
+
+TEST_F(RecordComparison, jobs_that_never_ran_do_not_matter) {
+  run(17, k_t, k_t + 100, 4);
+  EXPECT_TRUE(clean(against(jobcomp(18, k_t, k_t, 0, "CANCELLED") + jobcomp(17, k_t, k_t + 100, 4))));
+  EXPECT_TRUE(clean(against_sacct("18|Unknown|" + clock_of(k_t) + "|CANCELLED by 0|0|00:00:00\n" +
+                                  sacct("17", k_t, k_t + 100, 4) + "19|Unknown|Unknown|PENDING|4|00:00:00\n")));
+  run(20, k_t, k_t, 4);  // ended within the second in which it began
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(20, k_t, k_t, 4))));
+}
+
+TEST_F(RecordComparison, each_run_of_a_requeued_job_has_its_own_record) {
+  run(17, k_t, k_t + 100, 4);
+  run(17, k_t + 300, k_t + 400, 2);
+  // jobcomp/filetxt calls a requeued run PENDING, and writes it twice when it was completing.
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(17, k_t, k_t + 100, 4, "PENDING") +
+                            jobcomp(17, k_t + 300, k_t + 400, 2))));
+  EXPECT_TRUE(clean(
+      against_sacct(sacct("17", k_t + 300, k_t + 400, 2) + sacct("17", k_t, k_t + 100, 4, "00:00:00", "REQUEUED"))));
+  // Without -D sacct shows the last run only.
+  const auto hidden = against_sacct(sacct("16", k_t - 2000, k_t - 1500, 1) + sacct("17", k_t + 300, k_t + 400, 2));
+  ASSERT_EQ(hidden.findings.size(), 1U);
+  EXPECT_NE(hidden.findings[0].what.find("sacct without -D"), std::string::npos);
+}
+
+TEST_F(RecordComparison, suspended_time_counts_where_the_record_has_it) {
+  piece(17, k_t, 0, k_t, k_t + 30, 4, CloseReason::suspended);
+  piece(17, k_t, 1, k_t + 50, k_t + 100, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:20"))));
+  EXPECT_TRUE(finds_only(
+      against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:19")),
+      "job 17, run from 2026-11-21T07:00:00Z (line 2, COMPLETED): holds its processors for 80 s in the ledger, "
+      "81 s in the record (of which 19 s suspended are left out)"));
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(notes(report, "1 runs were suspended and the records do not say for how long"));
+}
+
+TEST_F(RecordComparison, a_run_cancelled_while_suspended_ends_for_us_when_it_was_suspended) {
+  piece(17, k_t, 0, k_t, k_t + 30, 4, CloseReason::suspended);
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 30, 4, "CANCELLED"))));
+  EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 90, 4, "00:01:00", "CANCELLED by 0"))));
+  EXPECT_FALSE(clean(against(jobcomp(17, k_t, k_t + 29, 4, "CANCELLED"))));
+}
+
+TEST_F(RecordComparison, an_unexplained_gap_is_found) {
+  piece(17, k_t, 0, k_t, k_t + 30, 4, CloseReason::ended);
+  piece(17, k_t, 1, k_t + 50, k_t + 100, 4, CloseReason::ended);
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_TRUE(
+      finds_only(report,
+                 "job 17, run from 2026-11-21T07:00:00Z: in the ledger it has a gap from 2026-11-21T07:00:30Z to "
+                 "2026-11-21T07:00:50Z that no suspension explains"));
+}
+
+TEST_F(RecordComparison, resized_runs_are_compared_piece_by_piece) {
+  piece(17, k_t, 0, k_t, k_t + 30, 8, CloseReason::resized);
+  piece(17, k_t, 1, k_t + 30, k_t + 60, 4, CloseReason::resized);
+  piece(17, k_t, 2, k_t + 60, k_t + 100, 2, CloseReason::ended);
+  // jobcomp/filetxt: the moment of the resize is start and end of its row, and the start of the last row.
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t + 30, k_t + 30, 8, "RESIZING") +
+                            jobcomp(17, k_t + 60, k_t + 61, 4, "RESIZING") + jobcomp(17, k_t + 60, k_t + 100, 2))));
+  // sacct -D: every row has the original start.
+  EXPECT_TRUE(
+      clean(against_sacct(sacct("17", k_t, k_t + 30, 8, "00:00:00", "RESIZING") +
+                          sacct("17", k_t, k_t + 60, 4, "00:00:00", "RESIZING") + sacct("17", k_t, k_t + 100, 2))));
+  const auto last_only = against_sacct(sacct("17", k_t, k_t + 100, 2));
+  EXPECT_TRUE(clean(last_only));
+  EXPECT_TRUE(notes(last_only, "1 runs were resized and the records show their last size only"));
+
+  EXPECT_TRUE(finds_only(
+      against(jobcomp(17, k_t + 30, k_t + 30, 8, "RESIZING") + jobcomp(17, k_t + 60, k_t + 60, 5, "RESIZING") +
+              jobcomp(17, k_t + 60, k_t + 100, 2)),
+      "job 17, run from 2026-11-21T07:00:00Z (line 3, COMPLETED): holds 4 processors in the ledger, 5 CPUs in "
+      "the record"));
+  EXPECT_TRUE(
+      finds_only(against(jobcomp(17, k_t + 30, k_t + 30, 8, "RESIZING") +
+                         jobcomp(17, k_t + 61, k_t + 61, 4, "RESIZING") + jobcomp(17, k_t + 61, k_t + 100, 2)),
+                 "job 17, run from 2026-11-21T07:00:00Z (line 3, COMPLETED): is resized at 2026-11-21T07:01:00Z in the "
+                 "ledger, at 2026-11-21T07:01:01Z in the record"));
+  EXPECT_FALSE(clean(against(jobcomp(17, k_t + 30, k_t + 30, 8, "RESIZING") + jobcomp(17, k_t + 30, k_t + 100, 2))));
+}
+
+TEST_F(RecordComparison, a_resized_run_that_goes_on_has_no_end_yet) {
+  piece(17, k_t, 0, k_t, k_t + 30, 8, CloseReason::resized);
+  piece(17, k_t, 1, k_t + 30, 0, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t + 30, k_t + 30, 8, "RESIZING"))));
+}
+
+TEST_F(RecordComparison, an_unreadable_line_is_a_finding) {
+  run(17, k_t, k_t + 100, 4);
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + "rubbish\n");
+  EXPECT_TRUE(
+      finds_only(report,
+                 "line 2 of the records cannot be read: no jobcomp/filetxt record: it does not begin with JobId=... "
+                 "UserId=..."));
+}
+
+TEST_F(RecordComparison, a_repeated_hour_is_read_as_the_ledger_has_it) {
+  ::setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  ::tzset();
+  constexpr std::int64_t second_half_past_two = 1792891800;
+  run(17, second_half_past_two, second_half_past_two + 60, 4);
+  const std::string row = "17|2026-10-25T02:30:00|2026-10-25T02:31:00|COMPLETED|4|00:00:00\n";
+  EXPECT_TRUE(clean(against_sacct(row)));
+}
+
+TEST(Weights, are_found_in_a_configurations_text) {
+  for (const char* plain :
+       {"", "period: none\n", "weights: {cpu: 1}\n", "weights: { \"cpu\": 1 }  # cores\nmode: observe\n",
+        "weights:\n  cpu: 1\norganizations:\n  - name: weights\n", "# weights: {gres/gpu: 3}\n"}) {
+    EXPECT_TRUE(counts_cpus_only(plain)) << plain;
+  }
+  for (const char* weighted : {"weights: {cpu: 2}", "weights: {cpu: 1, gres/gpu: 32}", "weights:\n  gres/gpu: 1\n",
+                               "weights:\n  cpu: 1\n\n  mem: 1\n", "weights: {cpu: 10}"}) {
+    EXPECT_FALSE(counts_cpus_only(weighted)) << weighted;
+  }
+}
+
+}  // namespace
+}  // namespace shapley::ledger

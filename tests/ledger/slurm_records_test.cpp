@@ -1,0 +1,271 @@
+#include "ledger/slurm_records.hpp"
+
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace shapley::ledger {
+namespace {
+
+// Times in records are local; each test says where.
+class TimeZone {
+ public:
+  explicit TimeZone(const char* name) {
+    if (const char* before = std::getenv("TZ")) before_ = before;
+    ::setenv("TZ", name, 1);
+    ::tzset();
+  }
+  ~TimeZone() {
+    before_ ? ::setenv("TZ", before_->c_str(), 1) : ::unsetenv("TZ");
+    ::tzset();
+  }
+  TimeZone(const TimeZone&) = delete;
+  TimeZone& operator=(const TimeZone&) = delete;
+
+ private:
+  std::optional<std::string> before_;
+};
+
+// Not Europe/Berlin: the rule stands in the name, so that no zone data base is needed.
+constexpr const char* k_berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
+
+std::optional<JobId> no_arrays(std::uint32_t, std::uint32_t) {
+  return std::nullopt;
+}
+
+SlurmRecords read(const std::string& text, const FindArrayTask& find_task = no_arrays) {
+  std::istringstream in(text);
+  auto records = read_slurm_records(in, find_task);
+  EXPECT_TRUE(records) << (records ? "" : records.error().what);
+  return records ? *records : SlurmRecords{};
+}
+
+std::string refusal(const std::string& text) {
+  std::istringstream in(text);
+  const auto records = read_slurm_records(in, no_arrays);
+  EXPECT_FALSE(records);
+  return records ? "" : records.error().what;
+}
+
+// A record as slurmctld 22.05.8 writes it.
+std::string jobcomp(const std::string& name, const std::string& times, const std::string& directory = "/home/ann") {
+  return "JobId=17 UserId=ann(1001) GroupId=users(100) Name=" + name +
+         " JobState=COMPLETED Partition=main TimeLimit=60 " + times +
+         " NodeList=n[1-2] NodeCnt=2 ProcCnt=6 WorkDir=" + directory +
+         " ReservationName= Tres=cpu=6,mem=1M Account=physics QOS=normal WcKey= Cluster=c "
+         "SubmitTime=2026-11-21T06:59:00 "
+         "EligibleTime=2026-11-21T06:59:00 DerivedExitCode=0:0 ExitCode=0:0 \n";
+}
+constexpr const char* k_times = "StartTime=2026-11-21T07:00:00 EndTime=2026-11-21T07:01:40";
+constexpr std::int64_t k_seven = 1795244400;  // 2026-11-21T07:00:00Z
+
+TEST(Jobcomp, reads_a_record) {
+  const TimeZone utc("UTC0");
+  const auto records = read(jobcomp("test", k_times));
+  EXPECT_EQ(records.format, RecordFormat::jobcomp);
+  EXPECT_TRUE(records.unreadable.empty());
+  ASSERT_EQ(records.records.size(), 1U);
+  const SlurmRecord& record = records.records[0];
+  EXPECT_EQ(record.line, 1);
+  EXPECT_EQ(record.job, JobId{17});
+  EXPECT_EQ(record.state, "COMPLETED");
+  EXPECT_EQ(record.start->instant, Instant{k_seven});
+  EXPECT_EQ(record.end->instant, Instant{k_seven + 100});
+  EXPECT_EQ(record.cpus, 6);
+  EXPECT_FALSE(record.suspended);
+}
+
+TEST(Jobcomp, takes_times_as_local) {
+  const TimeZone berlin(k_berlin);
+  EXPECT_EQ(read(jobcomp("test", k_times)).records.at(0).start->instant, Instant{k_seven - 3600});
+}
+
+TEST(Jobcomp, a_job_that_never_started_has_no_start) {
+  const TimeZone utc("UTC0");
+  const auto records = read(jobcomp("test", "StartTime=Unknown EndTime=2026-11-21T07:01:40"));
+  EXPECT_FALSE(records.records.at(0).start);
+}
+
+TEST(Jobcomp, job_names_may_hold_anything_that_is_not_a_record) {
+  const TimeZone utc("UTC0");
+  for (const std::string name :
+       {"two words", " JobState=COMPLETED ", "JobId=99 UserId=root(0)", "a=b", "", "\xff\x01", "ProcCnt=9"}) {
+    const auto records = read(jobcomp(name, k_times, "/tmp/ StartTime=x " + name));
+    ASSERT_EQ(records.records.size(), 1U) << name;
+    EXPECT_EQ(records.records[0].cpus, 6);
+  }
+}
+
+// A user who tries to make the auditor read another run than Slurm recorded.
+TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
+  const TimeZone utc("UTC0");
+  const std::string forged =
+      "x JobState=FAILED Partition=p TimeLimit=1 StartTime=2026-11-21T07:00:00 EndTime=2026-11-21T07:00:01 NodeList=n1 "
+      "NodeCnt=1 "
+      "ProcCnt=1 WorkDir=/";
+  for (const auto& text : {jobcomp(forged, k_times), jobcomp("x", k_times, forged)}) {
+    const auto records = read(jobcomp("honest", k_times) + text);
+    EXPECT_EQ(records.records.size(), 1U);
+    ASSERT_EQ(records.unreadable.size(), 1U);
+    EXPECT_EQ(records.unreadable[0].line, 2);
+    EXPECT_NE(records.unreadable[0].why.find("looks like a record itself"), std::string::npos);
+  }
+}
+
+TEST(Jobcomp, a_name_with_a_line_feed_spoils_its_own_lines_only) {
+  const TimeZone utc("UTC0");
+  const auto records = read(jobcomp("one\ntwo", k_times) + jobcomp("next", k_times));
+  EXPECT_EQ(records.records.size(), 1U);
+  EXPECT_EQ(records.records[0].line, 3);
+  EXPECT_EQ(records.unreadable.size(), 2U);
+}
+
+// slurmctld 22.05 cuts a record at 1,023 bytes and loses its line feed.
+TEST(Jobcomp, a_record_cut_off_by_slurm_does_not_take_the_next_one_with_it) {
+  const TimeZone utc("UTC0");
+  const std::string cut = jobcomp("long", k_times, "/home/" + std::string(2000, 'd')).substr(0, 1023);
+  const auto records = read(cut + cut + jobcomp("next", k_times));
+  EXPECT_TRUE(records.unreadable.empty());
+  ASSERT_EQ(records.records.size(), 3U);
+  EXPECT_EQ(records.records[2].line, 1);
+}
+
+TEST(Jobcomp, a_record_cut_off_too_early_is_set_aside) {
+  const TimeZone utc("UTC0");
+  const std::string cut = jobcomp(std::string(1000, 'n'), k_times).substr(0, 1023);
+  const auto records = read(cut + jobcomp("next", k_times));
+  EXPECT_EQ(records.records.size(), 1U);
+  EXPECT_EQ(records.unreadable.size(), 1U);
+}
+
+constexpr const char* k_header = "JobIDRaw|Start|End|State|AllocCPUS|Suspended\n";
+
+TEST(Sacct, reads_rows_by_their_header) {
+  const TimeZone utc("UTC0");
+  const auto records = read(std::string(k_header) +
+                            "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:10\n"
+                            "17.batch|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n"
+                            "17.extern|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n"
+                            "18|Unknown|Unknown|PENDING|0|00:00:00\n"
+                            "19|2026-11-21T07:00:00|2026-11-21T07:01:40|CANCELLED by 1001|1|1-02:03:04\n");
+  EXPECT_EQ(records.format, RecordFormat::sacct);
+  EXPECT_TRUE(records.unreadable.empty());
+  EXPECT_EQ(records.steps, 2);
+  ASSERT_EQ(records.records.size(), 3U);
+  EXPECT_EQ(records.records[0].line, 2);
+  EXPECT_EQ(records.records[0].suspended, Duration{10});
+  EXPECT_FALSE(records.records[1].start);
+  EXPECT_EQ(records.records[2].state, "CANCELLED");
+  EXPECT_EQ(records.records[2].suspended, Duration{93784});
+}
+
+TEST(Sacct, takes_any_order_of_columns_and_a_trailing_delimiter) {
+  const TimeZone utc("UTC0");
+  const auto records = read(
+      "User|State|NCPUS|End|Start|JobID|\n"
+      "ann|TIMEOUT|6|2026-11-21T07:01:40|2026-11-21T07:00:00|17|\n");
+  ASSERT_EQ(records.records.size(), 1U);
+  EXPECT_EQ(records.records[0].state, "TIMEOUT");
+  EXPECT_EQ(records.records[0].cpus, 6);
+  EXPECT_FALSE(records.records[0].suspended);
+}
+
+TEST(Sacct, translates_array_tasks_where_they_are_known) {
+  const TimeZone utc("UTC0");
+  const std::string text =
+      "JobID|Start|End|State|NCPUS\n"
+      "17_3|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n"
+      "17_4|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n"
+      "17_[5-9%2]|Unknown|Unknown|PENDING|1\n"
+      "20+1|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n";
+  const auto records = read(text, [](std::uint32_t array, std::uint32_t task) -> std::optional<JobId> {
+    return array == 17 && task == 3 ? std::optional(JobId{21}) : std::nullopt;
+  });
+  ASSERT_EQ(records.records.size(), 1U);
+  EXPECT_EQ(records.records[0].job, JobId{21});
+  EXPECT_EQ(records.pending_arrays, 1);
+  ASSERT_EQ(records.unreadable.size(), 2U);
+  EXPECT_EQ(records.unreadable[0].line, 3);
+  EXPECT_NE(records.unreadable[0].why.find("JobIDRaw"), std::string::npos);
+}
+
+TEST(Sacct, rows_that_cannot_be_read_are_named) {
+  const TimeZone utc("UTC0");
+  for (const char* row : {"17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6",                   // too few fields
+                          "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00|x",        // too many
+                          "x|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00",           // no job
+                          "4294967296|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00",  // no job id
+                          "17|yesterday|2026-11-21T07:01:40|COMPLETED|6|00:00:00",                    // no time
+                          "17|2026-02-30T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00",          // no date
+                          "17|2026-11-21T07:01:40|2026-11-21T07:00:00|COMPLETED|6|00:00:00",    // ends before it starts
+                          "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED||00:00:00",     // no CPUs
+                          "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|-6|00:00:00",   // negative
+                          "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|INVALID"}) {  // no duration
+    const auto records =
+        read(std::string(k_header) + row + "\n17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n");
+    EXPECT_EQ(records.records.size(), 1U) << row;
+    ASSERT_EQ(records.unreadable.size(), 1U) << row;
+    EXPECT_EQ(records.unreadable[0].line, 2) << row;
+  }
+}
+
+TEST(SlurmRecords, says_what_is_needed_when_the_first_line_is_neither) {
+  EXPECT_NE(refusal("").find("empty"), std::string::npos);
+  EXPECT_NE(refusal("JobID|State\n").find("sacct -a -D -P -o"), std::string::npos);
+  EXPECT_NE(refusal("17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6\n").find("line 1"), std::string::npos);
+  EXPECT_NE(refusal(std::string(3, '\0')).find("line 1"), std::string::npos);
+}
+
+TEST(LocalTime, an_hour_shown_twice_means_two_instants) {
+  const TimeZone berlin(k_berlin);
+  const auto time = parse_local_time("2026-10-25T02:30:00");
+  ASSERT_TRUE(time && time->twin);
+  EXPECT_TRUE(time->is({1792888200}));  // 00:30 UTC, summer time
+  EXPECT_TRUE(time->is({1792891800}));  // 01:30 UTC
+  EXPECT_FALSE(time->is({1792895400}));
+  EXPECT_FALSE(parse_local_time("2026-10-25T03:30:00")->twin);
+}
+
+TEST(LocalTime, an_hour_that_is_skipped_means_none) {
+  const TimeZone berlin(k_berlin);
+  EXPECT_FALSE(parse_local_time("2026-03-29T02:30:00"));
+  EXPECT_TRUE(parse_local_time("2026-03-29T03:30:00"));
+}
+
+TEST(LocalTime, accepts_one_form_only) {
+  const TimeZone utc("UTC0");
+  EXPECT_EQ(parse_local_time("1970-01-01T00:00:00")->instant, Instant{0});
+  for (const char* bad :
+       {"", "2026-11-21", "2026-11-21 07:00:00", "2026-11-21T07:00:00Z", "2026-11-21T24:00:00", "2026-13-01T00:00:00",
+        "2026-11-21T07:60:00", "2026-1-21T07:00:000", "-026-11-21T07:00:00", "1969-12-31T23:59:59"}) {
+    EXPECT_FALSE(parse_local_time(bad)) << bad;
+  }
+}
+
+TEST(SacctDuration, accepts_what_sacct_prints) {
+  EXPECT_EQ(parse_sacct_duration("00:00:00"), Duration{0});
+  EXPECT_EQ(parse_sacct_duration("01:02:03"), Duration{3723});
+  EXPECT_EQ(parse_sacct_duration("10-00:00:01"), Duration{864001});
+  EXPECT_EQ(parse_sacct_duration("02:03"), Duration{123});
+  for (const char* bad : {"", "5", "-1:00:00", "1:2:3:4", "a:b", "1-", "00:00:00.000", "99999999999999999999:00"}) {
+    EXPECT_FALSE(parse_sacct_duration(bad)) << bad;
+  }
+}
+
+// Whatever the bytes, reading ends with records, lines set aside, or an error; the sanitizers watch.
+RC_GTEST_PROP(SlurmRecords, survive_any_bytes, (const std::string& bytes)) {
+  const std::string first = *rc::gen::element<std::string>("", k_header, "JobId=1 UserId=a", jobcomp("x", k_times));
+  std::string text = first + bytes;
+  if (!text.empty() && *rc::gen::arbitrary<bool>()) {
+    text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+  }
+  std::istringstream in(text);
+  const auto records = read_slurm_records(in, no_arrays);
+  RC_ASSERT(records.has_value() || !records.error().what.empty());
+}
+
+}  // namespace
+}  // namespace shapley::ledger
