@@ -1,0 +1,30 @@
+// Numbers of the model as text: short for people, exact for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace shapley::ctl {
+
+// psi or phi, given as exact decimal text: digits as they are below a million, else three significant ones: "1.23e9".
+[[nodiscard]] std::string short_utility(std::string_view exact);
+
+// "+12.4", "-3.1", "0.0": core-hours that others owe (+) or are owed (-).
+[[nodiscard]] std::string signed_core_hours(double core_hours);
+
+// "12.4": core-hours got or given.
+[[nodiscard]] std::string unsigned_core_hours(double core_hours);
+
+// A JSON number in the fewest digits that read back as the same: "3", "-0.25", "0.333333", "1e-07".
+[[nodiscard]] std::string plain_number(const nlohmann::json& number);
+
+// A length of time: "4 s", "3 min", "5 h 12 min", "9 d 4 h". Negative ones (clocks that disagree) count as 0.
+[[nodiscard]] std::string short_duration(std::int64_t seconds);
+
+// "1,204,311".
+[[nodiscard]] std::string grouped(std::int64_t count);
+
+}  // namespace shapley::ctl

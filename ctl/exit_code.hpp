@@ -1,0 +1,16 @@
+// How shapleyctl ends. A contract with scripts: docs/reference/shapleyctl.md and the manual page list the same numbers.
+#pragma once
+
+namespace shapley::ctl {
+
+enum class ExitCode : int {
+  success = 0,
+  findings = 1,     // the command worked and the answer is bad: a faulty configuration, an audit with findings
+  usage = 2,        // the command line cannot be understood
+  unavailable = 3,  // the daemon cannot be reached or does not answer in time
+  refused = 4,      // the daemon answered with an error, or is no shapleyd of our protocol
+  unreadable = 5,   // a ledger, configuration or record file cannot be read or is damaged
+  internal = 70,    // a defect of shapleyctl itself
+};
+
+}  // namespace shapley::ctl

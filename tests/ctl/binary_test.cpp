@@ -1,0 +1,229 @@
+// The real binary: its exit codes, its sentences, and books read from a copied ledger.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "ctl/exit_code.hpp"
+#include "fake_daemon.hpp"
+#include "ledger/ledger.hpp"
+#include "scripted_books.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+// Arguments are for /bin/sh; the environment is empty but for `variables` ("NAME=value NAME=value").
+class ShapleyctlBinary : public testing::Test {
+ protected:
+  Outcome run(const std::string& arguments, const std::string& variables = "") const {
+    const std::string command = "env -i " + variables + " " SHAPLEYCTL_BINARY " " + arguments + " > " +
+                                (directory / "out").string() + " 2> " + (directory / "err").string();
+    const int status = std::system(command.c_str());
+    return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = content_of(directory / "out"),
+            .err = content_of(directory / "err")};
+  }
+
+  // The example's events, on disk and closed.
+  fs::path example_ledger() const {
+    const fs::path file = directory / "ledger.db";
+    auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write);
+    EXPECT_TRUE(ledger) << ledger.error().what;
+    const auto events = example_events();
+    const auto appended = ledger->append(events, k_example_begin + Duration{40});
+    EXPECT_TRUE(appended) << appended.error().what;
+    EXPECT_EQ(appended->appended, events.size());
+    return file;
+  }
+
+  fs::path copied(const fs::path& file) const {
+    fs::copy_file(file, directory / "copy.db");
+    return directory / "copy.db";
+  }
+
+  TemporaryDirectory directory;
+};
+
+int code(ExitCode exit_code) {
+  return static_cast<int>(exit_code);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
+  for (const char* arguments : {"--help", "status --help", "jobs --help", "check-config -h", "--usage"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << arguments;
+    EXPECT_TRUE(contains(outcome.out, "shapleyctl")) << arguments << ": " << outcome.out;
+    EXPECT_EQ(outcome.err, "") << arguments;
+  }
+  EXPECT_EQ(run("--version").out, "shapleyctl " SHAPLEY_VERSION "\n");
+  EXPECT_TRUE(contains(run("--help").out, "Exit codes:"));
+}
+
+TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
+  for (const char* arguments :
+       {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic", "status -o nonsense",
+        "status --ledger x --at yesterday", "jobs -j seven", "jobs -u no_such_user_here", "--timeout 0 status"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << arguments << ": " << outcome.err;
+    EXPECT_NE(outcome.err, "") << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+  }
+}
+
+TEST_F(ShapleyctlBinary, ADaemonThatIsAwayIsOneSentence) {
+  const std::string socket = (directory / "nobody").string();
+  for (const char* command : {"status", "status --json", "jobs", "status --at 2026-11-21"}) {
+    const Outcome outcome = run(std::string("--socket ") + socket + " " + command);
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::unavailable)) << command;
+    EXPECT_EQ(outcome.out, "") << command;
+    EXPECT_EQ(lines_of(outcome.err), 1U) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "shapleyctl: cannot reach shapleyd at " + socket)) << outcome.err;
+  }
+  EXPECT_TRUE(contains(run("status", "SHAPLEY_SOCKET=" + socket).err, socket));
+  EXPECT_TRUE(contains(run("status --socket /other", "SHAPLEY_SOCKET=" + socket).err, "at /other:"));
+}
+
+TEST_F(ShapleyctlBinary, ARefusingDaemonHasItsOwnCode) {
+  const FakeDaemon daemon(directory / "s", [](const protocol::Message&) {
+    return Reaction{.answer = protocol::Refused{.reason = "not today"}};
+  });
+  const Outcome outcome = run("status --socket " + (directory / "s").string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::refused));
+  EXPECT_EQ(outcome.err, "shapleyctl: shapleyd refuses: not today\n");
+}
+
+TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json& request) {
+                            return json{{"asked", request}, {"organizations", json::array()}};
+                          }));
+  const std::string socket = " --socket " + (directory / "s").string();
+  const Outcome status = run("status --json --contribution shapley_rate" + socket);
+  ASSERT_EQ(status.exit_code, code(ExitCode::success)) << status.err;
+  EXPECT_EQ(json::parse(status.out)["asked"], (json{{"request", "status"}, {"contribution", "shapley_rate"}}));
+
+  const Outcome jobs = run("jobs --json -A Phys,maths -O a -u 7 -j 3,4" + socket);
+  ASSERT_EQ(jobs.exit_code, code(ExitCode::success)) << jobs.err;
+  EXPECT_EQ(json::parse(jobs.out)["asked"], (json{{"request", "jobs"},
+                                                  {"all", true},
+                                                  {"organizations", {"a"}},
+                                                  {"accounts", {"phys", "maths"}},
+                                                  {"user_ids", {7}},
+                                                  {"jobs", {3, 4}}}));
+}
+
+TEST_F(ShapleyctlBinary, FormatsComeFromTheEnvironmentUnlessGiven) {
+  const std::string ledger = example_ledger().string();
+  EXPECT_EQ(run("status -P --ledger " + ledger, "SHAPLEYCTL_STATUS_FORMAT=rank,organization").out,
+            "rank|organization\n1|B\n2|guests\n3|A\n|commons\n");
+  EXPECT_EQ(run("status -nP -o psi --ledger " + ledger, "SHAPLEYCTL_STATUS_FORMAT=rank").out, "310\n0\n710\n0\n");
+  EXPECT_EQ(run("status --helpformat").exit_code, code(ExitCode::success));
+}
+
+TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {
+  const std::string copy = copied(example_ledger()).string();
+  const auto books_at = [&](const std::string& at) {
+    const Outcome outcome = run("status -nP -o organization,psi,phi --ledger " + copy + " --at " + at);
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
+    return outcome.out;
+  };
+  // k_example_begin is 2026-11-18T11:06:40Z.
+  EXPECT_EQ(books_at("2026-11-18T11:06:50"), "B|0|55\nguests|0|0\nA|110|55\ncommons|0|0\n");
+  EXPECT_EQ(books_at("2026-11-18T11:07:00Z"), "B|0|155\nguests|0|0\nA|310|155\ncommons|0|0\n");
+  EXPECT_EQ(books_at("2026-11-18T11:07:10Z"), "B|110|310\nguests|0|0\nA|510|310\ncommons|0|0\n");
+  EXPECT_EQ(books_at("2026-11-18T11:07:20Z"), "B|310|510\nguests|0|0\nA|710|510\ncommons|0|0\n");
+  // Without --at: when the ledger last recorded something.
+  EXPECT_EQ(run("status -nP -o organization,psi,phi --ledger " + copy).out, books_at("2026-11-18T11:07:20Z"));
+  EXPECT_EQ(run("status -nP -o phi --contribution shapley_rate --at 2026-11-18T11:06:50 --ledger " + copy).out,
+            "27.5\n0\n82.5\n0\n");
+}
+
+TEST_F(ShapleyctlBinary, ARetractedRunCountsAtNoInstant) {
+  const fs::path file = example_ledger();
+  {
+    auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write);
+    ASSERT_TRUE(ledger) << ledger.error().what;
+    const fairness::SegmentKey run{.kind = fairness::SegmentKind::run, .job = JobId{1}, .anchor = k_example_begin};
+    const std::vector<fairness::Event> events{fairness::SegmentRetracted{run, k_example_begin + Duration{45}}};
+    ASSERT_TRUE(ledger->append(events, k_example_begin + Duration{45}));
+  }
+  EXPECT_EQ(run("status -nP -o organization,psi,phi --at 2026-11-18T11:06:50 --ledger " + file.string()).out,
+            "A|0|0\nB|0|0\nguests|0|0\ncommons|0|0\n");
+}
+
+TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
+  const std::string copy = copied(example_ledger()).string();
+  const std::string format = " -nP -o job,organization,account,user,state,processors,processor_seconds,segments,name";
+  EXPECT_EQ(run("jobs --ledger " + copy + format).out, "3|guests|acct|4000000003|pending|1.5|0|1|it's job 3\n");
+  EXPECT_EQ(run("jobs -a --ledger " + copy + format).out,
+            "1|A|acct|4000000001|ended|2|20|1|it's job 1\n"
+            "2|B|acct|4000000002|ended|2|20|1|it's job 2\n"
+            "3|guests|acct|4000000003|pending|1.5|0|1|it's job 3\n");
+  EXPECT_EQ(run("jobs -j 2 --ledger " + copy + " -nP -o job,slurm_state,begin,end,elapsed,nodes").out,
+            "2|FAILED|2026-11-18T11:07:00Z|2026-11-18T11:07:10Z|10|n1:1,n2:1\n");
+  EXPECT_EQ(run("jobs -a -u 4000000001 --ledger " + copy + " -nP -o job").out, "1\n");
+  EXPECT_EQ(run("jobs -a -O B,A --ledger " + copy + " -nP -o job").out, "1\n2\n");
+  EXPECT_EQ(run("jobs -a -A \"a' OR '1'='1\" --ledger " + copy + " -nP -o job").out, "");
+  EXPECT_EQ(run("jobs -a -A other --ledger " + copy + " -nP -o job").out, "");
+}
+
+TEST_F(ShapleyctlBinary, AFileThatIsNoLedgerIsUnreadable) {
+  std::ofstream(directory / "noise") << "this is no ledger\n";
+  for (const char* command : {"status --ledger ", "jobs --ledger "}) {
+    for (const char* file : {"noise", "missing"}) {
+      const Outcome outcome = run(command + (directory / file).string());
+      EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << command << file << ": " << outcome.err;
+      EXPECT_EQ(lines_of(outcome.err), 1U) << outcome.err;
+      EXPECT_TRUE(contains(outcome.err, file)) << outcome.err;
+    }
+  }
+  EXPECT_FALSE(fs::exists(directory / "missing")) << "reading must not create a ledger";
+}
+
+TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
+  std::ofstream(directory / "good.yaml") << "organizations:\n"
+                                            "  - name: physics\n"
+                                            "    accounts: [phys]\n"
+                                            "    nodes: [\"n[1-4]\"]\n";
+  const Outcome good = run("check-config " + (directory / "good.yaml").string());
+  EXPECT_EQ(good.exit_code, code(ExitCode::success)) << good.out << good.err;
+  EXPECT_TRUE(contains(good.out, "no fault: 1 organization, 1 rule, 4 nodes with owners")) << good.out;
+
+  std::ofstream(directory / "bad.yaml") << "colour: green\norder: sideways\n";
+  const Outcome bad = run("check-config " + (directory / "bad.yaml").string());
+  EXPECT_EQ(bad.exit_code, code(ExitCode::findings));
+  EXPECT_TRUE(contains(bad.out, "bad.yaml:1: ")) << bad.out;
+  EXPECT_TRUE(contains(bad.out, "bad.yaml:2: ")) << bad.out;
+  EXPECT_EQ(run("check-config " + (directory / "absent.yaml").string()).exit_code, code(ExitCode::findings));
+}
+
+}  // namespace
+}  // namespace shapley::ctl

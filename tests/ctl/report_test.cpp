@@ -1,0 +1,164 @@
+#include "ledger/report.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "fairness/state.hpp"
+#include "scripted_books.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using ctl::example_events;
+using ctl::k_example_begin;
+using fairness::Contribution;
+using nlohmann::json;
+
+fairness::State example_state(Instant upto) {
+  fairness::State state;
+  for (const fairness::Event& event : example_events()) {
+    if (fairness::time_of(event) > upto) continue;
+    const auto applied = state.apply(event);
+    EXPECT_TRUE(applied) << applied.error().what;
+  }
+  return state;
+}
+
+json report_at(std::int64_t second, Contribution contribution = Contribution::direct_contr) {
+  const Instant at = k_example_begin + Duration{second};
+  fairness::State state = example_state(at);
+  return status_report(state, at, contribution);
+}
+
+json row_of(const json& report, const std::string& name) {
+  for (const json& row : report["organizations"]) {
+    if (row["name"] == name) return row;
+  }
+  return nullptr;
+}
+
+// The table of docs/concepts.md, worked by hand.
+TEST(StatusReport, TheExampleOfTheConceptsPage) {
+  struct Line {
+    std::int64_t t;
+    const char *psi_a, *phi_a, *psi_b, *phi_b;
+    double standing_b_processor_seconds;
+  };
+  for (const Line& line :
+       {Line{10, "110", "55", "0", "55", 5.5}, Line{20, "310", "155", "0", "155", 7.75},
+        Line{30, "510", "310", "110", "310", 200.0 / 30}, Line{40, "710", "510", "310", "510", 5.0}}) {
+    const json report = report_at(line.t);
+    const json a = row_of(report, "A");
+    const json b = row_of(report, "B");
+    EXPECT_EQ(a["psi"], line.psi_a) << line.t;
+    EXPECT_EQ(a["phi"], line.phi_a) << line.t;
+    EXPECT_EQ(b["psi"], line.psi_b) << line.t;
+    EXPECT_EQ(b["phi"], line.phi_b) << line.t;
+    EXPECT_NEAR(b["standing_core_hours"].get<double>() * 3600, line.standing_b_processor_seconds, 1e-9) << line.t;
+    EXPECT_NEAR(a["standing_core_hours"].get<double>() * 3600, -line.standing_b_processor_seconds, 1e-9) << line.t;
+    EXPECT_TRUE(report["conservation"]["holds"].get<bool>()) << report["conservation"].dump();
+  }
+}
+
+// While B has nothing to run, the game gives A 1.5 processors and B 0.5 (docs/concepts.md).
+TEST(StatusReport, ShapleyRateOfTheExample) {
+  const json report = report_at(10, Contribution::shapley_rate);
+  EXPECT_EQ(row_of(report, "A")["phi"], "82.5");
+  EXPECT_EQ(row_of(report, "B")["phi"], "27.5");
+  EXPECT_EQ(row_of(report, "B")["given_processor_seconds"], "5");
+  EXPECT_EQ(row_of(report, "B")["phi_direct"], "55");
+  EXPECT_EQ(report["contribution"], "shapley_rate");
+}
+
+TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
+  const json report = report_at(40);
+  EXPECT_EQ(report["report_version"], k_report_version);
+  EXPECT_EQ(report["at"], k_example_begin.value + 40);
+  EXPECT_EQ(report["at_utc"], "2026-11-18T11:07:20Z");
+  EXPECT_EQ(report["period"]["name"], "none");
+  EXPECT_EQ(report["period"]["begin"], k_example_begin.value);
+  EXPECT_EQ(report["period"]["begin_utc"], "2026-11-18T11:06:40Z");
+  EXPECT_EQ(report["contribution"], "direct_contr");
+  EXPECT_EQ(report["conservation"]["sum_psi"], "1020");
+  EXPECT_EQ(report["conservation"]["sum_phi_direct"], "1020");
+  EXPECT_EQ(report["conservation"]["sum_phi_rate"], "1020");
+  ASSERT_EQ(report["organizations"].size(), 4U);
+  for (const json& row : report["organizations"]) {
+    for (const char* text : {"name", "sentence", "psi", "phi", "phi_direct", "phi_rate", "got_processor_seconds",
+                             "given_processor_seconds"}) {
+      EXPECT_TRUE(row[text].is_string()) << text;
+    }
+    for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "owned", "used", "lent",
+                               "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
+      EXPECT_TRUE(row[number].is_number()) << number;
+    }
+    EXPECT_EQ(row.size(), 19U) << "a new member needs a line in docs/reference/shapleyctl.md";
+  }
+}
+
+TEST(StatusReport, RanksByStandingAndLeavesCommonsWithoutOne) {
+  const json rows = report_at(40)["organizations"];
+  EXPECT_EQ(rows[0]["name"], "B");
+  EXPECT_EQ(rows[1]["name"], "guests");
+  EXPECT_EQ(rows[2]["name"], "A");
+  EXPECT_EQ(rows[3]["name"], "commons");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rows[i]["rank"], i + 1);
+  EXPECT_TRUE(rows[3]["rank"].is_null());
+  EXPECT_EQ(rows[0]["sentence"], "is owed 0.00139 core-hours by the others");
+  EXPECT_EQ(rows[1]["sentence"], "is even with the others");
+  EXPECT_EQ(rows[2]["sentence"], "owes the others 0.00139 core-hours");
+}
+
+TEST(StatusReport, SaysWhatIsHeldLentBorrowedAndWaitedForNow) {
+  const json during = report_at(25);
+  const json a = row_of(during, "A");
+  const json b = row_of(during, "B");
+  EXPECT_EQ(a["owned"], 1);
+  EXPECT_EQ(a["used"], 0);
+  EXPECT_EQ(a["lent"], 1);
+  EXPECT_EQ(a["borrowed"], 0);
+  EXPECT_EQ(a["running_jobs"], 0);
+  EXPECT_EQ(b["used"], 2);
+  EXPECT_EQ(b["lent"], 0);
+  EXPECT_EQ(b["borrowed"], 1);
+  EXPECT_EQ(b["running_jobs"], 1);
+
+  const json guests = row_of(report_at(40), "guests");
+  EXPECT_EQ(guests["waiting"], 1.5);
+  EXPECT_EQ(guests["waiting_jobs"], 1);
+  EXPECT_EQ(guests["running_jobs"], 0);
+  EXPECT_EQ(guests["owned"], 0);
+}
+
+TEST(StatusReport, OfBooksWithoutAnEvent) {
+  fairness::State state;
+  const json report = status_report(state, k_example_begin, Contribution::direct_contr);
+  EXPECT_TRUE(report["conservation"]["holds"].get<bool>());
+  EXPECT_EQ(report["organizations"].size(), 2U);
+  EXPECT_EQ(report["organizations"][0]["sentence"], "is even with the others");
+}
+
+TEST(FormatMicro, IsExact) {
+  EXPECT_EQ(format_micro(0), "0");
+  EXPECT_EQ(format_micro(1), "0.000001");
+  EXPECT_EQ(format_micro(-1), "-0.000001");
+  EXPECT_EQ(format_micro(-500'000), "-0.5");
+  EXPECT_EQ(format_micro(2'500'000), "2.5");
+  EXPECT_EQ(format_micro(-3'000'000), "-3");
+  EXPECT_EQ(format_micro(100'000'000), "100");
+  EXPECT_EQ(format_micro(static_cast<Int128>(k_micro) * 1'000'000'000'000'000'000 * 1000 + 70),
+            "1000000000000000000000.00007");
+}
+
+TEST(StandingSentence, ReadsAsASentence) {
+  EXPECT_EQ(standing_sentence(0), "is even with the others");
+  EXPECT_EQ(standing_sentence(12.44), "is owed 12.4 core-hours by the others");
+  EXPECT_EQ(standing_sentence(-1204.26), "owes the others 1,204.3 core-hours");
+  EXPECT_EQ(standing_sentence(1e-9), "is owed less than 0.001 core-hours by the others");
+  EXPECT_EQ(standing_sentence(-0.0412), "owes the others 0.0412 core-hours");
+}
+
+}  // namespace
+}  // namespace shapley::ledger

@@ -1,0 +1,158 @@
+// Golden tables: a fixed report, the exact text.
+#include "ctl/status.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ctl/health.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using nlohmann::json;
+
+json fixed_report() {
+  return json::parse(R"({
+    "report_version": 1, "at": 1795244400, "at_utc": "2026-11-21T07:00:00Z",
+    "period": {"name": "monthly", "begin": 1793491200, "begin_utc": "2026-11-01T00:00:00Z"},
+    "contribution": "direct_contr",
+    "organizations": [
+      {"name": "physics", "rank": 1, "standing_core_hours": 12.4375,
+       "sentence": "is owed 12.4 core-hours by the others", "psi": "1234567890.25", "phi": "79999999999",
+       "phi_direct": "79999999999", "phi_rate": "81000000000.000001", "got_core_hours": 0.5, "given_core_hours": 1520.25,
+       "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0, "lent": 32.5,
+       "borrowed": 0, "waiting": 8, "running_jobs": 0, "waiting_jobs": 2},
+      {"name": "a-very-long-organization", "rank": 2, "standing_core_hours": 0,
+       "sentence": "is even with the others", "psi": "0", "phi": "0", "phi_direct": "0", "phi_rate": "0",
+       "got_core_hours": 0, "given_core_hours": 0, "got_processor_seconds": "0", "given_processor_seconds": "0",
+       "owned": 0, "used": 0, "lent": 0, "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0},
+      {"name": "guests", "rank": 3, "standing_core_hours": -3.125,
+       "sentence": "owes the others 3.1 core-hours", "psi": "19732545333", "phi": "0", "phi_direct": "0", "phi_rate": "0",
+       "got_core_hours": 1519.75, "given_core_hours": 0, "got_processor_seconds": "5471100",
+       "given_processor_seconds": "0", "owned": 0, "used": 33, "lent": 0, "borrowed": 33, "waiting": 400,
+       "running_jobs": 2, "waiting_jobs": 100},
+      {"name": "commons", "rank": null, "standing_core_hours": 0.00041,
+       "sentence": "is owed less than 0.001 core-hours by the others", "psi": "0", "phi": "2588", "phi_direct": "2588",
+       "phi_rate": "0", "got_core_hours": 0, "given_core_hours": 0, "got_processor_seconds": "0",
+       "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0.5, "borrowed": 0, "waiting": 0,
+       "running_jobs": 0, "waiting_jobs": 0}],
+    "conservation": {"sum_psi": "1", "sum_phi_direct": "1", "sum_phi_rate": "1", "holds": true}
+  })");
+}
+
+json with_daemon(json report) {
+  report["daemon"] = {{"version", "0.1.0"}, {"pid", 4711},          {"started_at", 1795244400 - 18720},
+                      {"order", "strict"},  {"mode", "priorities"}, {"ledger", "/var/lib/shapley/ledger.db"},
+                      {"events", 12345},    {"lost_runs", 0}};
+  report["plugin"] = {{"connected", true},
+                      {"program", "priority/shapley 0.1.0"},
+                      {"slurm_version", "22.05.8"},
+                      {"cluster", "consort"},
+                      {"last_heard_at", 1795244400}};
+  return report;
+}
+
+TEST(Status, ForPeople) {
+  EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value(),
+            "2026-11-21T07:00:00Z  contribution direct_contr  monthly period since 2026-11-01T00:00:00Z\n"
+            "Organization         Rank Standing     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
+            "-------------------- ---- -------- ------- ------- ----- ---- ---- -------- ------- -------\n"
+            "physics                 1    +12.4  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
+            "a-very-long-organiz+    2      0.0       0       0     0    0    0        0       0       0\n"
+            "guests                  3     -3.1 1.97e10       0     0   33    0       33     400     100\n"
+            "commons                 - +0.00041       0    2588     4    0  0.5        0       0       0\n"
+            "\n"
+            "physics is owed 12.4 core-hours by the others.\n"
+            "a-very-long-organization is even with the others.\n"
+            "guests owes the others 3.1 core-hours.\n"
+            "\n"
+            "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n"
+            "Ledger:  /var/lib/shapley/ledger.db, 12,345 events\n"
+            "Daemon:  shapleyd 0.1.0, pid 4711, up 5 h 12 min, order strict, mode priorities\n"
+            "Plugin:  connected, priority/shapley 0.1.0, Slurm 22.05.8, cluster consort, last heard just now\n");
+}
+
+TEST(Status, ForPrograms) {
+  EXPECT_EQ(render_status(with_daemon(fixed_report()), {.parsable = true}).value(),
+            "organization|rank|standing|psi|phi|owned|used|lent|borrowed|waiting|waiting_jobs\n"
+            "physics|1|12.4375|1234567890.25|79999999999|64|0|32.5|0|8|2\n"
+            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0\n"
+            "guests|3|-3.125|19732545333|0|0|33|0|33|400|100\n"
+            "commons||0.00041|0|2588|4|0|0.5|0|0|0\n");
+}
+
+TEST(Status, LongForm) {
+  EXPECT_EQ(render_status(fixed_report(), {.long_form = true, .parsable = true, .header = false}).value(),
+            "physics|1|12.4375|1234567890.25|79999999999|81000000000.000001|0.5|1520.25|64|0|32.5|0|8|0|2\n"
+            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
+            "guests|3|-3.125|19732545333|0|0|1519.75|0|0|33|0|33|400|2|100\n"
+            "commons||0.00041|0|2588|0|0|0|4|0|0.5|0|0|0|0\n");
+}
+
+TEST(Status, ChosenColumnsComeAlone) {
+  EXPECT_EQ(render_status(with_daemon(fixed_report()), {.format = "organization%-8,given,sentence%20"}).value(),
+            "Organiz+   Given             In words\n"
+            "-------- ------- --------------------\n"
+            "physics  1,520.2 is owed 12.4 core-h+\n"
+            "a-very-+     0.0 is even with the ot+\n"
+            "guests       0.0 owes the others 3.1+\n"
+            "commons      0.0 is owed less than 0+\n");
+  EXPECT_EQ(render_status(fixed_report(), {.format = "owed"}).error().code, Errc::invalid_argument);
+}
+
+TEST(Status, ColoursOnlyTheStandings) {
+  const std::string text =
+      render_status(fixed_report(), {.format = "standing", .header = false, .colour = true}).value();
+  EXPECT_EQ(text,
+            "   \033[32m+12.4\033[0m\n"
+            "     0.0\n"
+            "    \033[31m-3.1\033[0m\n"
+            "\033[32m+0.00041\033[0m\n");
+}
+
+TEST(Status, UnbalancedBooksCannotBeMissed) {
+  json report = fixed_report();
+  report["conservation"] = {{"sum_psi", "5"}, {"sum_phi_direct", "5"}, {"sum_phi_rate", "4.5"}, {"holds", false}};
+  const std::string text = render_status(report, {}).value();
+  EXPECT_NE(text.find("Books:   NOT BALANCED: Sum(psi) 5, Sum(phi) direct 5, rate 4.5; run shapleyctl audit\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Status, BooksWithoutAnEvent) {
+  const json report{{"at_utc", "1970-01-01T00:00:00Z"},
+                    {"contribution", "shapley_rate"},
+                    {"period", {{"name", "none"}, {"begin", nullptr}, {"begin_utc", nullptr}}},
+                    {"organizations", json::array()},
+                    {"conservation", {{"holds", true}}}};
+  const std::string text = render_status(report, {}).value();
+  EXPECT_EQ(text.substr(0, text.find('\n')), "1970-01-01T00:00:00Z  contribution shapley_rate  no event yet");
+}
+
+TEST(Health, OfflineReportsHaveNone) {
+  EXPECT_EQ(health_lines(fixed_report(), false), "");
+}
+
+TEST(Health, AMissingPluginAndLostRunsAreSaid) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["lost_runs"] = 3;
+  report["plugin"] = {{"connected", false}, {"last_heard_at", 1795244400 - 125}};
+  EXPECT_EQ(health_lines(report, false),
+            "Ledger:  /var/lib/shapley/ledger.db, 12,345 events\n"
+            "Daemon:  shapleyd 0.1.0, pid 4711, up 5 h 12 min, order strict, mode priorities\n"
+            "Lost:    3 runs ended before their start was seen; shapleyctl audit --against names them\n"
+            "Plugin:  NOT CONNECTED, last heard 2 min ago; the ranks do not act; see slurmctld's log (grep shapley)\n");
+  report["plugin"] = {{"connected", false}};
+  EXPECT_NE(health_lines(report, false).find("NOT CONNECTED, never heard;"), std::string::npos);
+}
+
+TEST(Health, AnOlderDaemonThatSaysLessIsNoError) {
+  json report = fixed_report();
+  report["daemon"] = json::object();
+  report["plugin"] = {{"connected", true}};
+  EXPECT_EQ(health_lines(report, false), "Ledger:  \nDaemon:  shapleyd\nPlugin:  connected, never heard\n");
+}
+
+}  // namespace
+}  // namespace shapley::ctl
