@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "ctl/audit.hpp"
 #include "ctl/check_config.hpp"
 #include "ctl/client.hpp"
 #include "ctl/jobs.hpp"
@@ -20,7 +21,8 @@ constexpr const char* k_usage =
     "Usage: shapleyctl [--socket PATH] [--timeout SECONDS] COMMAND\n"
     "  status [-lnP] [--json] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE] [--at TIME]\n"
     "  jobs [-nP] [--json] [-o FORMAT] [-A NAMES] [-u USERS] [-j JOBS] [-a] [--ledger FILE]\n"
-    "  check-config [FILE]\n";
+    "  check-config [FILE]\n"
+    "  audit [LEDGER] [--against FILE] [--json]\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
@@ -40,6 +42,7 @@ struct CommandLine {
   StatusArguments status;
   JobsArguments jobs;
   CheckConfigArguments check_config;
+  AuditArguments audit;
 };
 
 void describe(CLI::App& app, CommandLine& line) {
@@ -56,6 +59,7 @@ void describe(CLI::App& app, CommandLine& line) {
   add_status(app, line.status);
   add_jobs(app, line.jobs);
   add_check_config(app, line.check_config);
+  add_audit(app, line.audit);
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
@@ -63,6 +67,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("status")) return run_status(line.status, endpoint, environment);
   if (app.got_subcommand("jobs")) return run_jobs(line.jobs, endpoint, environment);
   if (app.got_subcommand("check-config")) return run_check_config(line.check_config, environment);
+  if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }

@@ -78,7 +78,7 @@ std::size_t lines_of(const std::string& text) {
 }
 
 TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
-  for (const char* arguments : {"--help", "status --help", "jobs --help", "check-config -h", "--usage"}) {
+  for (const char* arguments : {"--help", "status --help", "jobs --help", "check-config -h", "audit -h", "--usage"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << arguments;
     EXPECT_TRUE(contains(outcome.out, "shapleyctl")) << arguments << ": " << outcome.out;
@@ -101,7 +101,7 @@ TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
 
 TEST_F(ShapleyctlBinary, ADaemonThatIsAwayIsOneSentence) {
   const std::string socket = (directory / "nobody").string();
-  for (const char* command : {"status", "status --json", "jobs", "status --at 2026-11-21"}) {
+  for (const char* command : {"status", "status --json", "jobs", "audit", "status --at 2026-11-21"}) {
     const Outcome outcome = run(std::string("--socket ") + socket + " " + command);
     EXPECT_EQ(outcome.exit_code, code(ExitCode::unavailable)) << command;
     EXPECT_EQ(outcome.out, "") << command;
@@ -197,7 +197,7 @@ TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
 
 TEST_F(ShapleyctlBinary, AFileThatIsNoLedgerIsUnreadable) {
   std::ofstream(directory / "noise") << "this is no ledger\n";
-  for (const char* command : {"status --ledger ", "jobs --ledger "}) {
+  for (const char* command : {"status --ledger ", "jobs --ledger ", "audit "}) {
     for (const char* file : {"noise", "missing"}) {
       const Outcome outcome = run(command + (directory / file).string());
       EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << command << file << ": " << outcome.err;
@@ -206,6 +206,54 @@ TEST_F(ShapleyctlBinary, AFileThatIsNoLedgerIsUnreadable) {
     }
   }
   EXPECT_FALSE(fs::exists(directory / "missing")) << "reading must not create a ledger";
+}
+
+TEST_F(ShapleyctlBinary, AnAuditOfSoundBooksSucceeds) {
+  const fs::path copy = copied(example_ledger());
+  const Outcome outcome = run("audit " + copy.string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "14 events, 3 segments")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "correct to the last unit")) << outcome.out;
+  const json report = json::parse(run("audit --json " + copy.string()).out);
+  EXPECT_TRUE(report["clean"].get<bool>());
+  EXPECT_EQ(report["examinations"][0]["events"], 14);
+}
+
+// One letter of one name, changed behind SQLite's back.
+TEST_F(ShapleyctlBinary, AnAuditFindsATamperedLedger) {
+  const fs::path copy = copied(example_ledger());
+  std::string bytes = content_of(copy);
+  const std::string payload = "\"job_state\":\"FAILED\"";
+  const std::size_t at = bytes.find(payload);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + payload.size() - 2] = 'T';
+  std::ofstream(copy, std::ios::binary | std::ios::trunc) << bytes;
+  const Outcome outcome = run("audit " + copy.string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "FINDING chain")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "NOT correct")) << outcome.out;
+  EXPECT_FALSE(json::parse(run("audit --json " + copy.string()).out)["clean"].get<bool>());
+}
+
+TEST_F(ShapleyctlBinary, AnAuditComparesWithSlurmsRecords) {
+  const std::string copy = copied(example_ledger()).string();
+  const auto record = [](const char* job, const char* end) {
+    return std::string("JobId=") + job + " UserId=u(1) GroupId=g(1) Name=x JobState=COMPLETED Partition=main " +
+           "TimeLimit=UNLIMITED StartTime=" + (job[0] == '1' ? "2026-11-18T11:06:40" : "2026-11-18T11:07:00") +
+           " EndTime=" + end +
+           " NodeList=n[1-2] NodeCnt=2 ProcCnt=2 WorkDir=/ ReservationName= Tres=cpu=2 Account=acct " +
+           "QOS=normal WcKey= Cluster=unknown SubmitTime=2026-11-18T11:06:40 EligibleTime=2026-11-18T11:06:40 " +
+           "DerivedExitCode=0:0 ExitCode=0:0 \n";
+  };
+  std::ofstream(directory / "right") << record("1", "2026-11-18T11:06:50") << record("2", "2026-11-18T11:07:10");
+  std::ofstream(directory / "wrong") << record("1", "2026-11-18T11:06:50") << record("2", "2026-11-18T11:07:11");
+  const Outcome right = run("audit " + copy + " --against " + (directory / "right").string(), "TZ=UTC");
+  EXPECT_EQ(right.exit_code, code(ExitCode::success)) << right.out << right.err;
+  EXPECT_TRUE(contains(right.out, "2 records read, 2 runs compared")) << right.out;
+  const Outcome wrong = run("audit " + copy + " --against " + (directory / "wrong").string(), "TZ=UTC");
+  EXPECT_EQ(wrong.exit_code, code(ExitCode::findings)) << wrong.out << wrong.err;
+  EXPECT_EQ(run("audit " + copy + " --against " + (directory / "absent").string()).exit_code,
+            code(ExitCode::unreadable));
 }
 
 TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {

@@ -1,0 +1,42 @@
+// `shapleyctl audit`: is the ledger correct to the last unit, by itself and against Slurm's own job records?
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/error.hpp"
+#include "ctl/client.hpp"
+#include "ctl/environment.hpp"
+#include "ctl/exit_code.hpp"
+#include "ledger/audit.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace shapley::ctl {
+
+struct AuditArguments {
+  std::string ledger;   // empty: the one that the daemon keeps
+  std::string against;  // empty: no comparison with Slurm's records
+  bool json = false;
+};
+
+void add_audit(CLI::App& app, AuditArguments& arguments);
+
+// ExitCode::findings when anything does not hold.
+[[nodiscard]] Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,
+                                           const Environment& environment);
+
+// One of the two examinations, for people.
+struct Examination {
+  std::string subject;  // the ledger's file, and the records'
+  bool against_records = false;
+  ledger::AuditReport report;
+};
+[[nodiscard]] std::string render_examination(const Examination& examination);
+[[nodiscard]] nlohmann::json examination_json(const Examination& examination);
+
+}  // namespace shapley::ctl
