@@ -88,7 +88,7 @@ class Parser {
       pieces.push_back(std::move(piece));
     }
     if (pieces.empty()) {
-      if (at_end()) return fault(begin == 0 ? "no node is named" : "a node name is missing after ','");
+      if (at_end()) return fault(names_.empty() ? "no node is named" : "a node name is missing after ','");
       if (peek() == ',') return fault("a node name is missing before ','");
       return {};  // the caller names the character that begins no name
     }

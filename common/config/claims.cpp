@@ -28,6 +28,12 @@ struct Claim {
 // The claims on one node, in file order.
 using Claims = std::vector<Claim>;
 
+// How messages call an organization whose own name may be at fault.
+std::string label(const OrganizationConfig& organization) {
+  if (organization.name.empty()) return "the organization of line " + std::to_string(organization.line);
+  return "organization '" + organization.name + "'";
+}
+
 std::map<std::string_view, Claims> claims_by_node(const std::vector<OrganizationConfig>& organizations) {
   std::map<std::string_view, Claims> claims;
   for (const OrganizationConfig& organization : organizations) {
@@ -65,11 +71,11 @@ void check_rules(const std::vector<OrganizationConfig>& organizations, FaultList
           seen.emplace(std::pair{rule.kind, std::string_view(rule.name)}, Owner{&organization, rule.line});
       if (is_new) continue;
       const Owner& owner = earlier->second;
-      const std::string by = owner.organization == &organization ? "" : " by '" + owner.organization->name + "'";
+      const std::string by = owner.organization == &organization ? "" : " by " + label(*owner.organization);
       const std::string word(word_of(rule.kind));
       faults.add(rule.line,
-                 "organization '" + organization.name + "': " + word + " '" + rule.name + "' was claimed already" + by +
-                     " in line " + std::to_string(owner.line),
+                 label(organization) + ": " + word + " '" + rule.name + "' was claimed already" + by + " in line " +
+                     std::to_string(owner.line),
                  "jobs belong to one organization: leave the " + word + " in one place");
     }
   }
@@ -116,8 +122,9 @@ void report_excess(const Claims& claims, const std::vector<std::string_view>& no
     parts += c.claim->parts_per_million;
     line = std::max(line, c.claim->line);
     if (++count > k_most_owners) continue;
-    owners += (owners.empty() ? "" : ", ") + c.organization->name + ' ' + format_share(c.claim->parts_per_million) +
-              " (line " + std::to_string(c.claim->line) + ')';
+    const std::string& name = c.organization->name;
+    owners += (owners.empty() ? "" : ", ") + (name.empty() ? label(*c.organization) : name) + ' ' +
+              format_share(c.claim->parts_per_million) + " (line " + std::to_string(c.claim->line) + ')';
   }
   if (count > k_most_owners) owners += " and " + std::to_string(count - k_most_owners) + " more";
   const std::string when = at == k_beginning_of_time ? "" : " from " + format_instant(at);

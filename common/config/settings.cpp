@@ -51,7 +51,7 @@ class SettingsReader {
   void choice(std::string_view key, const std::array<std::pair<std::string_view, Choice>, N>& choices, Choice& chosen) {
     std::array<std::string_view, N> words;
     for (std::size_t i = 0; i < N; ++i) words[i] = choices[i].first;
-    const std::string allowed = "write " + join_or(words);
+    const std::string allowed = "write " + join(words, " or ");
     const Value* value = file_.find(key);
     const auto text = value ? reader_.text(*value, allowed) : std::nullopt;
     if (!text) return;
@@ -63,7 +63,7 @@ class SettingsReader {
     }
     const std::string_view near = nearest(*text, words);
     add(*value, shown(*text) + " is not known",
-        near.empty() ? allowed : "did you mean " + std::string(near) + "? Allowed: " + join_or(words));
+        near.empty() ? allowed : "did you mean " + std::string(near) + "? Allowed: " + join(words, " or "));
   }
 
   void rank_weight(std::uint32_t& weight) {

@@ -153,10 +153,10 @@ std::string shown(std::string_view text) {
   return line + (text.size() > k_most ? "...'" : "'");
 }
 
-std::string join_or(std::span<const std::string_view> words) {
+std::string join(std::span<const std::string_view> words, std::string_view last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    if (i > 0) text += i + 1 == words.size() ? last : ", ";
     text += words[i];
   }
   return text;

@@ -35,8 +35,8 @@ struct IntegerRange {
 // The text in quotes, fit for one line of a message: long texts cut, bytes that terminals obey replaced.
 [[nodiscard]] std::string shown(std::string_view text);
 
-// "a, b or c".
-[[nodiscard]] std::string join_or(std::span<const std::string_view> words);
+// "a, b or c" with last " or ".
+[[nodiscard]] std::string join(std::span<const std::string_view> words, std::string_view last);
 
 // ASCII lower case, as Slurm keeps account and QOS names.
 [[nodiscard]] std::string lower(std::string_view text);

@@ -1,8 +1,10 @@
 #include "config/yaml_reader.hpp"
 
 #include <algorithm>
-#include <exception>
+#include <sstream>
 #include <utility>
+
+#include <yaml-cpp/eventhandler.h>
 
 #include "config/values.hpp"
 
@@ -33,8 +35,34 @@ int line_of(const YAML::Node& node) {
   return node.Mark().is_null() ? 0 : node.Mark().line + 1;
 }
 
+// Hears of the parser's events only where documents start.
+class DocumentStarts : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { last_line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  int last_line = 0;
+};
+
+// YAML::Load reads one document and says nothing of the rest. YAML::LoadAll would, but it never returns from a stray
+// ',', so the documents are asked for one by one.
+std::optional<int> line_of_second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  if (!parser.HandleNextDocument(starts) || !parser.HandleNextDocument(starts)) return std::nullopt;
+  return starts.last_line;
+}
+
 std::string known_list(std::span<const std::string_view> known) {
-  return "known keys: " + join_or(known);
+  return "known keys: " + join(known, " and ");
 }
 
 }  // namespace
@@ -65,32 +93,31 @@ void YamlReader::wrong_type(const Value& value, std::string_view wanted, std::st
 
 std::optional<Value> YamlReader::document(std::string_view text) {
   text_ = text;
-  std::vector<YAML::Node> documents;
+  YAML::Node root;
+  std::optional<int> second;
   try {
-    documents = YAML::LoadAll(std::string(text));
+    root = YAML::Load(std::string(text));
+    second = line_of_second_document(std::string(text));
   } catch (const YAML::Exception& error) {
     faults_.add(error.mark.is_null() ? 0 : error.mark.line + 1, "this is no YAML: " + error.msg,
                 std::string(k_syntax_remedy));
     return std::nullopt;
-  } catch (const std::exception& error) {
-    faults_.add(0, std::string("this is no YAML: ") + error.what(), std::string(k_syntax_remedy));
+  }
+  if (second) {
+    faults_.add(*second, "what begins here belongs to no key above; is it a second YAML document?",
+                "correct the indentation; a line '---' may only come first");
     return std::nullopt;
   }
-  if (documents.empty() || documents.front().IsNull()) {
+  if (!root.IsDefined() || root.IsNull()) {
     faults_.add(0, "the file is empty", "begin with the example, etc/shapleyd.yaml");
     return std::nullopt;
   }
-  if (documents.size() > 1) {
-    faults_.add(line_of(documents[1]), "a second YAML document begins here; only one is read",
-                "remove the line '---' and what does not belong to the configuration");
+  Value document{root, line_of(root), "the file"};
+  if (!root.IsMap()) {
+    wrong_type(document, "a list of 'key: value'", "begin with the example, etc/shapleyd.yaml");
     return std::nullopt;
   }
-  if (!documents.front().IsMap()) {
-    wrong_type({documents.front(), line_of(documents.front()), "the file"}, "a list of 'key: value'",
-               "begin with the example, etc/shapleyd.yaml");
-    return std::nullopt;
-  }
-  return Value{documents.front(), line_of(documents.front()), "the file"};
+  return document;
 }
 
 std::optional<Mapping> YamlReader::unique_entries(const Value& value, std::string_view context) {

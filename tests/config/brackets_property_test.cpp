@@ -1,0 +1,89 @@
+// expand_brackets against an expander that knows the values beforehand and writes the notation from them.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "config/brackets.hpp"
+
+namespace shapley::config {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string padded(int value, int width) {
+  std::string digits = std::to_string(value);
+  while (static_cast<int>(digits.size()) < width) digits = "0" + digits;
+  return digits;
+}
+
+// The notation and, found naively, what it stands for.
+struct Written {
+  std::string text;
+  Names values;
+};
+
+Written pick_group() {
+  Written group{"[", {}};
+  const auto ranges = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < ranges; ++i) {
+    const auto first = *rc::gen::inRange(0, 120);
+    const auto last = first + *rc::gen::inRange(0, 15);
+    const auto width = *rc::gen::element(1, 1, 2, 3);
+    // Both ends with one number of digits whenever there are zeros in front.
+    const int digits = width > static_cast<int>(std::to_string(first).size()) ? width : 1;
+    if (i > 0) group.text += ',';
+    group.text += padded(first, digits);
+    if (last > first || *rc::gen::arbitrary<bool>()) group.text += '-' + padded(last, digits);
+    for (int value = first; value <= last; ++value) group.values.push_back(padded(value, digits));
+  }
+  group.text += ']';
+  return group;
+}
+
+Written pick_name() {
+  Written name{*rc::gen::element<std::string>("n", "gpu-", "r0.", "A_", "4u"), {}};
+  name.values = {name.text};
+  const auto groups = *rc::gen::inRange(0, 3);
+  for (int i = 0; i < groups; ++i) {
+    const Written group = pick_group();
+    const auto suffix = *rc::gen::element<std::string>("", "b", "-x", "7");
+    name.text += group.text + suffix;
+    Names longer;
+    for (const std::string& begun : name.values) {
+      for (const std::string& value : group.values) longer.push_back(begun + value + suffix);
+    }
+    name.values = longer;
+  }
+  return name;
+}
+
+RC_GTEST_PROP(Brackets, ExpandToWhatTheyWereWrittenFrom, ()) {
+  std::string text;
+  Names expected;
+  const auto count = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < count; ++i) {
+    const Written name = pick_name();
+    text += (i > 0 ? *rc::gen::element<std::string>(",", ", ", " ,") : std::string()) + name.text;
+    expected.insert(expected.end(), name.values.begin(), name.values.end());
+  }
+  const auto names = expand_brackets(text);
+  RC_ASSERT(names.has_value());
+  RC_ASSERT(*names == expected);
+}
+
+RC_GTEST_PROP(Brackets, OfRandomCharactersNeverCrash, ()) {
+  const auto text = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("n1029[]-,. _*x")));
+  const auto names = expand_brackets(text);
+  if (names) {
+    RC_ASSERT(!names->empty());
+    for (const std::string& name : *names) RC_ASSERT(name.find_first_of("[], *") == std::string::npos);
+  } else {
+    RC_ASSERT(names.error().what.starts_with("character "));
+  }
+}
+
+}  // namespace
+}  // namespace shapley::config

@@ -1,0 +1,156 @@
+#include "config/configuration.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace shapley::config {
+namespace {
+
+Configuration parsed(const std::string& yaml) {
+  auto configuration = parse(yaml);
+  if (configuration) return *std::move(configuration);
+  ADD_FAILURE() << format_faults(configuration.error(), "test");
+  return {};
+}
+
+TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
+  const Configuration c = parsed("organizations: [{name: physics}]");
+  EXPECT_EQ(c.ledger, "/var/lib/shapley/ledger.db");
+  EXPECT_EQ(c.socket, "/run/shapley/shapleyd.sock");
+  EXPECT_EQ(c.slurm_user, "slurm");
+  EXPECT_EQ(c.contribution, fairness::Contribution::direct_contr);
+  EXPECT_EQ(c.order, Order::strict);
+  EXPECT_EQ(c.rank_weight, 10000U);
+  EXPECT_EQ(c.mode, Mode::priorities);
+  EXPECT_EQ(c.period, Period::none);
+  EXPECT_EQ(c.stale_after, Duration{300});
+  EXPECT_EQ(c.weights, (std::vector<std::pair<std::string, std::int64_t>>{{"cpu", 1}}));
+  ASSERT_EQ(c.organizations.size(), 1U);
+  EXPECT_EQ(c.organizations[0].name, "physics");
+  EXPECT_EQ(c.organizations[0].title, "");
+  EXPECT_TRUE(c.organizations[0].rules.empty());
+  EXPECT_TRUE(c.organizations[0].nodes.empty());
+}
+
+TEST(Configuration, ReadsEveryKey) {
+  const Configuration c = parsed(R"(
+ledger: /srv/books/ledger.db
+socket: /run/other.sock
+slurm_user: "1005"
+contribution: shapley_rate
+order: weighted
+rank_weight: 500
+mode: observe
+period: quarterly
+stale_after: 2h
+weights: {cpu: 1, gres/gpu: 32, "gres/gpu:a100": 64}
+organizations:
+  - name: Physics-1.a_b
+    title: "Institut für Physik: Optik"
+    accounts: [Physics, astro]
+    partitions: [Gpu]
+    qos: [HIGH]
+    users: [alice, 1001]
+    groups: [staff]
+    nodes:
+      - n[1-2]
+      - {nodes: "gpu1,gpu2", share: 1/3, from: 2026-01-01, until: 2030-01-01T12:00:00Z}
+)");
+  EXPECT_EQ(c.ledger, "/srv/books/ledger.db");
+  EXPECT_EQ(c.socket, "/run/other.sock");
+  EXPECT_EQ(c.slurm_user, "1005");
+  EXPECT_EQ(c.contribution, fairness::Contribution::shapley_rate);
+  EXPECT_EQ(c.order, Order::weighted);
+  EXPECT_EQ(c.rank_weight, 500U);
+  EXPECT_EQ(c.mode, Mode::observe);
+  EXPECT_EQ(c.period, Period::quarterly);
+  EXPECT_EQ(c.stale_after, Duration{7200});
+  EXPECT_EQ(c.weights,
+            (std::vector<std::pair<std::string, std::int64_t>>{{"cpu", 1}, {"gres/gpu", 32}, {"gres/gpu:a100", 64}}));
+  ASSERT_EQ(c.organizations.size(), 1U);
+  const OrganizationConfig& o = c.organizations[0];
+  EXPECT_EQ(o.name, "Physics-1.a_b");
+  EXPECT_EQ(o.title, "Institut für Physik: Optik");
+  EXPECT_EQ(o.line, 13);
+  ASSERT_EQ(o.nodes.size(), 2U);
+  EXPECT_EQ(o.nodes[0].nodes, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(o.nodes[0].parts_per_million, 1'000'000);
+  EXPECT_EQ(o.nodes[0].from, k_beginning_of_time);
+  EXPECT_EQ(o.nodes[0].until, k_end_of_time);
+  EXPECT_EQ(o.nodes[0].line, 21);
+  EXPECT_EQ(o.nodes[1].nodes, (std::vector<std::string>{"gpu1", "gpu2"}));
+  EXPECT_EQ(o.nodes[1].parts_per_million, 333'333);
+  EXPECT_EQ(o.nodes[1].from, Instant{1767225600});   // date -u -d 2026-01-01 +%s
+  EXPECT_EQ(o.nodes[1].until, Instant{1893499200});  // date -u -d '2030-01-01 12:00' +%s
+  EXPECT_EQ(o.nodes[1].line, 22);
+}
+
+TEST(Configuration, OrdersRulesByKindAndFoldsWhatSlurmFolds) {
+  // Kinds are tried in this order, whatever the order of the keys.
+  const Configuration c = parsed(R"(
+organizations:
+  - groups: [Staff]
+    users: [Alice]
+    qos: [HIGH]
+    partitions: [Gpu]
+    accounts: [Physics, ASTRO]
+    name: physics
+)");
+  const std::vector<Rule>& rules = c.organizations.at(0).rules;
+  ASSERT_EQ(rules.size(), 6U);
+  const std::vector<std::pair<RuleKind, std::string>> expected = {
+      {RuleKind::account, "physics"}, {RuleKind::account, "astro"}, {RuleKind::partition, "Gpu"},
+      {RuleKind::qos, "high"},        {RuleKind::user, "Alice"},    {RuleKind::group, "Staff"}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(rules[i].kind, expected[i].first) << i;
+    EXPECT_EQ(rules[i].name, expected[i].second) << i;
+  }
+  EXPECT_EQ(rules[0].line, 7);
+  EXPECT_EQ(rules[5].line, 3);
+}
+
+TEST(Configuration, KeepsTheOrderOfOrganizations) {
+  const Configuration c = parsed("organizations: [{name: z}, {name: a}, {name: m}]");
+  ASSERT_EQ(c.organizations.size(), 3U);
+  EXPECT_EQ(c.organizations[0].name, "z");
+  EXPECT_EQ(c.organizations[1].name, "a");
+  EXPECT_EQ(c.organizations[2].name, "m");
+}
+
+TEST(Configuration, FollowsAliases) {
+  const Configuration c = parsed(R"(
+organizations:
+  - {name: a, nodes: [{nodes: &pool "p[1-2]", share: 1/2}]}
+  - {name: b, nodes: [{nodes: *pool, share: 1/2}]}
+)");
+  ASSERT_EQ(c.organizations.size(), 2U);
+  EXPECT_EQ(c.organizations[1].nodes.at(0).nodes, (std::vector<std::string>{"p1", "p2"}));
+}
+
+TEST(Configuration, OneNameMayBeAnAccountHereAndAPartitionThere) {
+  EXPECT_EQ(
+      parsed("organizations: [{name: a, accounts: [x]}, {name: b, partitions: [x], users: [x]}]").organizations.size(),
+      2U);
+}
+
+TEST(Configuration, ThreeThirdsAreAWhole) {
+  const Configuration c = parsed(R"(
+organizations:
+  - {name: a, nodes: [{nodes: n1, share: 1/3}]}
+  - {name: b, nodes: [{nodes: n1, share: 33.3333%}]}
+  - {name: c, nodes: [{nodes: n1, share: 1/3}]}
+)");
+  EXPECT_EQ(c.organizations.size(), 3U);
+}
+
+TEST(FormatFaults, WritesFileLineFaultAndRemedy) {
+  EXPECT_EQ(format_faults({{0, "the file is empty", "fill it"}, {7, "unknown key 'x'", "known keys: y"}}, "f.yaml"),
+            "f.yaml: the file is empty; fill it\nf.yaml:7: unknown key 'x'; known keys: y");
+  EXPECT_EQ(format_faults({}, "f.yaml"), "");
+}
+
+}  // namespace
+}  // namespace shapley::config

@@ -1,0 +1,98 @@
+#include "config/values.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace shapley::config {
+namespace {
+
+std::optional<std::int64_t> share(std::string_view text) {
+  const auto parsed = parse_share(text);
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+TEST(Share, IsReadFromFractionPercentageAndDecimal) {
+  EXPECT_EQ(share("1"), 1'000'000);
+  EXPECT_EQ(share("1/1"), 1'000'000);
+  EXPECT_EQ(share("100%"), 1'000'000);
+  EXPECT_EQ(share("100 %"), 1'000'000);
+  EXPECT_EQ(share("1/4"), 250'000);
+  EXPECT_EQ(share("25%"), 250'000);
+  EXPECT_EQ(share("0.25"), 250'000);
+  EXPECT_EQ(share("33.3%"), 333'000);
+  EXPECT_EQ(share("33.3333%"), 333'333);
+  EXPECT_EQ(share("999999999/999999999"), 1'000'000);
+  EXPECT_EQ(share("0.000001"), 1);
+}
+
+TEST(Share, IsRoundedDownSoThatPartsOfOneNeverExceedIt) {
+  EXPECT_EQ(share("1/3"), 333'333);
+  EXPECT_EQ(share("2/3"), 666'666);
+  EXPECT_EQ(share("99.99999%"), 999'999);
+  EXPECT_EQ(share("0.9999999"), 999'999);
+}
+
+TEST(Share, OutsideItsRangeIsRefused) {
+  for (const char* text :
+       {"0",    "0%",   "0/5", "4/3",  "1.01", "101%", "0.0000001", "1/1000001", "1000000000/1000000001",
+        "-1/3", "1/-3", "1/0", "",     "%",    "/",    "1/",        "/3",        "1/3/3",
+        "1e-1", ".5",   "1.",  "half", "1 /3", "+1",   "0x1",       "1/3%",      "1..2"}) {
+    EXPECT_EQ(share(text), std::nullopt) << text;
+  }
+}
+
+TEST(Duration, HasSecondsAsItsUnit) {
+  EXPECT_EQ(parse_duration("300")->value, 300);
+  EXPECT_EQ(parse_duration("45s")->value, 45);
+  EXPECT_EQ(parse_duration("5m")->value, 300);
+  EXPECT_EQ(parse_duration("1h")->value, 3600);
+  EXPECT_EQ(parse_duration("8760h")->value, 365 * 24 * 3600);
+  for (const char* text : {"", "0", "0m", "-5", "5 m", "5min", "m", "1.5h", "5M", "1d", "8761h", "9999999999", "5mm"}) {
+    EXPECT_FALSE(parse_duration(text).has_value()) << text;
+  }
+}
+
+TEST(Integer, KeepsItsRange) {
+  const IntegerRange range{1, 1000};
+  EXPECT_EQ(*parse_integer("1", range), 1);
+  EXPECT_EQ(*parse_integer("1000", range), 1000);
+  for (const char* text : {"", "0", "1001", "-1", "1.0", "1 ", " 1", "1e3", "99999999999999999999", "ten", "+1"}) {
+    EXPECT_FALSE(parse_integer(text, range).has_value()) << text;
+  }
+}
+
+TEST(FormatShare, WritesNoMoreDigitsThanItNeeds) {
+  EXPECT_EQ(format_share(1'000'000), "100 %");
+  EXPECT_EQ(format_share(333'333), "33.3333 %");
+  EXPECT_EQ(format_share(500'000), "50 %");
+  EXPECT_EQ(format_share(1), "0.0001 %");
+  EXPECT_EQ(format_share(1'500'000), "150 %");
+  EXPECT_EQ(format_share(10'100), "1.01 %");
+}
+
+TEST(Nearest, FindsSlipsOfThePenAndNothingElse) {
+  constexpr std::array<std::string_view, 4> k_known = {"ledger", "socket", "order", "organizations"};
+  EXPECT_EQ(nearest("leger", k_known), "ledger");
+  EXPECT_EQ(nearest("Ledger", k_known), "ledger");
+  EXPECT_EQ(nearest("ldeger", k_known), "ledger");
+  EXPECT_EQ(nearest("sokcet", k_known), "socket");
+  EXPECT_EQ(nearest("organisations", k_known), "organizations");
+  EXPECT_EQ(nearest("oder", k_known), "order");
+  EXPECT_EQ(nearest("priority", k_known), "");
+  EXPECT_EQ(nearest("", k_known), "");
+  EXPECT_EQ(nearest(std::string(100'000, 'x'), k_known), "");
+}
+
+TEST(Shown, FitsOneLineOfATerminal) {
+  EXPECT_EQ(shown("plain"), "'plain'");
+  EXPECT_EQ(shown("a\nb\x1b[2J"), "'a?b?[2J'");
+  EXPECT_EQ(shown(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
+}
+
+}  // namespace
+}  // namespace shapley::config
