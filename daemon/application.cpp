@@ -1,0 +1,167 @@
+#include "daemon/application.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/server.hpp"
+#include "daemon/service.hpp"
+#include "daemon/site.hpp"
+#include "daemon/version.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+Instant wall_clock() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return Instant{std::chrono::duration_cast<std::chrono::seconds>(now).count()};
+}
+
+// Tells a supervisor how we are, by the protocol of sd_notify(3). Nobody asked: nothing is sent.
+void notify(const std::string& state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  if (path == nullptr || *path == '\0') return;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = std::strlen(path);
+  if (length >= sizeof address.sun_path) return;
+  std::memcpy(address.sun_path, path, length);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
+  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return;
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
+  if (::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+               size) < 0) {
+    spdlog::warn("daemon: notify {}: {}", path, std::strerror(errno));
+  }
+  ::close(descriptor);
+}
+
+void log_faults(const std::vector<config::Fault>& faults, const std::filesystem::path& file) {
+  for (const config::Fault& fault : faults) {
+    std::string line = config::format_faults({fault}, file.string());
+    while (line.ends_with('\n')) line.pop_back();
+    spdlog::error("configuration: {}", line);
+  }
+}
+
+class Application {
+ public:
+  Application(std::filesystem::path file, std::unique_ptr<Service> service)
+      : file_(std::move(file)),
+        service_(std::move(service)),
+        server_(io_, *service_, wall_clock, Server::Limits{}),
+        signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+
+  ExitCode run() {
+    if (const auto opened = server_.open(); !opened) {
+      spdlog::error("{}", opened.error().what);
+      return ExitCode::socket;
+    }
+    wait_for_signal();
+    spdlog::info("{}: ready on {}", k_program, service_->site().configuration.socket.string());
+    notify("READY=1");
+    io_.run();
+    return ExitCode::success;
+  }
+
+ private:
+  void wait_for_signal() {
+    signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+      if (error) return;
+      if (signal == SIGHUP) {
+        reload();
+        wait_for_signal();
+      } else {
+        stop(signal);
+      }
+    });
+  }
+
+  void reload() {
+    spdlog::info("configuration: {}: reload", file_.string());
+    auto site = load_site(file_);
+    if (!site) {
+      log_faults(site.error(), file_);
+      spdlog::error("configuration: {}: not taken over; the running configuration stays", file_.string());
+      return;
+    }
+    if (const auto reloaded = service_->reload(std::move(*site), wall_clock()); !reloaded) {
+      spdlog::error("configuration: {}: not taken over: {}; the running configuration stays", file_.string(),
+                    reloaded.error().what);
+      return;
+    }
+    spdlog::info("configuration: {}: in force", file_.string());
+    server_.push();
+  }
+
+  void stop(int signal) {
+    spdlog::info("daemon: {}: stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+    notify("STOPPING=1");
+    service_->process(wall_clock());
+    server_.push();
+    server_.close();
+    service_->stop(wall_clock());
+  }
+
+  std::filesystem::path file_;
+  boost::asio::io_context io_{1};
+  std::unique_ptr<Service> service_;
+  Server server_;
+  boost::asio::signal_set signals_;
+};
+
+}  // namespace
+
+ExitCode check_configuration(const std::filesystem::path& file) {
+  const auto site = load_site(file);
+  if (!site) {
+    fmt::print(stderr, "{}", config::format_faults(site.error(), file.string()));
+    return ExitCode::configuration;
+  }
+  const config::Configuration& c = site->configuration;
+  std::size_t claims = 0;
+  for (const config::OrganizationConfig& o : c.organizations) {
+    for (const config::NodeClaim& claim : o.nodes) claims += claim.nodes.size();
+  }
+  fmt::print(
+      "{}: no fault: {} organizations, {} rules, {} claims of nodes; contribution {}, order {}, mode {}, period {}; "
+      "slurm_user {} (uid {}); ledger {}, socket {}\n",
+      file.string(), c.organizations.size(), site->rules.size(), claims, fairness::name_of(c.contribution),
+      c.order == config::Order::strict ? "strict" : "weighted",
+      c.mode == config::Mode::observe ? "observe" : "priorities", name_of(c.period), c.slurm_user, site->slurm_uid,
+      c.ledger.string(), c.socket.string());
+  return ExitCode::success;
+}
+
+ExitCode run(const std::filesystem::path& file) {
+  // Whoever reads our log or notifications may go away; that must not end the daemon.
+  std::signal(SIGPIPE, SIG_IGN);
+  auto site = load_site(file);
+  if (!site) {
+    log_faults(site.error(), file);
+    return ExitCode::configuration;
+  }
+  Service::Options options;
+  options.configuration_file = file;
+  auto service = Service::start(std::move(*site), std::move(options), wall_clock());
+  if (!service) {
+    spdlog::error("{}", service.error().what);
+    return ExitCode::ledger;
+  }
+  return Application(file, std::move(*service)).run();
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,58 @@
+// shapleyd: command line and log; everything else is in application.cpp.
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "daemon/application.hpp"
+#include "daemon/version.hpp"
+
+namespace {
+
+using shapley::daemon::ExitCode;
+
+void set_up_log(spdlog::level::level_enum level) {
+  auto logger = spdlog::stderr_logger_st("shapleyd");
+  logger->set_level(level);
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+  logger->flush_on(spdlog::level::trace);
+  spdlog::set_default_logger(logger);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App cli("shapleyd keeps the books of a Slurm cluster that several organizations share, and ranks them");
+  std::filesystem::path file = "/etc/shapley/shapleyd.yaml";
+  bool check = false;
+  bool foreground = true;
+  spdlog::level::level_enum level = spdlog::level::info;
+  const std::map<std::string, spdlog::level::level_enum> levels{{"debug", spdlog::level::debug},
+                                                                {"info", spdlog::level::info},
+                                                                {"warning", spdlog::level::warn},
+                                                                {"error", spdlog::level::err}};
+  cli.add_option("--config", file, "Configuration file")->capture_default_str();
+  cli.add_flag("--check-config", check, "Check the configuration file, say what it means, and exit (1: it has faults)");
+  cli.add_flag("--foreground", foreground, "Run in the foreground, logging to standard error (the only mode)");
+  cli.add_option("--log-level", level, "debug, info, warning or error")
+      ->transform(CLI::CheckedTransformer(levels))
+      ->type_name("LEVEL");
+  cli.set_version_flag("--version", std::string(shapley::daemon::k_program));
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool informed = cli.exit(error) == 0;
+    return static_cast<int>(informed ? ExitCode::success : ExitCode::usage);
+  }
+  try {
+    set_up_log(level);
+    return static_cast<int>(check ? shapley::daemon::check_configuration(file) : shapley::daemon::run(file));
+  } catch (const std::exception& error) {
+    spdlog::critical("daemon: unexpected: {}; this is a defect of shapleyd, please report it", error.what());
+    return static_cast<int>(ExitCode::internal);
+  }
+}

@@ -1,0 +1,313 @@
+#include "daemon/observer.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "daemon/run_facts.hpp"
+#include "daemon/wait_writer.hpp"
+
+namespace shapley::daemon {
+
+using fairness::CloseReason;
+using fairness::SegmentKind;
+using protocol::JobRecord;
+using protocol::JobState;
+
+namespace {
+
+enum class Freshness { news, stale, same_second };
+
+// Whether a record of a live run can be newer than what the books hold of it. An ended run is final: always news.
+Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant observed_at) {
+  const std::optional<Instant> edge = run.last_edge();
+  if (!edge || facts.now == RunFacts::Now::ended) return Freshness::news;
+  if (*edge > observed_at) return Freshness::stale;
+  const bool same_second = *edge == observed_at;
+  if (facts.now == RunFacts::Now::running && !run.is_open() && same_second) return Freshness::same_second;
+  if (facts.now == RunFacts::Now::suspended && run.is_open() && run.open_begin() >= facts.pivot) {
+    if (run.open_begin() > facts.pivot) return Freshness::stale;
+    if (same_second) return Freshness::same_second;
+  }
+  return Freshness::news;
+}
+
+// Makes the books' run seconds in [start, pivot) equal to the record's.
+void settle_before_pivot(const RunFacts& facts, RunWriter& run, CloseReason at_end) {
+  const Duration excess = run.seconds_within(facts.start, facts.pivot) - facts.before;
+  const bool runs_on = facts.now == RunFacts::Now::running || facts.end > facts.pivot;
+  if (run.is_open() && run.open_begin() <= facts.pivot && (!runs_on || excess.value > 0)) {
+    // Suspensions that nobody saw lie somewhere before the pivot; they are taken to be the last seconds before it.
+    const Instant stop = facts.pivot - Duration{std::max<std::int64_t>(excess.value, 0)};
+    run.close(stop, facts.now == RunFacts::Now::ended && !runs_on ? at_end : CloseReason::suspended);
+  }
+  const Duration missing = facts.before - run.seconds_within(facts.start, facts.pivot);
+  if (missing.value > 0) run.fill(facts.start, facts.pivot, missing, CloseReason::suspended);
+}
+
+void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
+  switch (facts.now) {
+    case RunFacts::Now::suspended:
+      return;
+    case RunFacts::Now::running:
+      if (!run.is_open()) run.open(std::max(facts.pivot, run.latest_end().value_or(facts.pivot)));
+      run.apply_resize(observed_at);
+      return;
+    case RunFacts::Now::ended:
+      if (run.is_open()) run.close(facts.end, at_end);
+      const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
+      if (missing.value > 0) run.fill(facts.pivot, facts.end, missing, at_end);
+      return;
+  }
+}
+
+// One record against the books; collects what observe_job returns.
+class JobObserver {
+ public:
+  JobObserver(const fairness::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
+              const std::vector<PastSegment>& past)
+      : books_(books),
+        record_(record),
+        scan_(scan),
+        rules_(rules),
+        past_(past),
+        memory_(books.find_job(JobId{record.job_id})) {
+    const std::string_view name = rules.classifier.organization_of({.account = record.account,
+                                                                    .account_ancestors = record.account_ancestors,
+                                                                    .partition = record.partition,
+                                                                    .qos = record.qos,
+                                                                    .user_id = record.user_id,
+                                                                    .group_id = record.group_id});
+    organization_ = name.empty() ? fairness::k_guests : name;
+    for (const fairness::SegmentKey& key : segments()) {
+      if (key.kind == SegmentKind::run) runs_.insert(key.anchor);
+    }
+  }
+
+  Observation observe() {
+    if (record_.state == JobState::pending) {
+      settle_requeue();
+    } else {
+      settle_started();
+    }
+    settle_wait();
+    describe();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<fairness::SegmentKey> segments() const {
+    return memory_ == nullptr ? std::vector<fairness::SegmentKey>{} : memory_->segments;
+  }
+
+  RunWriter writer(Instant start) {
+    RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
+    run.job_state = record_.slurm_state;
+    if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
+    run.shares = rules_.weighting.shares_of(record_);
+    if (record_.resize_time > 0) run.resized = Instant{record_.resize_time};
+    return RunWriter(books_, past_, std::move(run), out_.events);
+  }
+
+  // The record's own run, and earlier runs that must be over since it began.
+  void settle_started() {
+    std::optional<RunFacts> facts = facts_of(record_, scan_.at, out_.warnings);
+    if (!facts) {
+      out_.unsettled = record_.start_time > scan_.at.value;
+      if (record_.start_time <= 0) settle_requeue();
+      return;
+    }
+    for (const Instant start : runs_) {
+      if (start < facts->start) end_superseded_run(start, facts->start);
+    }
+    CloseReason at_end = CloseReason::ended;
+    RunWriter run = writer(facts->start);
+    const auto later = runs_.upper_bound(facts->start);
+    if (later != runs_.end() && facts->now != RunFacts::Now::ended) {
+      // The books are a run ahead. This one's end was not seen: it is counted as far as it was seen.
+      if (run.known()) return;
+      facts->end = facts->now == RunFacts::Now::suspended ? facts->pivot : std::min(scan_.at, *later);
+      facts->now = RunFacts::Now::ended;
+      at_end = CloseReason::vanished;
+    }
+    settle_run(*facts, run, at_end);
+  }
+
+  void settle_run(const RunFacts& facts, RunWriter& run, CloseReason at_end) {
+    const Freshness freshness = freshness_of(facts, run, scan_.at);
+    if (freshness == Freshness::same_second) out_.unsettled = true;
+    if (freshness != Freshness::news) return;
+    settle_before_pivot(facts, run, at_end);
+    settle_since_pivot(facts, run, scan_.at, at_end);
+  }
+
+  // A run that is open although a later one began: requeued at the new submit time. If the submit time lies before the
+  // run, the job was never requeued: slurmctld forgot the first start (killed before it saved it, or nodes had to boot
+  // first).
+  void end_superseded_run(Instant start, Instant next_start) {
+    RunWriter run = writer(start);
+    const Instant submit{record_.submit_time};
+    if (!run.is_open()) return;
+    if (submit >= run.open_begin()) {
+      run.close(std::min(submit, next_start), CloseReason::requeued);
+    } else {
+      run.retract(scan_.at);
+    }
+  }
+
+  // A record without a run of its own: whatever run is open is over, at the earliest end that Slurm's times allow.
+  void settle_requeue() {
+    if (record_.completing && record_.start_time > 0 && record_.end_time >= record_.start_time) {
+      // The requeue is under way and the record still tells of the run.
+      if (const auto facts = facts_of(record_, scan_.at, out_.warnings)) {
+        RunWriter run = writer(facts->start);
+        settle_run(*facts, run, CloseReason::requeued);
+      }
+    }
+    for (const Instant start : runs_) end_requeued_run(start);
+  }
+
+  void end_requeued_run(Instant start) {
+    if (record_.completing && start == Instant{record_.start_time}) return;
+    RunWriter run = writer(start);
+    if (!run.is_open() || scan_.at < run.open_begin()) return;
+    std::optional<Instant> end;
+    for (const Instant candidate : {Instant{record_.end_time}, Instant{record_.submit_time}}) {
+      const bool fits = candidate >= run.open_begin() && candidate <= scan_.at;
+      if (fits) end = std::min(end.value_or(candidate), candidate);
+    }
+    if (end) {
+      run.close(*end, CloseReason::requeued);
+    } else if (scan_.at == run.open_begin()) {
+      out_.unsettled = true;
+    } else if (!record_.completing) {
+      out_.warnings.push_back(
+          fmt::format("observer: {}: pending again without a requeue; slurmctld forgot its start at {}, "
+                      "which is taken back",
+                      name_of(record_), start.value));
+      run.retract(scan_.at);
+    }
+  }
+
+  void settle_wait() {
+    WaitWriter wait(books_, JobId{record_.job_id}, record_.slurm_state, out_.events);
+    const bool settled = record_.state == JobState::pending
+                             ? wait.settle_pending({.amount = wanted(),
+                                                    .organization = organization_,
+                                                    .eligible = Instant{record_.eligible_time},
+                                                    .submit = Instant{record_.submit_time},
+                                                    .observed_at = scan_.at,
+                                                    .previous_scan = scan_.previous})
+                             : wait.settle_started({.start = Instant{record_.start_time},
+                                                    .end = Instant{record_.end_time},
+                                                    .ran = !record_.nodes.empty(),
+                                                    .observed_at = scan_.at});
+    if (!settled) out_.unsettled = true;
+  }
+
+  // What the job asks for now; nothing while something but resources holds it back.
+  [[nodiscard]] MicroProcessors wanted() const {
+    const bool startable = record_.wait == protocol::WaitReason::startable && !record_.completing;
+    return startable ? rules_.weighting.waiting_of(record_) : MicroProcessors{};
+  }
+
+  // Once for each (job, submit time): when the books hear of the job, and when they get its first segment since a
+  // requeue.
+  void describe() {
+    const Instant submit{record_.submit_time};
+    if (memory_ != nullptr) {
+      const bool opens = std::any_of(out_.events.begin(), out_.events.end(), [](const fairness::Event& e) {
+        return std::holds_alternative<fairness::SegmentOpened>(e);
+      });
+      if (!opens || memory_->segments.empty()) return;
+      for (const fairness::SegmentKey& key : memory_->segments) {
+        const fairness::LiveSegment* live = books_.find_segment(key);
+        if (live != nullptr && live->opened.begin >= submit) return;
+      }
+    }
+    out_.events.insert(out_.events.begin(), description());
+  }
+
+  [[nodiscard]] fairness::Event description() const {
+    std::optional<std::uint32_t> task;
+    if (record_.array_task_id >= 0) task = static_cast<std::uint32_t>(record_.array_task_id);
+    return fairness::JobDescribed{.job = JobId{record_.job_id},
+                                  .submit = Instant{record_.submit_time},
+                                  .organization = organization_,
+                                  .array_job = record_.array_job_id,
+                                  .array_task = task,
+                                  .het_job = record_.het_job_id,
+                                  .user_id = record_.user_id,
+                                  .group_id = record_.group_id,
+                                  .account = record_.account,
+                                  .partition = record_.partition,
+                                  .qos = record_.qos,
+                                  .name = record_.name,
+                                  .wckey = record_.wckey};
+  }
+
+  const fairness::State& books_;
+  const JobRecord& record_;
+  const Scan scan_;
+  const ReadingRules& rules_;
+  const std::vector<PastSegment>& past_;
+  const fairness::JobMemory* memory_;
+  std::string organization_;
+  std::set<Instant> runs_;  // starts of the runs that the books remember
+  Observation out_;
+};
+
+Observation observe_capacity(const fairness::State& books, const std::string& node, MicroProcessors offered,
+                             Instant observed_at, std::optional<Instant> last_change) {
+  Observation out;
+  if (books.capacity(node) == offered || (last_change && *last_change > observed_at)) return out;
+  if (last_change == observed_at) {
+    out.unsettled = true;
+    return out;
+  }
+  // A node that offers nothing and was never heard of needs no event.
+  if (!books.capacity(node) && offered.value == 0) return out;
+  out.events.emplace_back(fairness::CapacityChanged{node, observed_at, 0, offered});
+  return out;
+}
+
+}  // namespace
+
+Observation observe_job(const fairness::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
+                        const std::vector<PastSegment>& past) {
+  return JobObserver(books, record, scan, rules, past).observe();
+}
+
+Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive) {
+  Observation out;
+  const fairness::JobMemory* memory = books.find_job(job);
+  if (memory == nullptr) return out;
+  for (const fairness::SegmentKey& key : memory->segments) {
+    const fairness::LiveSegment* live = books.find_segment(key);
+    if (live == nullptr || live->end) continue;
+    const Instant end = std::max(live->opened.begin, last_alive);
+    out.events.emplace_back(fairness::SegmentClosed{key, end, CloseReason::vanished, ""});
+    if (key.kind == SegmentKind::run) {
+      out.warnings.push_back(
+          fmt::format("observer: job {}: slurmctld no longer has it and its end was not seen; its run since {} "
+                      "is counted until {}, when it was last known to run",
+                      job.value, live->opened.begin.value, end.value));
+    }
+  }
+  return out;
+}
+
+Observation observe_node(const fairness::State& books, const protocol::NodeRecord& record, Instant observed_at,
+                         std::optional<Instant> last_change, const ReadingRules& rules) {
+  const MicroProcessors offered = record.usable ? rules.weighting.capacity_of(record) : MicroProcessors{};
+  return observe_capacity(books, record.name, offered, observed_at, last_change);
+}
+
+Observation observe_gone_node(const fairness::State& books, const std::string& node, Instant observed_at,
+                              std::optional<Instant> last_change) {
+  return observe_capacity(books, node, MicroProcessors{}, observed_at, last_change);
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,97 @@
+#include "daemon/queries.hpp"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "daemon/version.hpp"
+#include "ledger/jobs_report.hpp"
+#include "ledger/report.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+using nlohmann::json;
+
+json error_answer(Errc code, std::string what) {
+  return {{"error", {{"code", name_of(code)}, {"what", std::move(what)}}}};
+}
+
+json daemon_object(Service& service) {
+  const config::Configuration& c = service.site().configuration;
+  return {{"version", k_version_text},
+          {"pid", ::getpid()},
+          {"started_at", service.started_at().value},
+          {"ledger", c.ledger.string()},
+          {"socket", c.socket.string()},
+          {"configuration", service.options().configuration_file.string()},
+          {"events", service.books().last_sequence()},
+          {"events_since_checkpoint", service.books().events_since_checkpoint()},
+          {"replayed_at_start", service.books().replayed_at_start()},
+          {"lost_runs", service.intake().lost_runs()},
+          {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
+          {"order", c.order == config::Order::strict ? "strict" : "weighted"},
+          {"rank_generation", service.ranks().generation}};
+}
+
+json plugin_object(const Service& service, Instant now) {
+  const auto& feeder = service.feeder();
+  if (!feeder) return {{"connected", false}, {"last_heard_at", 0}};
+  const auto last = service.intake().last_observation();
+  json object{{"connected", feeder->connected},
+              {"program", feeder->hello.program},
+              {"cluster", feeder->hello.cluster},
+              {"slurm_version", feeder->hello.slurm_version},
+              {"interval_ms", feeder->hello.interval_ms},
+              {"min_job_age_s", feeder->hello.min_job_age_s},
+              {"last_heard_at", feeder->last_heard.value},
+              {"age_s", std::max<std::int64_t>(0, now.value - feeder->last_heard.value)}};
+  if (last) object["last_observation"] = last->value;
+  return object;
+}
+
+json status(Service& service, const json& request, Instant now) {
+  fairness::Contribution contribution = service.site().configuration.contribution;
+  if (const auto asked = request.find("contribution"); asked != request.end()) {
+    const auto parsed = asked->is_string() ? fairness::parse_contribution(asked->get<std::string>()) : std::nullopt;
+    if (!parsed) {
+      return error_answer(Errc::invalid_argument, "contribution is direct_contr or shapley_rate, not " + asked->dump());
+    }
+    contribution = *parsed;
+  }
+  json report = ledger::status_report(service.books().state(), now, contribution);
+  report["daemon"] = daemon_object(service);
+  report["plugin"] = plugin_object(service, now);
+  return report;
+}
+
+json jobs(Service& service, const json& request, Instant now) {
+  const auto filter = ledger::parse_jobs_filter(request);
+  if (!filter) return error_answer(filter.error().code, filter.error().what);
+  auto report = ledger::jobs_report(service.books().ledger(), *filter, now);
+  if (!report) return error_answer(report.error().code, report.error().what);
+  return *std::move(report);
+}
+
+json dispatch(Service& service, const json& request, Instant now) {
+  if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
+    return error_answer(Errc::protocol, "a request is an object with a member \"request\"");
+  }
+  const auto name = request["request"].get<std::string>();
+  if (name == "ping") return {{"pong", k_program}, {"at", now.value}};
+  if (name == "status") return status(service, request, now);
+  if (name == "jobs") return jobs(service, request, now);
+  return error_answer(Errc::not_found, "unknown request '" + name + "'; known are jobs, ping, status");
+}
+
+}  // namespace
+
+std::string answer(Service& service, std::string_view request, Instant now) {
+  const json parsed = json::parse(request, nullptr, false);
+  const json reply =
+      parsed.is_discarded() ? error_answer(Errc::protocol, "the request is no JSON") : dispatch(service, parsed, now);
+  // Job names may hold any bytes; an answer is valid UTF-8 all the same.
+  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace shapley::daemon

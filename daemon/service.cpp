@@ -1,0 +1,150 @@
+#include "daemon/service.hpp"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "daemon/declarations.hpp"
+#include "daemon/version.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+ReadingRules reading_rules(const Site& site) {
+  return {protocol::Classifier(site.rules), Weighting(site.configuration.weights)};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now) {
+  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger));
+  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> last_observed, books.last_observed());
+  std::unique_ptr<Service> service(
+      new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
+  SHAPLEY_TRY(service->state_configuration(service->site_, now));
+  service->refresh_ranks(now);
+  spdlog::info("ledger: {}: open with {} events, {} of them replayed", service->site_.configuration.ledger.string(),
+               service->books_.last_sequence(), service->books_.replayed_at_start());
+  return service;
+}
+
+Service::Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now)
+    : site_(std::move(site)),
+      options_(std::move(options)),
+      books_(std::move(books)),
+      rules_(reading_rules(site_)),
+      intake_(std::make_unique<Intake>(books_, rules_, last_observed, options_.intake)),
+      started_at_(now),
+      last_checkpoint_(now) {
+  // Generations rise across restarts too, so that nobody takes an old order for a new one.
+  constexpr std::uint64_t k_generations_a_second = 1000;
+  ranks_.generation = static_cast<std::uint64_t>(now.value) * k_generations_a_second;
+}
+
+Expected<void> Service::state_configuration(const Site& site, Instant now) {
+  SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
+  const Declarations declarations = declare(site.configuration, site.text, declared, now);
+  SHAPLEY_TRY(books_.commit(declarations.events, now));
+  for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
+  return {};
+}
+
+Expected<void> Service::reload(Site site, Instant now) {
+  const config::Configuration& running = site_.configuration;
+  if (site.configuration.ledger != running.ledger || site.configuration.socket != running.socket) {
+    spdlog::warn("configuration: ledger and socket change only with a restart; {} and {} stay in use",
+                 running.ledger.string(), running.socket.string());
+    site.configuration.ledger = running.ledger;
+    site.configuration.socket = running.socket;
+  }
+  SHAPLEY_TRY(state_configuration(site, now));
+  site_ = std::move(site);
+  rules_ = reading_rules(site_);
+  ++configuration_generation_;
+  refresh_ranks(now);
+  return {};
+}
+
+void Service::begin_session(const protocol::Hello& hello, Instant now) {
+  constexpr std::int64_t k_ms = 1000;
+  intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms});
+  feeder_ = Feeder{true, hello, now};
+}
+
+void Service::end_session() {
+  intake_->end_session();
+  if (feeder_) feeder_->connected = false;
+}
+
+void Service::receive(FeederFrame frame, Instant now) {
+  if (feeder_) feeder_->last_heard = now;
+  intake_->receive(std::move(frame));
+}
+
+void Service::process(Instant now) {
+  // Before anything of the new day is booked.
+  succeeded("record the day's standings", books_.close_days(now));
+  if (succeeded("commit", intake_->process(now))) refresh_ranks(now);
+}
+
+void Service::tick(Instant now) {
+  process(now);
+  succeeded("commit", intake_->settle(now));
+  keep_house(now);
+  refresh_ranks(now);
+}
+
+void Service::keep_house(Instant now) {
+  books_.state().advance(now);
+  const bool due = books_.events_since_checkpoint() >= options_.checkpoint_events ||
+                   (now >= last_checkpoint_ + options_.checkpoint_interval && books_.events_since_checkpoint() > 0);
+  if (!due) return;
+  last_checkpoint_ = now;
+  succeeded("save a checkpoint", books_.checkpoint(now));
+}
+
+void Service::stop(Instant now) {
+  process(now);
+  succeeded("save a checkpoint", books_.checkpoint(now));
+}
+
+void Service::refresh_ranks(Instant now) {
+  fairness::State& state = books_.state();
+  const std::vector<std::string>& names = state.organizations();
+  std::vector<std::string> order;
+  for (const OrgId id : state.ranking(now, site_.configuration.contribution)) order.push_back(names.at(id.value));
+  ranks_.computed_at = now.value;
+  if (order == ranks_.organizations) return;
+  ranks_.organizations = std::move(order);
+  ++ranks_.generation;
+}
+
+bool Service::succeeded(std::string_view operation, const Expected<void>& result) {
+  const auto before = failures_.find(operation);
+  if (result) {
+    if (before != failures_.end()) {
+      spdlog::info("service: {}: works again", operation);
+      failures_.erase(before);
+    }
+    return true;
+  }
+  if (before == failures_.end() || before->second != result.error().what) {
+    spdlog::error("service: {}: {}; it is tried again every second", operation, result.error().what);
+    failures_.insert_or_assign(std::string(operation), result.error().what);
+  }
+  return false;
+}
+
+protocol::Welcome Service::welcome(std::uint64_t instance) const {
+  const config::Configuration& c = site_.configuration;
+  return {.version = protocol::k_version,
+          .program = std::string(k_program),
+          .act = c.mode == config::Mode::priorities,
+          .strict = c.order == config::Order::strict,
+          .weight = c.rank_weight,
+          .stale_after_s = static_cast<std::uint32_t>(c.stale_after.value),
+          .acknowledged = intake_->acknowledged(instance)};
+}
+
+}  // namespace shapley::daemon

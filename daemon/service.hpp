@@ -1,0 +1,95 @@
+// shapleyd without sockets: configuration, books, intake and ranks in one place. Time is passed in, so that tests own
+// it.
+//
+// Single-threaded. Errors of the ledger while running (disk full) are logged, once each, and leave everything as it
+// was: what was not committed is not acknowledged, and the next turn tries again.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "daemon/books.hpp"
+#include "daemon/intake.hpp"
+#include "daemon/observer.hpp"
+#include "daemon/site.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::daemon {
+
+class Service {
+ public:
+  struct Options {
+    std::filesystem::path configuration_file;
+    std::int64_t checkpoint_events = 100'000;  // replaying them takes about a second
+    Duration checkpoint_interval{600};
+    Intake::Limits intake;
+  };
+
+  // Opens the ledger, recovers the books and states the configuration in them.
+  [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now);
+
+  // Takes the new configuration over: ownership from `now` on (daemon/declarations.hpp). On error the old one stays.
+  // What only a restart can change (ledger, socket) keeps its old value, with a warning.
+  [[nodiscard]] Expected<void> reload(Site site, Instant now);
+
+  // ---- feeder ----
+  void begin_session(const protocol::Hello& hello, Instant now);
+  void end_session();
+  void receive(FeederFrame frame, Instant now);
+  [[nodiscard]] bool accepting() const { return intake_->accepting(); }
+  // Reads what was received against the books, commits, ranks anew. Call once for many frames.
+  void process(Instant now);
+  // Once a second: late settlements, dated changes of ownership, ranks, days, checkpoints; tries again what failed.
+  void tick(Instant now);
+  // Commits and saves a checkpoint.
+  void stop(Instant now);
+
+  // ---- what to tell feeders ----
+  [[nodiscard]] protocol::Welcome welcome(std::uint64_t instance) const;
+  [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const { return intake_->acknowledged(instance); }
+  [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] protocol::Rules rules() const { return {site_.rules}; }
+  [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
+
+  // ---- for queries ----
+  struct Feeder {
+    bool connected = false;
+    protocol::Hello hello;
+    Instant last_heard;
+  };
+  [[nodiscard]] Books& books() { return books_; }
+  [[nodiscard]] const Intake& intake() const { return *intake_; }
+  [[nodiscard]] const std::optional<Feeder>& feeder() const { return feeder_; }
+  [[nodiscard]] const Site& site() const { return site_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] Instant started_at() const { return started_at_; }
+
+ private:
+  Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
+
+  [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
+  void refresh_ranks(Instant now);
+  void keep_house(Instant now);
+  // Logs a failure once, until the operation succeeds or fails for another reason.
+  bool succeeded(std::string_view operation, const Expected<void>& result);
+
+  Site site_;
+  Options options_;
+  Books books_;
+  ReadingRules rules_;
+  std::unique_ptr<Intake> intake_;
+  std::optional<Feeder> feeder_;  // the last one, connected or not
+  protocol::Ranks ranks_;
+  std::uint64_t configuration_generation_ = 1;
+  Instant started_at_;
+  Instant last_checkpoint_;
+  std::map<std::string, std::string, std::less<>> failures_;  // operation -> cause, as logged
+};
+
+}  // namespace shapley::daemon

@@ -1,0 +1,133 @@
+#include "daemon/session.hpp"
+
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace shapley::daemon {
+
+Session::Session(Socket socket, Peer peer, SessionOwner& owner)
+    : socket_(std::move(socket)), peer_(peer), owner_(owner), handshake_(socket_.get_executor()) {}
+
+std::string Session::name() const {
+  const std::string_view what = !role_ ? "connection" : *role_ == protocol::Role::feeder ? "feeder" : "reader";
+  return fmt::format("{} (uid {}, pid {})", what, peer_.uid, peer_.pid);
+}
+
+void Session::start() {
+  handshake_.expires_after(k_handshake_patience);
+  handshake_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (error || self->role_) return;
+    spdlog::debug("server: {}: said nothing for {} s; closed", self->name(), k_handshake_patience.count());
+    self->close();
+  });
+  read();
+}
+
+void Session::welcome(protocol::Role role) {
+  role_ = role;
+  handshake_.cancel();
+  reader_.set_limit(role == protocol::Role::feeder ? protocol::k_max_frame_bytes : k_max_query_bytes);
+}
+
+void Session::read() {
+  if (closed_ || closing_ || reading_ || !owner_.may_read(*this)) return;
+  reading_ = true;
+  socket_.async_read_some(boost::asio::buffer(buffer_),
+                          [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
+                            self->reading_ = false;
+                            self->on_read(error, size);
+                          });
+}
+
+void Session::resume() {
+  read();
+}
+
+void Session::on_read(const boost::system::error_code& error, std::size_t size) {
+  if (closed_) return;
+  if (error) {
+    // The end of a connection is no news but for a feeder, of which the server speaks.
+    close();
+    return;
+  }
+  reader_.feed(std::string_view(buffer_.data(), size));
+  if (const auto taken = take_frames(); !taken) {
+    fail_with(taken.error());
+    return;
+  }
+  read();
+}
+
+Expected<void> Session::take_frames() {
+  while (!closed_ && !closing_) {
+    SHAPLEY_TRY_ASSIGN(const std::optional<std::string> body, reader_.next());
+    if (!body) return {};
+    SHAPLEY_TRY_ASSIGN(protocol::Message message, protocol::decode_body(*body));
+    SHAPLEY_TRY(owner_.on_message(*this, std::move(message)));
+  }
+  return {};
+}
+
+void Session::fail_with(const Error& error) {
+  // What a reader sends is nobody's concern but its own: it must not fill the log.
+  const bool feeder = role_ == protocol::Role::feeder;
+  spdlog::log(feeder ? spdlog::level::err : spdlog::level::debug, "server: {}: {}; closed", name(), error.what);
+  refuse(error.what);
+}
+
+void Session::send(const protocol::Message& message) {
+  if (closed_ || closing_) return;
+  if (queued_bytes_ > k_max_queued_bytes) {
+    spdlog::warn("server: {}: leaves {} bytes unread; dropped", name(), queued_bytes_);
+    close();
+    return;
+  }
+  queue_.push_back(protocol::encode_frame(message));
+  queued_bytes_ += queue_.back().size();
+  if (queue_.size() == 1) write();
+}
+
+void Session::refuse(std::string reason) {
+  send(protocol::Refused{std::move(reason)});
+  closing_ = true;
+  if (queue_.empty()) close();
+}
+
+void Session::write() {
+  write_started_ = Clock::now();
+  boost::asio::async_write(socket_, boost::asio::buffer(queue_.front()),
+                           [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                             if (self->closed_) return;
+                             if (error) {
+                               self->close();
+                               return;
+                             }
+                             self->queued_bytes_ -= self->queue_.front().size();
+                             self->queue_.pop_front();
+                             if (!self->queue_.empty()) {
+                               self->write();
+                             } else if (self->closing_) {
+                               self->close();
+                             }
+                           });
+}
+
+void Session::check_progress(Clock::time_point now) {
+  if (closed_ || queue_.empty() || now - write_started_ < k_write_patience) return;
+  spdlog::warn("server: {}: took nothing for {} s; dropped", name(), k_write_patience.count());
+  close();
+}
+
+void Session::close() {
+  if (std::exchange(closed_, true)) return;
+  boost::system::error_code ignored;
+  handshake_.cancel();
+  socket_.close(ignored);
+  owner_.on_closed(*this);
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,101 @@
+// One connection: bytes in, messages out to its owner, messages queued and written back.
+//
+// Single-threaded (the io_context's). Lives as long as an operation is pending; close() ends it at any time. Bounds: a
+// first frame of k_max_first_frame_bytes within k_handshake_patience, then the frame size of its role; a peer that
+// leaves k_max_queued_bytes unread, or reads nothing for k_write_patience, is dropped.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/error.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::daemon {
+
+class Session;
+
+// Whoever the connection's peer is, as the kernel says (SO_PEERCRED): it cannot be forged.
+struct Peer {
+  std::uint32_t uid = 0;
+  std::int32_t pid = 0;
+};
+
+// What a session tells. All calls come from its own handlers; the owner may close the session in them.
+class SessionOwner {
+ public:
+  virtual ~SessionOwner() = default;
+  // An error ends the session: the peer gets it as Refused if it has not been welcomed, the log gets it in any case.
+  [[nodiscard]] virtual Expected<void> on_message(Session& session, protocol::Message message) = 0;
+  // False: read no further until resume().
+  [[nodiscard]] virtual bool may_read(const Session& session) const = 0;
+  virtual void on_closed(Session& session) = 0;
+};
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using Socket = boost::asio::local::stream_protocol::socket;
+  using Clock = std::chrono::steady_clock;
+
+  static constexpr std::chrono::seconds k_handshake_patience{10};
+  static constexpr std::chrono::seconds k_write_patience{30};
+  static constexpr std::size_t k_max_queued_bytes = 16U << 20U;
+  static constexpr std::size_t k_max_query_bytes = 64U << 10U;
+
+  Session(Socket socket, Peer peer, SessionOwner& owner);
+
+  void start();
+  void welcome(protocol::Role role);  // the handshake is over: the role's frame size counts from now on
+  void send(const protocol::Message& message);
+  void refuse(std::string reason);  // says why, then closes
+  void resume();
+  void close();
+  // Drops the peer if it does not take what is written for it.
+  void check_progress(Clock::time_point now);
+
+  [[nodiscard]] const Peer& peer() const { return peer_; }
+  [[nodiscard]] std::optional<protocol::Role> role() const { return role_; }
+  [[nodiscard]] std::string name() const;  // "feeder (uid 64030, pid 812)"
+
+  // What the owner last pushed to this session.
+  struct Pushed {
+    std::uint64_t instance = 0;
+    std::uint64_t acknowledged = 0;
+    std::uint64_t rank_generation = 0;
+    std::uint64_t configuration_generation = 0;
+  };
+  Pushed pushed;
+
+ private:
+  void read();
+  void on_read(const boost::system::error_code& error, std::size_t size);
+  [[nodiscard]] Expected<void> take_frames();
+  void fail_with(const Error& error);
+  void write();
+
+  Socket socket_;
+  Peer peer_;
+  SessionOwner& owner_;
+  boost::asio::steady_timer handshake_;
+  protocol::FrameReader reader_{protocol::k_max_first_frame_bytes};
+  std::optional<protocol::Role> role_;
+  std::array<char, 256U << 10U> buffer_;
+  std::deque<std::string> queue_;  // the first one is being written
+  std::size_t queued_bytes_ = 0;
+  Clock::time_point write_started_;
+  bool reading_ = false;
+  bool closing_ = false;  // close when the queue is written
+  bool closed_ = false;
+};
+
+}  // namespace shapley::daemon

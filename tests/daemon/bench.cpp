@@ -1,0 +1,51 @@
+#include "bench.hpp"
+
+#include <algorithm>
+
+namespace shapley::daemon {
+
+Observation Bench::taken(Observation observation) {
+  for (const fairness::Event& event : observation.events) {
+    const auto applied = state.apply(event);
+    EXPECT_TRUE(applied.has_value()) << fairness::event_key(event) << ": " << (applied ? "" : applied.error().what);
+    EXPECT_EQ(applied.value_or(fairness::Applied::duplicate), fairness::Applied::changed) << fairness::event_key(event);
+    history.push_back(event);
+  }
+  return observation;
+}
+
+std::vector<const fairness::LiveSegment*> Bench::live(fairness::SegmentKind kind) const {
+  std::vector<const fairness::LiveSegment*> found;
+  const fairness::JobMemory* memory = state.find_job(JobId{7});
+  if (memory == nullptr) return found;
+  for (const fairness::SegmentKey& key : memory->segments) {
+    const fairness::LiveSegment* segment = state.find_segment(key);
+    if (key.kind == kind && segment != nullptr) found.push_back(segment);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->opened.begin < b->opened.begin; });
+  return found;
+}
+
+std::string Bench::segments(fairness::SegmentKind kind) const {
+  std::string text;
+  for (const fairness::LiveSegment* s : live(kind)) {
+    if (!text.empty()) text += "; ";
+    text += '[' + std::to_string(s->opened.begin.value) + ',' + (s->end ? std::to_string(s->end->value) : "...") + ')';
+    if (kind == fairness::SegmentKind::wait) text += ' ' + std::to_string(s->opened.processors.value / k_micro);
+    for (const fairness::NodeShare& share : s->opened.nodes) {
+      text += ' ' + share.node + ':' + std::to_string(share.processors.value / k_micro);
+    }
+  }
+  return text;
+}
+
+std::int64_t Bench::closed_run_seconds() const {
+  std::int64_t sum = 0;
+  for (const fairness::LiveSegment* s : live(fairness::SegmentKind::run)) {
+    if (s->end) sum += (*s->end - s->opened.begin).value;
+  }
+  return sum;
+}
+
+}  // namespace shapley::daemon

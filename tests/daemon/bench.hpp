@@ -1,0 +1,91 @@
+// A State with records fed into it through the observer, for tests: what the service does, without ledger and sockets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "daemon/observer.hpp"
+#include "fairness/state.hpp"
+
+namespace shapley::daemon {
+
+inline ReadingRules physics_and_guests() {
+  protocol::Rule rule;
+  rule.organization = "physics";
+  rule.name = "phys";
+  return {protocol::Classifier({rule}), Weighting({{"cpu", 1}})};
+}
+
+// A record of job 7 of account phys, one cpu on n1 unless changed.
+inline protocol::JobRecord record_of(protocol::JobState state) {
+  protocol::JobRecord r;
+  r.job_id = 7;
+  r.account = "phys";
+  r.user_id = 1000;
+  r.submit_time = 100;
+  r.eligible_time = 100;
+  r.requested_cpus = 1;
+  r.tres = {{"cpu", 1}};
+  r.state = state;
+  switch (state) {
+    case protocol::JobState::pending:
+      r.slurm_state = "PENDING";
+      return r;
+    case protocol::JobState::running:
+      r.slurm_state = "RUNNING";
+      break;
+    case protocol::JobState::suspended:
+      r.slurm_state = "SUSPENDED";
+      break;
+    case protocol::JobState::ended:
+      r.slurm_state = "COMPLETED";
+      break;
+  }
+  r.nodes = {{"n1", 1}};
+  return r;
+}
+
+class Bench {
+ public:
+  explicit Bench(ReadingRules rules = physics_and_guests()) : rules_(std::move(rules)) {}
+
+  Observation see(const protocol::JobRecord& record, std::int64_t at, std::int64_t previous = 0) {
+    return taken(observe_job(state, record, {.at = Instant{at}, .previous = Instant{previous}}, rules_));
+  }
+  Observation see_gone(std::uint32_t job, std::int64_t last_alive) {
+    return taken(observe_gone(state, JobId{job}, Instant{last_alive}));
+  }
+
+  // The run segments of job 7 as text: "[100,160) n1:1 n2:2; [200,...) n1:1"; in order of their begin.
+  [[nodiscard]] std::string runs() const { return segments(fairness::SegmentKind::run); }
+  [[nodiscard]] std::string waits() const { return segments(fairness::SegmentKind::wait); }
+
+  // Run seconds of all closed segments of job 7.
+  [[nodiscard]] std::int64_t closed_run_seconds() const;
+  [[nodiscard]] bool anything_open() const { return !state.jobs_with_open_segments().empty(); }
+
+  fairness::State state;
+  std::vector<fairness::Event> history;
+
+ private:
+  Observation taken(Observation observation);
+  [[nodiscard]] std::vector<const fairness::LiveSegment*> live(fairness::SegmentKind kind) const;
+  [[nodiscard]] std::string segments(fairness::SegmentKind kind) const;
+
+  ReadingRules rules_;
+};
+
+// How many events of a kind an observation holds.
+template <typename Kind>
+std::size_t count_of(const Observation& observation) {
+  std::size_t count = 0;
+  for (const fairness::Event& event : observation.events) count += std::holds_alternative<Kind>(event) ? 1 : 0;
+  return count;
+}
+
+}  // namespace shapley::daemon

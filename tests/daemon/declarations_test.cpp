@@ -1,0 +1,171 @@
+#include "daemon/declarations.hpp"
+
+#include <gtest/gtest.h>
+
+namespace shapley::daemon {
+namespace {
+
+using fairness::Event;
+using fairness::OwnershipStated;
+
+constexpr Instant k_now{1'000'000};
+
+config::NodeClaim claim(std::string node, std::int64_t parts = 1'000'000) {
+  config::NodeClaim c;
+  c.nodes = {std::move(node)};
+  c.parts_per_million = parts;
+  return c;
+}
+
+config::OrganizationConfig organization(std::string name, std::vector<config::NodeClaim> claims) {
+  config::OrganizationConfig o;
+  o.name = std::move(name);
+  o.nodes = std::move(claims);
+  return o;
+}
+
+config::Configuration two_owners() {
+  config::Configuration c;
+  c.organizations = {organization("physics", {claim("n1")}), organization("chemistry", {claim("n2")})};
+  return c;
+}
+
+// What the ledger says after these events.
+Declared remember(Declared declared, const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (const auto* o = std::get_if<fairness::OrganizationsDeclared>(&event)) declared.organizations = *o;
+    if (const auto* p = std::get_if<fairness::PeriodDeclared>(&event)) declared.period = *p;
+    if (const auto* c = std::get_if<fairness::ConfigurationLoaded>(&event)) declared.configuration = *c;
+    if (const auto* s = std::get_if<OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
+  }
+  return declared;
+}
+
+std::vector<OwnershipStated> statements(const Declarations& declarations) {
+  std::vector<OwnershipStated> found;
+  for (const Event& event : declarations.events) {
+    if (const auto* s = std::get_if<OwnershipStated>(&event)) found.push_back(*s);
+  }
+  return found;
+}
+
+TEST(Declarations, TheFirstStartSaysEverythingAndHonoursAllDates) {
+  const Declarations first = declare(two_owners(), "text", {}, k_now);
+  EXPECT_EQ(first.events.size(), 4U);  // organizations, two nodes, the text; period none is the default
+  ASSERT_EQ(statements(first).size(), 2U);
+  EXPECT_LT(statements(first)[0].effective, Instant{1});
+  EXPECT_TRUE(first.warnings.empty());
+}
+
+TEST(Declarations, TheSameAgainSaysNothing) {
+  const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  const Declarations again = declare(two_owners(), "text", known, k_now + Duration{500});
+  EXPECT_TRUE(again.events.empty());
+  EXPECT_TRUE(again.warnings.empty());
+}
+
+TEST(Declarations, AnotherTextAloneIsKeptForTheMembers) {
+  const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  const Declarations again = declare(two_owners(), "text # comment", known, k_now + Duration{500});
+  ASSERT_EQ(again.events.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<fairness::ConfigurationLoaded>(again.events[0]));
+}
+
+TEST(Declarations, TwoLoadsOfOneSecondGetTwoInstants) {
+  const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  config::Configuration changed = two_owners();
+  changed.organizations.push_back(organization("biology", {}));
+  const Declarations again = declare(changed, "other", known, k_now);
+  ASSERT_EQ(again.events.size(), 2U);
+  for (const Event& e : again.events) EXPECT_EQ(fairness::time_of(e), k_now + Duration{1});
+}
+
+TEST(Declarations, AnUndatedChangeOfOwnerHoldsFromTheReloadOnWithoutAWarning) {
+  const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  config::Configuration changed = two_owners();
+  changed.organizations[0].nodes = {};
+  changed.organizations[1].nodes = {claim("n2"), claim("n1")};
+  const Declarations again = declare(changed, "text", known, k_now + Duration{500});
+  ASSERT_EQ(statements(again).size(), 1U);
+  EXPECT_EQ(statements(again)[0].node, "n1");
+  EXPECT_EQ(statements(again)[0].effective, k_now + Duration{500});
+  EXPECT_TRUE(again.warnings.empty());
+}
+
+TEST(Declarations, ANodeThatNobodyClaimsAnyLongerGoesToCommons) {
+  const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  config::Configuration changed = two_owners();
+  changed.organizations[0].nodes = {};
+  const Declarations again = declare(changed, "text", known, k_now + Duration{500});
+  ASSERT_EQ(statements(again).size(), 1U);
+  EXPECT_EQ(statements(again)[0].node, "n1");
+  ASSERT_EQ(statements(again)[0].spans.size(), 1U);
+  EXPECT_TRUE(statements(again)[0].spans[0].owners.empty());
+  // And it stays said.
+  const Declared later = remember(known, again.events);
+  EXPECT_TRUE(declare(changed, "text", later, k_now + Duration{900}).events.empty());
+}
+
+TEST(Declarations, ADateInThePastIsAppliedFromNowOnAndSaidSo) {
+  const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  config::Configuration changed = two_owners();
+  changed.organizations[0].nodes[0].until = k_now - Duration{1000};
+  config::NodeClaim taken_over = claim("n1");
+  taken_over.from = k_now - Duration{1000};
+  changed.organizations[1].nodes.push_back(taken_over);
+  const Declarations again = declare(changed, "text", known, k_now + Duration{500});
+  ASSERT_EQ(statements(again).size(), 1U);
+  EXPECT_EQ(statements(again)[0].effective, k_now + Duration{500});
+  ASSERT_EQ(again.warnings.size(), 1U);
+  EXPECT_NE(again.warnings[0].find("n1"), std::string::npos);
+}
+
+TEST(Declarations, AHandOverThatWasAnnouncedInTimeIsNoNewsAfterItsDate) {
+  config::Configuration c = two_owners();
+  const Instant date = k_now + Duration{1000};
+  c.organizations[0].nodes[0].until = date;
+  config::NodeClaim taken_over = claim("n1");
+  taken_over.from = date;
+  c.organizations[1].nodes.push_back(taken_over);
+  const Declared known = remember({}, declare(c, "text", {}, k_now).events);
+  const Declarations after = declare(c, "text", known, date + Duration{500});
+  EXPECT_TRUE(after.events.empty());
+  EXPECT_TRUE(after.warnings.empty());
+}
+
+TEST(Declarations, AFutureDateChangedBeforeItComesReplacesTheOldOne) {
+  config::Configuration c = two_owners();
+  c.organizations[0].nodes[0].until = k_now + Duration{1000};
+  const Declared known = remember({}, declare(c, "text", {}, k_now).events);
+  c.organizations[0].nodes[0].until = k_now + Duration{2000};
+  const Declarations again = declare(c, "text", known, k_now + Duration{500});
+  EXPECT_EQ(statements(again).size(), 1U);
+  EXPECT_TRUE(again.warnings.empty());
+  const Declared later = remember(known, again.events);
+  EXPECT_TRUE(declare(c, "text", later, k_now + Duration{1500}).events.empty());
+}
+
+TEST(Declarations, AStatementComesStrictlyAfterTheLastOneOfItsNode) {
+  Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
+  config::Configuration changed = two_owners();
+  changed.organizations[0].nodes = {claim("n1", 500'000)};
+  known = remember(known, declare(changed, "text", known, k_now + Duration{500}).events);
+  // The clock was set back.
+  const Declarations back = declare(two_owners(), "text", known, k_now + Duration{100});
+  ASSERT_EQ(statements(back).size(), 1U);
+  EXPECT_EQ(statements(back)[0].effective, k_now + Duration{501});
+}
+
+TEST(Declarations, ThePeriodIsDeclaredWhenItChanges) {
+  config::Configuration c = two_owners();
+  c.period = Period::monthly;
+  const Declarations first = declare(c, "text", {}, k_now);
+  EXPECT_EQ(first.events.size(), 5U);
+  const Declared known = remember({}, first.events);
+  EXPECT_TRUE(declare(c, "text", known, k_now + Duration{500}).events.empty());
+  c.period = Period::none;
+  EXPECT_EQ(declare(c, "text", known, k_now + Duration{500}).events.size(), 1U);
+}
+
+}  // namespace
+}  // namespace shapley::daemon

@@ -1,0 +1,220 @@
+// The real shapleyd: started, fed, killed, started again.
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/exit_code.hpp"
+#include "records.hpp"
+#include "test_client.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + k_patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// A child process with its output in a file; killed when it goes out of scope.
+class Process {
+ public:
+  Process(std::vector<std::string> arguments, const std::filesystem::path& log,
+          const std::filesystem::path& notify_socket = {}) {
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    if (!notify_socket.empty()) setenv("NOTIFY_SOCKET", notify_socket.c_str(), 1);
+    std::string program = SHAPLEYD;
+    std::vector<char*> argv{program.data()};
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  ~Process() {
+    if (pid_ > 0) {
+      signal(SIGKILL);
+      wait();
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void signal(int number) const { ::kill(pid_, number); }
+  // Exit code, or minus the signal that ended it.
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+class ProcessTest : public testing::Test {
+ protected:
+  void SetUp() override { write_configuration(yaml_in(directory)); }
+
+  void write_configuration(const std::string& text) const { std::ofstream(directory / "shapleyd.yaml") << text; }
+  [[nodiscard]] std::vector<std::string> arguments() const {
+    return {"--config", (directory / "shapleyd.yaml").string()};
+  }
+  [[nodiscard]] std::filesystem::path socket() const { return directory / "sock"; }
+  [[nodiscard]] std::filesystem::path log() const { return directory / "log"; }
+  [[nodiscard]] std::string logged() const { return read_file(log()); }
+
+  std::unique_ptr<Process> start() const {
+    auto process = std::make_unique<Process>(arguments(), log());
+    EXPECT_TRUE(eventually([&] { return TestClient(socket()).is_connected(); })) << logged();
+    return process;
+  }
+  int run(const std::vector<std::string>& args) const { return Process(args, log()).wait(); }
+
+  std::unique_ptr<TestClient> connect(const protocol::Hello& hello) const {
+    auto client = std::make_unique<TestClient>(socket());
+    client->send(hello);
+    client->expect<protocol::Welcome>();
+    return client;
+  }
+
+  static void feed(TestClient& feeder, std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) {
+    protocol::Observations o;
+    o.sequence = sequence;
+    o.observed_at = std::time(nullptr);
+    o.jobs = std::move(jobs);
+    o.nodes = {node_record("n1"), node_record("n2")};
+    feeder.send(std::move(o));
+    while (!HasFailure() && feeder.expect<protocol::Ack>().sequence < sequence) continue;
+  }
+
+  TempDirectory directory;
+};
+
+TEST_F(ProcessTest, WhatWasAcknowledgedSurvivesSigkill) {
+  const std::int64_t start_time = std::time(nullptr) - 3600;
+  {
+    const auto daemon = start();
+    const auto feeder = connect(feeder_hello());
+    feed(*feeder, 1, {running({.id = 1, .node = "n2", .start = start_time})});
+    feed(*feeder, 2, {ended({.id = 1, .node = "n2", .start = start_time}, start_time + 600)});
+    daemon->signal(SIGKILL);
+  }
+  const auto again = start();
+  const auto reader = connect({});
+  const auto jobs = reader->ask(R"({"request":"jobs","all":true})");
+  ASSERT_EQ(jobs["jobs"].size(), 1U) << jobs.dump();
+  const auto status = reader->ask(R"({"request":"status"})");
+  EXPECT_GT(status["daemon"]["replayed_at_start"].get<int>(), 0) << status.dump();
+  EXPECT_EQ(status["organizations"][0]["name"], "chemistry") << status.dump();
+}
+
+TEST_F(ProcessTest, SigtermEndsCleanlyWithACheckpoint) {
+  {
+    const auto daemon = start();
+    const auto feeder = connect(feeder_hello());
+    feed(*feeder, 1, {running({.id = 1, .node = "n2", .start = std::time(nullptr) - 60})});
+    daemon->signal(SIGTERM);
+    EXPECT_EQ(daemon->wait(), static_cast<int>(ExitCode::success)) << logged();
+  }
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+  const auto again = start();
+  EXPECT_EQ(connect({})->ask(R"({"request":"status"})")["daemon"]["replayed_at_start"], 0);
+}
+
+TEST_F(ProcessTest, SighupReloadsAndRefusesAFaultyFile) {
+  const auto daemon = start();
+  const auto feeder = connect(feeder_hello());
+  feeder->expect<protocol::Ranks>();
+  write_configuration(yaml_in(directory) + "mode: observe\n");
+  daemon->signal(SIGHUP);
+  EXPECT_FALSE(feeder->expect<protocol::Welcome>().act) << logged();
+  write_configuration("organizations: [");
+  daemon->signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return logged().find("the running configuration stays") != std::string::npos; }));
+  EXPECT_EQ(connect({})->ask(R"({"request":"status"})")["daemon"]["mode"], "observe");
+}
+
+TEST_F(ProcessTest, ASecondDaemonIsRefused) {
+  const auto daemon = start();
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::ledger)) << logged();
+  EXPECT_TRUE(connect({})->ask(R"({"request":"ping"})").contains("pong"));
+  // Another ledger, the same socket.
+  std::string other = yaml_in(directory);
+  other.replace(other.find("ledger.db"), 9, "other.db_");
+  write_configuration(other);
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::socket)) << logged();
+  EXPECT_TRUE(connect({})->ask(R"({"request":"ping"})").contains("pong"));
+}
+
+TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
+  const std::string file = (directory / "shapleyd.yaml").string();
+  EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::success));
+  EXPECT_NE(logged().find("2 organizations"), std::string::npos) << logged();
+  EXPECT_EQ(run({"--version"}), static_cast<int>(ExitCode::success));
+  EXPECT_EQ(run({"--help"}), static_cast<int>(ExitCode::success));
+  EXPECT_EQ(run({"--nonsense"}), static_cast<int>(ExitCode::usage));
+  EXPECT_EQ(run({"--log-level", "loud", "--check-config", "--config", file}), static_cast<int>(ExitCode::usage));
+  EXPECT_EQ(run({"--check-config", "--config", (directory / "absent.yaml").string()}),
+            static_cast<int>(ExitCode::configuration));
+  std::string unknown_user = yaml_in(directory);
+  unknown_user.replace(unknown_user.find("accounts: [phys]"), 16, "users: [no_such_user_here]");
+  write_configuration(unknown_user);
+  EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::configuration));
+  EXPECT_NE(logged().find("no_such_user_here"), std::string::npos) << logged();
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::configuration));
+}
+
+TEST_F(ProcessTest, ALedgerThatCannotBeOpenedIsSaidSo) {
+  std::filesystem::create_directory(directory / "ledger.db");
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::ledger));
+  EXPECT_NE(logged().find("ledger.db"), std::string::npos) << logged();
+}
+
+TEST_F(ProcessTest, ReadinessIsSaidToTheSupervisor) {
+  const std::filesystem::path path = directory / "notify";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  timeval patience{};
+  patience.tv_sec = k_patience.count();
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  Process daemon(arguments(), log(), path);
+  std::array<char, 64> buffer{};
+  const ssize_t got = recv(descriptor, buffer.data(), buffer.size(), 0);
+  ASSERT_GT(got, 0) << logged();
+  EXPECT_EQ(std::string(buffer.data(), static_cast<std::size_t>(got)), "READY=1");
+  EXPECT_TRUE(TestClient(socket()).is_connected());
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success));
+  close(descriptor);
+}
+
+}  // namespace
+}  // namespace shapley::daemon

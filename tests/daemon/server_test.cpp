@@ -1,0 +1,253 @@
+// The server over real sockets, its loop on a thread of its own.
+#include "daemon/server.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include <boost/asio/post.hpp>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "records.hpp"
+#include "test_client.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+constexpr std::int64_t k_begin = 1'700'000'000;
+
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override { start({}); }
+  void TearDown() override { stop(); }
+
+  void start(Server::Limits limits) {
+    auto started = Service::start(site, {}, Instant{now});
+    ASSERT_TRUE(started.has_value()) << started.error().what;
+    service = std::move(*started);
+    server = std::make_unique<Server>(
+        io.emplace(1), *service, [this] { return Instant{now.load()}; }, limits);
+    const auto opened = server->open();
+    ASSERT_TRUE(opened.has_value()) << opened.error().what;
+    thread = std::thread([this] { io->run(); });
+  }
+  void stop() {
+    if (!thread.joinable()) return;
+    boost::asio::post(*io, [this] { server->close(); });
+    thread.join();
+    server.reset();
+    service.reset();
+  }
+
+  // A feeder that was welcomed.
+  std::unique_ptr<TestClient> feeder(std::uint64_t instance = 1) {
+    auto client = std::make_unique<TestClient>(site.configuration.socket);
+    client->send(feeder_hello(instance));
+    welcome = client->expect<protocol::Welcome>();
+    return client;
+  }
+  std::unique_ptr<TestClient> reader() {
+    auto client = std::make_unique<TestClient>(site.configuration.socket);
+    protocol::Hello hello;
+    hello.program = "test reader";
+    client->send(hello);
+    client->expect<protocol::Welcome>();
+    return client;
+  }
+  protocol::Observations observations(std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) const {
+    protocol::Observations o;
+    o.sequence = sequence;
+    o.observed_at = now;
+    o.jobs = std::move(jobs);
+    return o;
+  }
+
+  TempDirectory directory;
+  Site site = site_in(directory);
+  std::atomic<std::int64_t> now = k_begin;
+  std::optional<boost::asio::io_context> io;
+  std::unique_ptr<Service> service;
+  std::unique_ptr<Server> server;
+  std::thread thread;
+  protocol::Welcome welcome;
+};
+
+TEST_F(ServerTest, AFeederIsWelcomedToldTheRulesAndRanksAndAcknowledged) {
+  const auto client = feeder();
+  EXPECT_TRUE(welcome.act);
+  EXPECT_EQ(welcome.acknowledged, 0U);
+  EXPECT_EQ(client->expect<protocol::Rules>().rules.size(), 2U);
+  EXPECT_EQ(client->expect<protocol::Ranks>().organizations.front(), "physics");
+  client->send(protocol::SnapshotBegin{1, now});
+  client->send(observations(2, {running({.id = 1, .node = "n2", .start = now - 100})}));
+  client->send(protocol::SnapshotEnd{3, now});
+  std::uint64_t acknowledged = 0;
+  while (!HasFailure() && acknowledged < 3) acknowledged = client->expect<protocol::Ack>().sequence;
+  EXPECT_EQ(acknowledged, 3U);
+  EXPECT_EQ(client->expect<protocol::Ranks>().organizations.front(), "chemistry");
+}
+
+TEST_F(ServerTest, AFeederThatComesBackLearnsWhatIsDurable) {
+  {
+    const auto client = feeder(7);
+    client->send(observations(1, {}));
+    EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
+  }
+  const auto again = feeder(7);
+  EXPECT_EQ(welcome.acknowledged, 1U);
+  const auto another_life = feeder(8);
+  EXPECT_EQ(welcome.acknowledged, 0U);
+}
+
+TEST_F(ServerTest, ANewFeederReplacesTheOld) {
+  const auto first = feeder(1);
+  const auto second = feeder(2);
+  EXPECT_NE(first->read_refusal().find("replaced"), std::string::npos);
+  second->send(observations(1, {}));
+  EXPECT_EQ(second->expect<protocol::Ack>().sequence, 1U);
+}
+
+TEST_F(ServerTest, ReadersGetAnswersAndMayNotFeed) {
+  const auto client = reader();
+  EXPECT_EQ(client->ask(R"({"request":"status"})")["plugin"]["connected"], false);
+  EXPECT_TRUE(client->ask("nonsense").contains("error"));
+  client->send(observations(1, {}));
+  EXPECT_NE(client->read_refusal().find("queries only"), std::string::npos);
+}
+
+TEST_F(ServerTest, OthersMayReadButNotFeed) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
+  ASSERT_EQ(seteuid(65534), 0);
+  TestClient other(site.configuration.socket);
+  TestClient other_reader(site.configuration.socket);
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_TRUE(other.is_connected());
+  other.send(feeder_hello());
+  EXPECT_NE(other.read_refusal().find("may not feed"), std::string::npos);
+  protocol::Hello hello;
+  other_reader.send(hello);
+  other_reader.expect<protocol::Welcome>();
+  EXPECT_TRUE(other_reader.ask(R"({"request":"ping"})").contains("pong"));
+}
+
+TEST_F(ServerTest, AnotherProtocolVersionIsRefusedByName) {
+  TestClient client(site.configuration.socket);
+  protocol::Hello hello = feeder_hello();
+  hello.version = 99;
+  client.send(hello);
+  const std::string reason = client.read_refusal();
+  EXPECT_NE(reason.find("99"), std::string::npos);
+  EXPECT_NE(reason.find(std::to_string(protocol::k_version)), std::string::npos);
+}
+
+TEST_F(ServerTest, WhoeverDoesNotSayHelloIsRefused) {
+  TestClient client(site.configuration.socket);
+  client.send(protocol::Query{1, "{}"});
+  EXPECT_NE(client.read_refusal().find("Hello"), std::string::npos);
+}
+
+TEST_F(ServerTest, GarbageEndsTheConnectionAndNothingElse) {
+  for (const std::string& garbage :
+       {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(100, '\0'), std::string("\xff\xff\xff\xff\x01", 5),
+        std::string("\x00\x00\x00\x02\x63\xc0", 6)}) {
+    TestClient client(site.configuration.socket);
+    client.send_bytes(garbage);
+    (void)client.read_refusal();
+  }
+  EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
+}
+
+TEST_F(ServerTest, AQueryOfAbsurdSizeIsRefused) {
+  const auto client = reader();
+  client->send(protocol::Query{1, std::string(Session::k_max_query_bytes, ' ')});
+  EXPECT_FALSE(client->read_refusal().empty());
+  EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
+}
+
+TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
+  const auto deaf = reader();
+  // It asks and asks without taking an answer. Its requests stop being taken when its answers pile up.
+  const std::string query = protocol::encode_frame(protocol::Query{1, R"({"request":"status"})"});
+  bool open = true;
+  for (int i = 0; open && i < 1'000'000; ++i) open = deaf->send_bytes(query);
+  EXPECT_FALSE(open);
+  EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
+}
+
+TEST_F(ServerTest, OneUserCannotTakeAllConnections) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
+  stop();
+  start({.connections = 8, .connections_per_user = 3});
+  std::vector<std::unique_ptr<TestClient>> greedy;
+  ASSERT_EQ(seteuid(65534), 0);
+  for (int i = 0; i < 4; ++i) greedy.push_back(std::make_unique<TestClient>(site.configuration.socket));
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_NE(greedy.back()->read_refusal().find("too many"), std::string::npos);
+  const auto client = feeder();
+  client->send(observations(1, {}));
+  EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
+}
+
+TEST_F(ServerTest, TheSocketIsOpenToAllUsers) {
+  const auto mode = std::filesystem::status(site.configuration.socket).permissions();
+  EXPECT_EQ(static_cast<unsigned>(mode), 0666U);
+}
+
+TEST_F(ServerTest, ALiveSocketIsNotTakenOver) {
+  boost::asio::io_context other_io;
+  Server other(other_io, *service, [] { return Instant{k_begin}; }, {});
+  const auto opened = other.open();
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().code, Errc::conflict);
+  EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
+}
+
+TEST_F(ServerTest, TheSocketOfADeadDaemonIsReplacedAndAFileIsNot) {
+  stop();
+  EXPECT_FALSE(std::filesystem::exists(site.configuration.socket));
+  {
+    // Bound, never listening, and its process gone: what a killed daemon leaves.
+    boost::asio::io_context dead;
+    boost::asio::local::stream_protocol::acceptor left(
+        dead, boost::asio::local::stream_protocol::endpoint(site.configuration.socket.string()));
+  }
+  ASSERT_TRUE(std::filesystem::exists(site.configuration.socket));
+  start({});
+  EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
+  stop();
+  std::ofstream(site.configuration.socket) << "precious";
+  auto started = Service::start(site, {}, Instant{now});
+  ASSERT_TRUE(started.has_value());
+  Server refused(io.emplace(1), **started, [] { return Instant{k_begin}; }, {});
+  EXPECT_FALSE(refused.open().has_value());
+  EXPECT_TRUE(std::filesystem::exists(site.configuration.socket));
+}
+
+TEST_F(ServerTest, APathThatNoSocketCanHaveIsRefused) {
+  stop();
+  site.configuration.socket = directory / std::string(200, 'x');
+  auto started = Service::start(site, {}, Instant{now});
+  ASSERT_TRUE(started.has_value());
+  Server refused(io.emplace(1), **started, [] { return Instant{k_begin}; }, {});
+  const auto opened = refused.open();
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().code, Errc::invalid_argument);
+}
+
+TEST_F(ServerTest, RanksArePushedAsTimePasses) {
+  const auto client = feeder();
+  client->send(observations(1, {running({.id = 1, .node = "n2", .start = now})}));
+  client->expect<protocol::Ack>();
+  now += 100;  // the next tick of the loop sees it
+  protocol::Ranks ranks;
+  do {
+    ranks = client->expect<protocol::Ranks>();
+  } while (!HasFailure() && ranks.organizations.at(0) != "chemistry");
+  EXPECT_EQ(ranks.organizations.front(), "chemistry");
+}
+
+}  // namespace
+}  // namespace shapley::daemon

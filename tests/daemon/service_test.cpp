@@ -1,0 +1,423 @@
+#include "daemon/service.hpp"
+
+#include <csignal>
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "daemon/queries.hpp"
+#include "records.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t k_begin = 1'700'000'000;
+
+// A service over a ledger of its own, with a clock that the test turns.
+class ServiceTest : public testing::Test {
+ protected:
+  void SetUp() override { restart(); }
+
+  // A new daemon on the same ledger. The old one dies without any farewell.
+  void restart() {
+    service.reset();
+    auto started = Service::start(site, {}, Instant{now});
+    ASSERT_TRUE(started.has_value()) << started.error().what;
+    service = std::move(*started);
+  }
+
+  void connect(std::uint64_t instance) {
+    service->begin_session(feeder_hello(instance), Instant{now});
+    instance_ = instance;
+    sequence = service->acknowledged(instance);
+  }
+
+  void snapshot(std::vector<protocol::JobRecord> jobs) {
+    service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
+    protocol::Observations o;
+    o.sequence = ++sequence;
+    o.observed_at = now;
+    o.jobs = std::move(jobs);
+    o.nodes = {node_record("n1"), node_record("n2")};
+    service->receive(std::move(o), Instant{now});
+    service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
+    service->process(Instant{now});
+  }
+
+  void queue(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
+    protocol::Observations o;
+    o.sequence = ++sequence;
+    o.observed_at = now;
+    o.jobs = std::move(jobs);
+    o.gone = std::move(gone);
+    service->receive(std::move(o), Instant{now});
+  }
+
+  void see(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
+    queue(std::move(jobs), std::move(gone));
+    service->process(Instant{now});
+  }
+
+  [[nodiscard]] std::uint64_t acknowledged() const { return service->acknowledged(instance_); }
+
+  // The rows of a query on the ledger, columns joined by '|'.
+  [[nodiscard]] std::vector<std::string> rows(const std::string& sql) const {
+    const auto result = service->books().ledger().query(sql);
+    EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
+    std::vector<std::string> lines;
+    if (!result) return lines;
+    for (const auto& row : *result) {
+      std::string line;
+      for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
+      lines.push_back(line);
+    }
+    return lines;
+  }
+  [[nodiscard]] std::vector<std::string> runs() const {
+    return rows("SELECT job, begin - " + std::to_string(k_begin) + ", end - " + std::to_string(k_begin) +
+                " FROM segments WHERE kind = 'run' ORDER BY job, begin");
+  }
+
+  TempDirectory directory;
+  Site site = site_in(directory);
+  std::unique_ptr<Service> service;
+  std::int64_t now = k_begin;
+  std::uint64_t sequence = 0;
+
+ private:
+  std::uint64_t instance_ = 0;
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd) {
+  EXPECT_EQ(rows("SELECT kind FROM events ORDER BY seq"),
+            (Lines{"organizations_declared", "ownership_stated", "ownership_stated", "configuration_loaded"}));
+  now += 100;
+  restart();
+  EXPECT_EQ(service->books().last_sequence(), 4);
+}
+
+TEST_F(ServiceTest, WhatIsAcknowledgedIsDurable) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  EXPECT_EQ(acknowledged(), 3U);
+  now += 10;
+  see({ended({.id = 1, .start = k_begin - 50}, k_begin + 5)});
+  EXPECT_EQ(acknowledged(), 4U);
+  restart();
+  EXPECT_EQ(runs(), Lines{"1|-50|5"});
+  EXPECT_EQ(service->acknowledged(1), 0U);
+}
+
+TEST_F(ServiceTest, NothingIsAcknowledgedBeforeItIsProcessed) {
+  connect(1);
+  queue({running({.id = 1, .start = now})});
+  EXPECT_EQ(acknowledged(), 0U);
+  service->process(Instant{now});
+  EXPECT_EQ(acknowledged(), 1U);
+}
+
+TEST_F(ServiceTest, ManyFramesOfOneTurnAreReadInTheirOrder) {
+  connect(1);
+  queue({waiting({.id = 1, .start = now - 20})});
+  now += 1;
+  queue({running({.id = 1, .start = k_begin + 1})});
+  now += 9;
+  queue({ended({.id = 1, .start = k_begin + 1}, k_begin + 9)});
+  service->process(Instant{now});
+  EXPECT_EQ(acknowledged(), 3U);
+  EXPECT_EQ(runs(), Lines{"1|1|9"});
+}
+
+TEST_F(ServiceTest, TheSameFramesAfterARestartAddNothing) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50}), waiting({.id = 2, .start = now - 5})});
+  now += 10;
+  see({ended({.id = 1, .start = k_begin - 50}, k_begin + 5)});
+  const std::int64_t events = service->books().last_sequence();
+  restart();
+  connect(1);
+  now = k_begin;
+  see({running({.id = 1, .start = k_begin - 50}), waiting({.id = 2, .start = k_begin - 5})});
+  now += 10;
+  see({ended({.id = 1, .start = k_begin - 50}, k_begin + 5)});
+  now += 10;
+  snapshot({ended({.id = 1, .start = k_begin - 50}, k_begin + 5), waiting({.id = 2, .start = k_begin - 5})});
+  EXPECT_EQ(service->books().last_sequence(), events);
+}
+
+TEST_F(ServiceTest, AJobThatTheSnapshotLacksEndsWhereTheBooksLastKnewIt) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  now += 30;
+  see({waiting({.id = 2, .start = now})});
+  now += 1000;
+  restart();
+  connect(2);
+  now += 5;
+  snapshot({});
+  EXPECT_EQ(runs(), Lines{"1|-50|30"});
+  EXPECT_TRUE(service->books().state().jobs_with_open_segments().empty());
+}
+
+TEST_F(ServiceTest, AJobThatIsGoneFromARunningFeederWasThereAtItsLastScan) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  now += 600;
+  see({}, {1});
+  // Scans every second found it unchanged; two of them back is certain.
+  EXPECT_EQ(runs(), Lines{"1|-50|597"});
+}
+
+TEST_F(ServiceTest, NodesThatTheSnapshotLacksOfferNothing) {
+  connect(1);
+  snapshot({});
+  EXPECT_EQ(service->books().state().capacity("n2"), MicroProcessors{8 * k_micro});
+  now += 10;
+  service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
+  protocol::Observations o;
+  o.sequence = ++sequence;
+  o.observed_at = now;
+  o.nodes = {node_record("n1")};
+  service->receive(std::move(o), Instant{now});
+  service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
+  service->process(Instant{now});
+  EXPECT_EQ(service->books().state().capacity("n1"), MicroProcessors{8 * k_micro});
+  EXPECT_EQ(service->books().state().capacity("n2"), MicroProcessors{0});
+}
+
+TEST_F(ServiceTest, RanksFollowWhoOwesWhom) {
+  connect(1);
+  snapshot({});
+  const std::uint64_t generation = service->ranks().generation;
+  EXPECT_EQ(service->ranks().organizations.front(), "physics");
+  // Physics runs on chemistry's node: chemistry is owed.
+  see({running({.id = 1, .node = "n2", .start = now})});
+  now += 100;
+  service->tick(Instant{now});
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+  EXPECT_GT(service->ranks().generation, generation);
+  const std::uint64_t settled = service->ranks().generation;
+  now += 1;
+  service->tick(Instant{now});
+  EXPECT_EQ(service->ranks().generation, settled);
+}
+
+TEST_F(ServiceTest, AReloadChangesOwnershipFromNowOn) {
+  connect(1);
+  snapshot({running({.id = 1, .node = "n2", .start = now})});
+  now += 100;
+  Site changed = site;
+  changed.configuration.organizations[0].nodes[0].nodes = {"n1", "n2"};
+  changed.configuration.organizations[1].nodes.clear();
+  changed.text = "physics owns all";
+  ASSERT_TRUE(service->reload(changed, Instant{now}).has_value());
+  EXPECT_EQ(rows("SELECT organization, begin > 0, end IS NULL FROM ownership WHERE node = 'n2' ORDER BY begin"),
+            (Lines{"chemistry|0|0", "physics|1|1"}));
+  EXPECT_EQ(service->site().text, "physics owns all");
+}
+
+TEST_F(ServiceTest, AReloadCannotMoveTheLedger) {
+  Site changed = site;
+  changed.configuration.ledger = directory / "other.db";
+  ASSERT_TRUE(service->reload(changed, Instant{now}).has_value());
+  EXPECT_EQ(service->site().configuration.ledger, directory / "ledger.db");
+}
+
+TEST_F(ServiceTest, AReloadTellsFeedersTheNewPolicy) {
+  const std::uint64_t before = service->configuration_generation();
+  EXPECT_TRUE(service->welcome(1).act);
+  Site changed = site;
+  changed.configuration.mode = config::Mode::observe;
+  ASSERT_TRUE(service->reload(changed, Instant{now}).has_value());
+  EXPECT_FALSE(service->welcome(1).act);
+  EXPECT_GT(service->configuration_generation(), before);
+}
+
+TEST_F(ServiceTest, ARecordThatCouldBeOlderIsSettledInTheNextSecond) {
+  connect(1);
+  snapshot({});
+  now += 10;
+  protocol::JobRecord array = waiting({.id = 5, .start = now});
+  array.pending_tasks = 10;
+  see({array});
+  array.pending_tasks = 3;
+  see({array});
+  const std::string sql = "SELECT begin - " + std::to_string(k_begin) +
+                          ", processors / 1000000 FROM segments WHERE kind = 'wait' ORDER BY begin, ordinal";
+  EXPECT_EQ(rows(sql), Lines{"10|40"});
+  now += 2;
+  service->tick(Instant{now});
+  EXPECT_EQ(rows(sql), (Lines{"10|40", "11|12"}));
+}
+
+TEST_F(ServiceTest, ARunThatNobodySawIsCountedAsLost) {
+  connect(1);
+  protocol::JobRecord job = waiting({.id = 1, .start = now});
+  see({job});
+  now += 10;
+  job.restart_count = 1;
+  job.submit_time = now;
+  job.wait = protocol::WaitReason::begin_time;
+  see({job});
+  EXPECT_EQ(service->intake().lost_runs(), 1U);
+  // A requeue whose run was seen loses nothing.
+  now += 200;
+  protocol::JobRecord again = running({.id = 1, .start = now});
+  again.submit_time = job.submit_time;
+  again.restart_count = 1;
+  see({again});
+  now += 50;
+  job.restart_count = 2;
+  job.submit_time = now;
+  see({job});
+  EXPECT_EQ(service->intake().lost_runs(), 1U);
+}
+
+TEST_F(ServiceTest, ASecondDaemonOnTheLedgerIsRefused) {
+  const auto second = Service::start(site, {}, Instant{now});
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, Errc::conflict);
+}
+
+TEST_F(ServiceTest, EveryDayEndsWithItsStandings) {
+  connect(1);
+  snapshot({running({.id = 1, .node = "n2", .start = now})});
+  now += 2 * 24 * 3600;
+  service->tick(Instant{now});
+  EXPECT_EQ(rows("SELECT COUNT(DISTINCT day) FROM standings_by_day"), Lines{"2"});
+  EXPECT_EQ(rows("SELECT DISTINCT balance_direct != '0' FROM standings_by_day WHERE organization = 'physics'"),
+            Lines{"1"});
+}
+
+TEST_F(ServiceTest, ACleanStopLeavesACheckpoint) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  service->stop(Instant{now});
+  restart();
+  EXPECT_EQ(service->books().replayed_at_start(), 0);
+  EXPECT_EQ(service->books().state().jobs_with_open_segments().size(), 1U);
+}
+
+TEST_F(ServiceTest, CheckpointsComeWithTime) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  now += 601;
+  service->tick(Instant{now});
+  EXPECT_EQ(service->books().events_since_checkpoint(), 0);
+}
+
+TEST_F(ServiceTest, AnEventOlderThanTheHorizonIsBookedAllTheSame) {
+  connect(1);
+  snapshot({});
+  now += 30 * 24 * 3600;
+  service->tick(Instant{now});
+  // slurmctld spooled for a month while the daemon was away.
+  now += 1;
+  protocol::Observations o;
+  o.sequence = ++sequence;
+  o.observed_at = k_begin + 100;
+  o.jobs = {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)};
+  service->receive(std::move(o), Instant{now});
+  service->process(Instant{now});
+  EXPECT_EQ(acknowledged(), sequence);
+  EXPECT_EQ(runs(), Lines{"1|10|90"});
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+}
+
+// A disk that takes nothing more, for as long as the object lives.
+class FullDisk {
+ public:
+  FullDisk() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(ServiceTest, AFullDiskLosesNothing) {
+  connect(1);
+  snapshot({});
+  const std::uint64_t before = acknowledged();
+  {
+    const FullDisk full;
+    see({running({.id = 1, .start = now})});
+    now += 10;
+    see({ended({.id = 1, .start = k_begin}, k_begin + 9)});
+    service->tick(Instant{now});
+    EXPECT_EQ(acknowledged(), before);
+  }
+  now += 1;
+  service->tick(Instant{now});
+  EXPECT_EQ(acknowledged(), sequence);
+  EXPECT_EQ(runs(), Lines{"1|0|9"});
+}
+
+TEST_F(ServiceTest, ABacklogThatCannotBeCommittedIsBounded) {
+  connect(1);
+  {
+    const FullDisk full;
+    for (std::uint32_t i = 0; service->accepting(); ++i) {
+      ASSERT_LT(i, 1000U);
+      now += 1;
+      see({running({.id = 1, .start = k_begin}), ended({.id = 2, .start = k_begin}, k_begin + i)});
+    }
+  }
+  now += 1;
+  service->tick(Instant{now});
+  EXPECT_TRUE(service->accepting());
+}
+
+json ask(Service& service, const std::string& request, std::int64_t now) {
+  return json::parse(answer(service, request, Instant{now}));
+}
+
+TEST_F(ServiceTest, StatusAddsDaemonAndPluginToTheReport) {
+  json status = ask(*service, R"({"request":"status"})", now);
+  EXPECT_EQ(status["plugin"]["connected"], false);
+  connect(1);
+  snapshot({running({.id = 1, .node = "n2", .start = now})});
+  status = ask(*service, R"({"request":"status"})", now + 7);
+  EXPECT_EQ(status["plugin"]["connected"], true);
+  EXPECT_EQ(status["plugin"]["slurm_version"], "22.05.8");
+  EXPECT_EQ(status["plugin"]["age_s"], 7);
+  EXPECT_EQ(status["daemon"]["ledger"], (directory / "ledger.db").string());
+  EXPECT_EQ(status["daemon"]["events"], service->books().last_sequence());
+  EXPECT_TRUE(status.contains("organizations"));
+  EXPECT_TRUE(ask(*service, R"({"request":"status","contribution":"shapley_rate"})", now).contains("organizations"));
+}
+
+TEST_F(ServiceTest, JobsComeFromTheLedger) {
+  connect(1);
+  snapshot({running({.id = 1, .node = "n2", .start = now}), waiting({.id = 2, .start = now})});
+  const json all = ask(*service, R"({"request":"jobs"})", now);
+  ASSERT_TRUE(all.contains("jobs")) << all.dump();
+  EXPECT_EQ(all["jobs"].size(), 2U);
+}
+
+TEST_F(ServiceTest, WhatCannotBeAnsweredIsAnError) {
+  for (const char* request :
+       {"", "{", "[]", "{}", R"({"request":1})", R"({"request":"nonsense"})",
+        R"({"request":"status","contribution":"luck"})", R"({"request":"jobs","organizations":7})"}) {
+    const json reply = ask(*service, request, now);
+    ASSERT_TRUE(reply.contains("error")) << request << " -> " << reply.dump();
+    EXPECT_FALSE(reply["error"]["what"].get<std::string>().empty());
+  }
+  EXPECT_TRUE(ask(*service, R"({"request":"ping"})", now).contains("pong"));
+}
+
+}  // namespace
+}  // namespace shapley::daemon

@@ -1,0 +1,79 @@
+#include "test_client.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace shapley::daemon {
+
+TestClient::TestClient(const std::filesystem::path& socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, socket.c_str(), sizeof address.sun_path - 1);
+  descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  timeval patience{};
+  patience.tv_sec = k_patience.count();
+  setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    close(descriptor_);
+    descriptor_ = -1;
+  }
+}
+
+TestClient::~TestClient() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void TestClient::send(const protocol::Message& message) {
+  send_bytes(protocol::encode_frame(message));
+}
+
+bool TestClient::send_bytes(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+std::optional<protocol::Message> TestClient::next() {
+  if (!is_connected()) return std::nullopt;
+  while (true) {
+    auto body = reader_.next();
+    if (!body) return std::nullopt;
+    if (*body) {
+      auto message = protocol::decode_body(**body);
+      EXPECT_TRUE(message.has_value());
+      return message ? std::optional(std::move(*message)) : std::nullopt;
+    }
+    std::array<char, 65536> buffer{};
+    const ssize_t got = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno != ECONNRESET) ADD_FAILURE() << "nothing came: " << std::strerror(errno);
+    if (got <= 0) return std::nullopt;
+    reader_.feed(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+  }
+}
+
+std::string TestClient::read_refusal() {
+  std::string reason;
+  while (auto message = next()) {
+    if (const auto* refused = std::get_if<protocol::Refused>(&*message)) reason = refused->reason;
+  }
+  return reason;
+}
+
+nlohmann::json TestClient::ask(const std::string& request) {
+  send(protocol::Query{++queries_, request});
+  const auto reply = expect<protocol::Reply>();
+  EXPECT_EQ(reply.id, queries_);
+  return nlohmann::json::parse(reply.json, nullptr, false);
+}
+
+}  // namespace shapley::daemon
