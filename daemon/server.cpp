@@ -133,7 +133,7 @@ void Server::admit(Session::Socket socket) {
   }
   const auto same_user = static_cast<std::size_t>(
       std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->peer().uid == peer->uid; }));
-  const auto session = std::make_shared<Session>(std::move(socket), *peer, *this);
+  const auto session = std::make_shared<Session>(std::move(socket), *peer, *this, limits_.patience);
   sessions_.insert(session);
   // Others cannot keep slurmctld out by taking all connections.
   const bool full = sessions_.size() > limits_.connections || same_user >= limits_.connections_per_user;
@@ -209,7 +209,9 @@ void Server::install_feeder(Session& session, const protocol::Hello& hello) {
   service_.begin_session(hello, clock_());
   spdlog::info("server: {}: connected: {}, Slurm {}, cluster {}, scans every {} ms", session.name(), hello.program,
                hello.slurm_version, hello.cluster, hello.interval_ms);
-  session.pushed = {.instance = hello.instance, .acknowledged = service_.acknowledged(hello.instance)};
+  session.pushed.instance = hello.instance;
+  session.pushed.acknowledged = service_.acknowledged(hello.instance);
+  session.pushed.reading_generation = service_.reading_generation();
   push_to(session);
 }
 
@@ -257,6 +259,11 @@ void Server::tick() {
 void Server::push() {
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
+  if (keep->pushed.reading_generation != service_.reading_generation()) {
+    spdlog::info("server: {}: disconnected, so that it sends everything anew: rules or weights changed", keep->name());
+    keep->close();
+    return;
+  }
   push_to(*keep);
   keep->resume();
 }

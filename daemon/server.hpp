@@ -31,6 +31,7 @@ class Server final : public SessionOwner {
   struct Limits {
     std::size_t connections = 256;
     std::size_t connections_per_user = 16;  // of root and slurm_user all, of others each
+    Session::Patience patience = {};
   };
   using Clock = std::function<Instant()>;
 

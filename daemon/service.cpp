@@ -59,8 +59,10 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.socket = running.socket;
   }
   SHAPLEY_TRY(state_configuration(site, now));
+  const bool reads_otherwise = site.rules != site_.rules || site.configuration.weights != site_.configuration.weights;
   site_ = std::move(site);
   rules_ = reading_rules(site_);
+  if (reads_otherwise) ++reading_generation_;
   ++configuration_generation_;
   refresh_ranks(now);
   return {};
@@ -82,15 +84,16 @@ void Service::receive(FeederFrame frame, Instant now) {
   intake_->receive(std::move(frame));
 }
 
-void Service::process(Instant now) {
+bool Service::process(Instant now) {
   // Before anything of the new day is booked.
   succeeded("record the day's standings", books_.close_days(now));
-  if (succeeded("commit", intake_->process(now))) refresh_ranks(now);
+  if (!succeeded("commit", intake_->process(now))) return false;
+  refresh_ranks(now);
+  return true;
 }
 
 void Service::tick(Instant now) {
-  process(now);
-  succeeded("commit", intake_->settle(now));
+  if (process(now)) succeeded("commit", intake_->settle(now));
   keep_house(now);
   refresh_ranks(now);
 }

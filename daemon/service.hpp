@@ -43,8 +43,9 @@ class Service {
   void end_session();
   void receive(FeederFrame frame, Instant now);
   [[nodiscard]] bool accepting() const { return intake_->accepting(); }
-  // Reads what was received against the books, commits, ranks anew. Call once for many frames.
-  void process(Instant now);
+  // Reads what was received against the books, commits, ranks anew. Call once for many frames. False: the commit
+  // failed.
+  bool process(Instant now);
   // Once a second: late settlements, dated changes of ownership, ranks, days, checkpoints; tries again what failed.
   void tick(Instant now);
   // Commits and saves a checkpoint.
@@ -56,6 +57,8 @@ class Service {
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
   [[nodiscard]] protocol::Rules rules() const { return {site_.rules}; }
   [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
+  // Rises when records that were read before mean something else now (rules, weights): a fresh snapshot is needed.
+  [[nodiscard]] std::uint64_t reading_generation() const { return reading_generation_; }
 
   // ---- for queries ----
   struct Feeder {
@@ -87,6 +90,7 @@ class Service {
   std::optional<Feeder> feeder_;  // the last one, connected or not
   protocol::Ranks ranks_;
   std::uint64_t configuration_generation_ = 1;
+  std::uint64_t reading_generation_ = 1;
   Instant started_at_;
   Instant last_checkpoint_;
   std::map<std::string, std::string, std::less<>> failures_;  // operation -> cause, as logged

@@ -9,8 +9,21 @@
 
 namespace shapley::daemon {
 
-Session::Session(Socket socket, Peer peer, SessionOwner& owner)
-    : socket_(std::move(socket)), peer_(peer), owner_(owner), handshake_(socket_.get_executor()) {}
+namespace {
+
+// A feeder sends much at once; of the others there may be many.
+constexpr std::size_t k_feeder_buffer_bytes = 256U << 10U;
+constexpr std::size_t k_buffer_bytes = 4096;
+
+}  // namespace
+
+Session::Session(Socket socket, Peer peer, SessionOwner& owner, Patience patience)
+    : socket_(std::move(socket)),
+      peer_(peer),
+      owner_(owner),
+      patience_(patience),
+      handshake_(socket_.get_executor()),
+      buffer_(k_buffer_bytes) {}
 
 std::string Session::name() const {
   const std::string_view what = !role_ ? "connection" : *role_ == protocol::Role::feeder ? "feeder" : "reader";
@@ -18,10 +31,10 @@ std::string Session::name() const {
 }
 
 void Session::start() {
-  handshake_.expires_after(k_handshake_patience);
+  handshake_.expires_after(patience_.handshake);
   handshake_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->role_) return;
-    spdlog::debug("server: {}: said nothing for {} s; closed", self->name(), k_handshake_patience.count());
+    spdlog::debug("server: {}: said nothing for {} s; closed", self->name(), self->patience_.handshake.count());
     self->close();
   });
   read();
@@ -30,7 +43,10 @@ void Session::start() {
 void Session::welcome(protocol::Role role) {
   role_ = role;
   handshake_.cancel();
-  reader_.set_limit(role == protocol::Role::feeder ? protocol::k_max_frame_bytes : k_max_query_bytes);
+  const bool feeder = role == protocol::Role::feeder;
+  reader_.set_limit(feeder ? protocol::k_max_frame_bytes : k_max_query_bytes);
+  // What the old buffer held was handed to the frame reader already.
+  if (feeder) buffer_.resize(k_feeder_buffer_bytes);
 }
 
 void Session::read() {
@@ -55,21 +71,28 @@ void Session::on_read(const boost::system::error_code& error, std::size_t size) 
     return;
   }
   reader_.feed(std::string_view(buffer_.data(), size));
-  if (const auto taken = take_frames(); !taken) {
-    fail_with(taken.error());
-    return;
+  take_frames();
+}
+
+void Session::take_frames() {
+  bool more = true;
+  while (more && !closed_ && !closing_) {
+    // The rest waits in the frame reader until the answer is written.
+    if (role_ == protocol::Role::reader && !queue_.empty()) return;
+    if (const auto taken = take_frame(more); !taken) {
+      fail_with(taken.error());
+      return;
+    }
   }
   read();
 }
 
-Expected<void> Session::take_frames() {
-  while (!closed_ && !closing_) {
-    SHAPLEY_TRY_ASSIGN(const std::optional<std::string> body, reader_.next());
-    if (!body) return {};
-    SHAPLEY_TRY_ASSIGN(protocol::Message message, protocol::decode_body(*body));
-    SHAPLEY_TRY(owner_.on_message(*this, std::move(message)));
-  }
-  return {};
+Expected<void> Session::take_frame(bool& more) {
+  SHAPLEY_TRY_ASSIGN(const std::optional<std::string> body, reader_.next());
+  more = body.has_value();
+  if (!more) return {};
+  SHAPLEY_TRY_ASSIGN(protocol::Message message, protocol::decode_body(*body));
+  return owner_.on_message(*this, std::move(message));
 }
 
 void Session::fail_with(const Error& error) {
@@ -99,26 +122,31 @@ void Session::refuse(std::string reason) {
 
 void Session::write() {
   write_started_ = Clock::now();
-  boost::asio::async_write(socket_, boost::asio::buffer(queue_.front()),
-                           [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
-                             if (self->closed_) return;
-                             if (error) {
-                               self->close();
-                               return;
-                             }
-                             self->queued_bytes_ -= self->queue_.front().size();
-                             self->queue_.pop_front();
-                             if (!self->queue_.empty()) {
-                               self->write();
-                             } else if (self->closing_) {
-                               self->close();
-                             }
-                           });
+  boost::asio::async_write(
+      socket_, boost::asio::buffer(queue_.front()),
+      [self = shared_from_this()](const boost::system::error_code& error, std::size_t) { self->on_written(error); });
+}
+
+void Session::on_written(const boost::system::error_code& error) {
+  if (closed_) return;
+  if (error) {
+    close();
+    return;
+  }
+  queued_bytes_ -= queue_.front().size();
+  queue_.pop_front();
+  if (!queue_.empty()) {
+    write();
+  } else if (closing_) {
+    close();
+  } else if (role_ == protocol::Role::reader && !reading_) {
+    take_frames();
+  }
 }
 
 void Session::check_progress(Clock::time_point now) {
-  if (closed_ || queue_.empty() || now - write_started_ < k_write_patience) return;
-  spdlog::warn("server: {}: took nothing for {} s; dropped", name(), k_write_patience.count());
+  if (closed_ || queue_.empty() || now - write_started_ < patience_.write) return;
+  spdlog::warn("server: {}: took nothing for {} s; dropped", name(), patience_.write.count());
   close();
 }
 

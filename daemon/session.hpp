@@ -1,11 +1,11 @@
 // One connection: bytes in, messages out to its owner, messages queued and written back.
 //
 // Single-threaded (the io_context's). Lives as long as an operation is pending; close() ends it at any time. Bounds: a
-// first frame of k_max_first_frame_bytes within k_handshake_patience, then the frame size of its role; a peer that
-// leaves k_max_queued_bytes unread, or reads nothing for k_write_patience, is dropped.
+// first frame of k_max_first_frame_bytes in good time, then the frame size of its role; a peer that leaves
+// k_max_queued_bytes unread, or takes nothing for too long, is dropped. A reader's next request is looked at when its
+// last answer is written, so that one user's flood of requests delays others by one answer a connection.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -47,12 +48,15 @@ class Session : public std::enable_shared_from_this<Session> {
   using Socket = boost::asio::local::stream_protocol::socket;
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::chrono::seconds k_handshake_patience{10};
-  static constexpr std::chrono::seconds k_write_patience{30};
   static constexpr std::size_t k_max_queued_bytes = 16U << 20U;
   static constexpr std::size_t k_max_query_bytes = 64U << 10U;
 
-  Session(Socket socket, Peer peer, SessionOwner& owner);
+  struct Patience {
+    std::chrono::seconds handshake{10};
+    std::chrono::seconds write{30};
+  };
+
+  Session(Socket socket, Peer peer, SessionOwner& owner, Patience patience);
 
   void start();
   void welcome(protocol::Role role);  // the handshake is over: the role's frame size counts from now on
@@ -73,23 +77,27 @@ class Session : public std::enable_shared_from_this<Session> {
     std::uint64_t acknowledged = 0;
     std::uint64_t rank_generation = 0;
     std::uint64_t configuration_generation = 0;
+    std::uint64_t reading_generation = 0;
   };
   Pushed pushed;
 
  private:
   void read();
   void on_read(const boost::system::error_code& error, std::size_t size);
-  [[nodiscard]] Expected<void> take_frames();
+  void take_frames();
+  [[nodiscard]] Expected<void> take_frame(bool& more);
+  void on_written(const boost::system::error_code& error);
   void fail_with(const Error& error);
   void write();
 
   Socket socket_;
   Peer peer_;
   SessionOwner& owner_;
+  Patience patience_;
   boost::asio::steady_timer handshake_;
   protocol::FrameReader reader_{protocol::k_max_first_frame_bytes};
   std::optional<protocol::Role> role_;
-  std::array<char, 256U << 10U> buffer_;
+  std::vector<char> buffer_;
   std::deque<std::string> queue_;  // the first one is being written
   std::size_t queued_bytes_ = 0;
   Clock::time_point write_started_;

@@ -42,6 +42,15 @@ class ServerTest : public testing::Test {
     service.reset();
   }
 
+  void reload(const Site& changed) {
+    std::promise<bool> done;
+    boost::asio::post(*io, [&] {
+      done.set_value(service->reload(changed, Instant{now}).has_value());
+      server->push();
+    });
+    EXPECT_TRUE(done.get_future().get());
+  }
+
   // A feeder that was welcomed.
   std::unique_ptr<TestClient> feeder(std::uint64_t instance = 1) {
     auto client = std::make_unique<TestClient>(site.configuration.socket);
@@ -168,8 +177,12 @@ TEST_F(ServerTest, AQueryOfAbsurdSizeIsRefused) {
 }
 
 TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
+  stop();
+  Server::Limits limits;
+  limits.patience.write = std::chrono::seconds(1);
+  start(limits);
   const auto deaf = reader();
-  // It asks and asks without taking an answer. Its requests stop being taken when its answers pile up.
+  // It asks and asks without taking an answer: nothing more of it is taken, and in the end it is dropped.
   const std::string query = protocol::encode_frame(protocol::Query{1, R"({"request":"status"})"});
   bool open = true;
   for (int i = 0; open && i < 1'000'000; ++i) open = deaf->send_bytes(query);
@@ -180,7 +193,7 @@ TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
 TEST_F(ServerTest, OneUserCannotTakeAllConnections) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
   stop();
-  start({.connections = 8, .connections_per_user = 3});
+  start({.connections = 8, .connections_per_user = 3, .patience = {}});
   std::vector<std::unique_ptr<TestClient>> greedy;
   ASSERT_EQ(seteuid(65534), 0);
   for (int i = 0; i < 4; ++i) greedy.push_back(std::make_unique<TestClient>(site.configuration.socket));
@@ -235,6 +248,20 @@ TEST_F(ServerTest, APathThatNoSocketCanHaveIsRefused) {
   const auto opened = refused.open();
   ASSERT_FALSE(opened.has_value());
   EXPECT_EQ(opened.error().code, Errc::invalid_argument);
+}
+
+TEST_F(ServerTest, OtherRulesOrWeightsAskForASnapshotOthersDoNot) {
+  const auto client = feeder();
+  client->expect<protocol::Ranks>();
+  Site changed = site;
+  changed.configuration.mode = config::Mode::observe;
+  reload(changed);
+  EXPECT_FALSE(client->expect<protocol::Welcome>().act);
+  changed.configuration.weights = {{"cpu", 2}};
+  reload(changed);
+  while (client->next()) continue;  // to the end of the connection
+  const auto again = feeder();
+  EXPECT_FALSE(welcome.act);
 }
 
 TEST_F(ServerTest, RanksArePushedAsTimePasses) {

@@ -62,6 +62,16 @@ class ServiceTest : public testing::Test {
     service->process(Instant{now});
   }
 
+  // Weeks go by; what ended before the horizon leaves the State, and the daemon is restarted from its checkpoint.
+  void forget_the_past() {
+    now += 21 * 24 * 3600;
+    service->tick(Instant{now});
+    service->stop(Instant{now});
+    ASSERT_GT(service->books().state().horizon(), Instant{k_begin});
+    restart();
+    connect(instance_ + 1);
+  }
+
   [[nodiscard]] std::uint64_t acknowledged() const { return service->acknowledged(instance_); }
 
   // The rows of a query on the ledger, columns joined by '|'.
@@ -328,6 +338,55 @@ TEST_F(ServiceTest, AnEventOlderThanTheHorizonIsBookedAllTheSame) {
   EXPECT_EQ(acknowledged(), sequence);
   EXPECT_EQ(runs(), Lines{"1|10|90"});
   EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+}
+
+// What a run did before the horizon is forgotten by the State; its seconds still count from its start.
+TEST_F(ServiceTest, ASuspensionOfWeeksLosesNoRunSeconds) {
+  connect(1);
+  protocol::JobRecord job = running({.id = 1, .start = now});
+  const auto flip = [&](protocol::JobState state, std::int64_t ran) {
+    job.state = state;
+    job.suspend_time = now;
+    job.pre_suspend_run_s = ran;
+    see({job});
+  };
+  see({job});
+  now += 10;
+  flip(protocol::JobState::suspended, 10);
+  now += 10;
+  flip(protocol::JobState::running, 10);
+  now += 10;
+  flip(protocol::JobState::suspended, 20);
+  forget_the_past();
+  flip(protocol::JobState::running, 20);
+  const std::int64_t resumed = now - k_begin;
+  const std::string until = std::to_string(resumed + 40);
+  now += 40;
+  protocol::JobRecord end = job;
+  end.state = protocol::JobState::ended;
+  end.end_time = now;
+  see({end});
+  EXPECT_EQ(runs(), (Lines{"1|0|10", "1|20|30", "1|" + std::to_string(resumed) + "|" + until}));
+  const std::int64_t events = service->books().last_sequence();
+  forget_the_past();
+  see({end});
+  EXPECT_EQ(service->books().last_sequence(), events);
+}
+
+TEST_F(ServiceTest, AnUnseenSuspensionAfterWeeksOfRunningIsExact) {
+  connect(1);
+  protocol::JobRecord job = running({.id = 1, .start = now});
+  see({job});
+  now += 10;
+  job.suspend_time = now;
+  job.pre_suspend_run_s = 5;
+  see({job});
+  forget_the_past();
+  // 1000 seconds after the resumption at 10 it was suspended for a while, unseen.
+  job.suspend_time = now;
+  job.pre_suspend_run_s = 1005;
+  see({job});
+  EXPECT_EQ(runs(), (Lines{"1|0|5", "1|10|1010", "1|" + std::to_string(now - k_begin) + "|"}));
 }
 
 // A disk that takes nothing more, for as long as the object lives.
