@@ -54,8 +54,8 @@ load lib/e2e
 @test "fractions of a node and guests: the sums still balance" {
   cluster_prepare
   cluster_config "organizations:" \
-    "  - name: astro" "    accounts: [astro]" "    nodes: [{nodes: n1, fraction: 1/3}, {nodes: n2}]" \
-    "  - name: bio" "    accounts: [bio]" "    nodes: [{nodes: n1, fraction: 2/3}]"
+    "  - name: astro" "    accounts: [astro]" "    nodes: [{nodes: n1, share: 1/3}, n2]" \
+    "  - name: bio" "    accounts: [bio]" "    nodes: [{nodes: n1, share: 2/3}]"
   cluster_start
   wait_until 15 plugin_connected
   plain_load 12  # chem is nobody here: a guest; n3 and n4 are nobody's: commons

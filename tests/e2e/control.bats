@@ -26,7 +26,7 @@ reloads_are() { test "$(reloads)" -ge "$1"; }
   job=$(submit bio --nodelist=n2 -n16 "sleep 6")
   wait_until 10 job_is "$job" RUNNING
   wait_until 10 seconds_passed 1
-  sed -i 's/nodes: n\[1-2\]/nodes: n1/; s/nodes: n4/nodes: [n4, n2]/' "$CLUSTER_DIR/shapleyd.yaml"
+  sed -i 's/nodes: .*1-2.*/nodes: [n1]/; s/nodes: \[n4\]/nodes: [n4, n2]/' "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
   wait_until 10 owned_is astro 16
   owned_is chem 32

@@ -4,9 +4,9 @@
 # three_organizations: the usual configuration. astro owns n1 and n2, bio n3, chem n4 (and each its account).
 three_organizations() {
   cluster_config "organizations:" \
-    "  - name: astro" "    accounts: [astro]" "    nodes: n[1-2]" \
-    "  - name: bio" "    accounts: [bio]" "    nodes: n3" \
-    "  - name: chem" "    accounts: [chem]" "    nodes: n4" "$@"
+    "  - name: astro" "    accounts: [astro]" "    nodes: [\"n[1-2]\"]" \
+    "  - name: bio" "    accounts: [bio]" "    nodes: [n3]" \
+    "  - name: chem" "    accounts: [chem]" "    nodes: [n4]" "$@"
 }
 
 # ledger_sql SQL: one row a line, columns separated by blanks.
