@@ -13,15 +13,15 @@ void shapley_job_traits_unlock(void) {
 }
 
 /* Accounts above the job's own, nearest first. A user's association hangs below its account's association, which
- * carries the same account name and is therefore skipped. */
+ * carries the same account name and is therefore skipped. Steps are counted, not accounts: a damaged tree must not hold
+ * us here. */
 static size_t ancestors_of(const job_record_t* job, const char** ancestors) {
   size_t count = 0;
   const char* below = job->account ? job->account : "";
   const slurmdb_assoc_rec_t* assoc = job->assoc_ptr;
-  while (assoc && assoc->usage && count < k_shapley_ancestors_max) {
+  for (int steps = 0; steps < k_shapley_ancestors_max && assoc && assoc->usage; steps++) {
     assoc = assoc->usage->parent_assoc_ptr;
-    if (!assoc || !assoc->acct || !strcmp(assoc->acct, below)) continue;
-    ancestors[count++] = below = assoc->acct;
+    if (assoc && assoc->acct && strcmp(assoc->acct, below)) ancestors[count++] = below = assoc->acct;
   }
   return count;
 }

@@ -1,0 +1,181 @@
+/* Ranks put into job records: which jobs are touched, what is written, and how a stale priority is noticed. The client
+ * and the stock plugin are stand-ins here. */
+#include "plugin/ranking.h"
+
+#include <stdlib.h>
+
+#include "plugin/multifactor.h"
+#include "plugin/site_factor.h"
+#include "tests/plugin/check.h"
+
+static shapley_order_t order = {.act = true, .strict = true, .ranks = 3, .generation = 1};
+static uint32_t stock_calls;
+
+shapley_order_t shapley_client_order(shapley_client_t* client) {
+  (void)client;
+  return order;
+}
+
+/* Organization "org0" is first, "org1" second, everybody else last. */
+uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits) {
+  (void)client;
+  if (!strcmp(traits->account, "org0")) return 0;
+  return strcmp(traits->account, "org1") ? 2 : 1;
+}
+
+uint32_t shapley_multifactor_set(job_record_t* job) {
+  stock_calls++;
+  return 5000 + (job->site_factor - NICE_OFFSET);
+}
+
+typedef struct {
+  job_record_t record;
+  struct job_details details;
+  __typeof__(*((job_record_t*)0)->prio_factors) factors;
+} made_t;
+
+/* A pending job with weighted factors of 1300 and nice 50, ranked 0 so far. */
+static void make(made_t* made) {
+  memset(made, 0, sizeof(*made));
+  made->factors.priority_age = 300;
+  made->factors.priority_fs = 1000;
+  made->factors.nice = NICE_OFFSET + 50;
+  made->factors.priority_site = NICE_OFFSET;
+  made->record.account = "org1";
+  made->record.details = &made->details;
+  made->record.prio_factors = &made->factors;
+  made->record.site_factor = NICE_OFFSET;
+  made->record.priority = 1250;
+  made->record.job_state = JOB_PENDING;
+}
+
+static void set_weights(uint32_t age, char* tres) {
+  slurm_conf.priority_weight_age = age;
+  slurm_conf.priority_weight_fs = 2000;
+  slurm_conf.priority_weight_tres = tres;
+  shapley_ranking_read_weights();
+}
+
+static void test_step_exceeds_the_weights(void) {
+  set_weights(1000, "cpu=500");
+  shapley_ranking_t ranking = shapley_ranking_now(NULL);
+  CHECK_EQ(ranking.step, 3500 + k_shapley_nice_headroom + 1);
+  CHECK(!ranking.step_too_narrow);
+  set_weights(2000000000, NULL);
+  CHECK(shapley_ranking_now(NULL).step_too_narrow);
+  order.strict = false; /* no step, so none too narrow */
+  CHECK(!shapley_ranking_now(NULL).step_too_narrow);
+  order.strict = true;
+}
+
+static void test_wanted_site_factor(void) {
+  set_weights(1000, NULL);
+  made_t made;
+  make(&made);
+  shapley_ranking_t ranking = shapley_ranking_now(NULL);
+  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record), NICE_OFFSET + k_shapley_nice_headroom + ranking.step);
+  order = (shapley_order_t){.act = true, .strict = false, .weight = 800, .ranks = 3};
+  ranking = shapley_ranking_now(NULL);
+  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record), NICE_OFFSET + 400);
+  order = (shapley_order_t){.act = true, .strict = true, .ranks = 3};
+}
+
+static void test_who_is_left_alone(void) {
+  made_t made;
+  make(&made);
+  CHECK(shapley_is_rankable(&made.record));
+  made.record.priority = 0;
+  CHECK(!shapley_is_rankable(&made.record));
+  make(&made);
+  made.record.direct_set_prio = 1;
+  CHECK(!shapley_is_rankable(&made.record));
+  make(&made);
+  made.record.details = NULL;
+  CHECK(!shapley_is_rankable(&made.record));
+  const uint32_t states[] = {JOB_RUNNING, JOB_SUSPENDED, JOB_COMPLETE, JOB_PENDING | JOB_REVOKED,
+                             JOB_PENDING | JOB_POWER_UP_NODE};
+  for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+    make(&made);
+    made.record.job_state = states[i];
+    CHECK(!shapley_is_rankable(&made.record));
+    CHECK(!shapley_set_site_factor(&made.record, NICE_OFFSET + 7));
+    CHECK_EQ(made.record.priority, 1250);
+  }
+}
+
+static void test_setting_adds_the_rank(void) {
+  made_t made;
+  make(&made);
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 20000));
+  CHECK_EQ(made.record.site_factor, NICE_OFFSET + 20000);
+  CHECK_EQ(made.record.priority, 1300 + 20000 - 50);
+  CHECK_EQ(made.factors.priority_site, NICE_OFFSET + 20000);          /* sprio shows it */
+  CHECK(!shapley_set_site_factor(&made.record, NICE_OFFSET + 20000)); /* nothing left to change */
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET));
+  CHECK_EQ(made.record.priority, 1250);
+  CHECK_EQ(stock_calls, 0);
+
+  made.factors.nice = NICE_OFFSET + 5000; /* Slurm's floor */
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 1));
+  CHECK_EQ(made.record.priority, 1);
+
+  double tres[] = {100.5, 200.25};
+  make(&made);
+  made.factors.priority_tres = tres;
+  made.factors.tres_cnt = 2;
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET));
+  CHECK_EQ(made.record.priority, 1550);
+}
+
+static void test_the_stock_plugin_computes_what_is_not_stored(void) {
+  made_t made;
+  make(&made);
+  made.record.prio_factors = NULL;
+  stock_calls = 0;
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 70));
+  CHECK_EQ(made.record.priority, 5070);
+  make(&made);
+  memset(&made.factors, 0, sizeof(made.factors)); /* as it leaves them for a directly set priority */
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 80));
+  CHECK_EQ(made.record.priority, 5080);
+  CHECK_EQ(stock_calls, 2);
+}
+
+static void test_stale_priorities_are_noticed(void) {
+  made_t made;
+  make(&made);
+  CHECK(shapley_priority_is_current(&made.record));
+  made.record.priority = 1249; /* two ways of rounding */
+  CHECK(shapley_priority_is_current(&made.record));
+  made.record.priority = 1248;
+  CHECK(!shapley_priority_is_current(&made.record));
+  made.record.priority = 1250;
+  made.record.site_factor = NICE_OFFSET + 100; /* ranked, then an older priority written back */
+  CHECK(!shapley_priority_is_current(&made.record));
+  made.record.prio_factors = NULL;
+  CHECK(shapley_priority_is_current(&made.record));
+}
+
+/* Factors that no weight bounds (PriorityFlags=NO_NORMAL_*) widen the step once they are seen. */
+static void test_factors_beyond_their_weights(void) {
+  set_weights(1000, NULL);
+  uint32_t narrow = shapley_ranking_now(NULL).step;
+  made_t made;
+  make(&made);
+  made.factors.priority_fs = 100000;
+  (void)shapley_priority_is_current(&made.record);
+  shapley_ranking_t ranking = shapley_ranking_now(NULL);
+  CHECK(ranking.step > narrow);
+  CHECK(ranking.step > 100300 + k_shapley_nice_headroom);
+}
+
+int main(void) {
+  test_step_exceeds_the_weights();
+  test_wanted_site_factor();
+  test_who_is_left_alone();
+  test_setting_adds_the_rank();
+  test_the_stock_plugin_computes_what_is_not_stored();
+  test_stale_priorities_are_noticed();
+  test_factors_beyond_their_weights();
+  return failures != 0;
+}

@@ -1,0 +1,502 @@
+/* Slurm's records, made by hand as slurmctld leaves them (22.05's job_mgr.c), and what the plugin reads in them. */
+#include "plugin/records.h"
+
+#include <stdlib.h>
+
+#include "tests/plugin/check.h"
+
+/* slurmctld's own, weak in the plugin. */
+int slurmctld_tres_cnt = 3;
+
+enum { k_now = 1000000 };
+
+static shapley_records_t records;
+
+/* A batch job that waits since 100 s, eligible at once. Tests change what they are about. */
+typedef struct {
+  job_record_t record;
+  struct job_details details;
+  job_array_struct_t array;
+  job_resources_t resources;
+  uint64_t requested[3], allocated[3];
+  uint16_t cpus[4];
+  part_record_t partition;
+} made_t;
+
+static void make(made_t* made) {
+  memset(made, 0, sizeof(*made));
+  made->details.submit_time = k_now - 100;
+  made->details.begin_time = k_now - 100;
+  made->requested[0] = 8;
+  made->requested[1] = 2000;
+  made->allocated[0] = 8;
+  made->partition.name = "main";
+  made->record.job_id = 7;
+  made->record.array_task_id = NO_VAL;
+  made->record.details = &made->details;
+  made->record.account = "bob";
+  made->record.partition = "main";
+  made->record.name = "job";
+  made->record.part_ptr = &made->partition;
+  made->record.priority = 1;
+  made->record.tres_req_cnt = made->requested;
+  made->record.job_state = JOB_PENDING;
+  made->record.user_id = 1000;
+  made->record.group_id = 100;
+}
+
+/* Gives it processors on n2 and n4, whose table indices are 1 and 3. */
+static void run_on_two_nodes(made_t* made) {
+  made->record.job_state = JOB_RUNNING;
+  made->record.start_time = k_now - 50;
+  made->record.end_time = k_now + 500; /* expected */
+  made->record.tres_alloc_cnt = made->allocated;
+  made->record.job_resrcs = &made->resources;
+  made->record.nodes = "n[2,4]";
+  made->resources.nodes = "n[2,4]";
+  made->resources.nhosts = 2;
+  made->resources.ncpus = 8;
+  made->resources.cpus = made->cpus;
+  made->cpus[0] = 5;
+  made->cpus[1] = 3;
+  made->resources.node_bitmap = bit_alloc(node_record_count);
+  bit_set(made->resources.node_bitmap, 1);
+  bit_set(made->resources.node_bitmap, 3);
+}
+
+static void make_node_table(void) {
+  static node_record_t nodes[4];
+  static node_record_t* table[4];
+  static char* tres_names[] = {"cpu", "mem", "gres/gpu"};
+  static char* names[] = {"n1", "n2", "n3", "n4"};
+  for (uint32_t i = 0; i < 4; i++) {
+    nodes[i] = (node_record_t){.name = names[i], .index = i, .cpus = 16, .node_state = NODE_STATE_IDLE};
+    table[i] = &nodes[i];
+  }
+  node_record_table_ptr = table;
+  node_record_count = 4;
+  assoc_mgr_tres_name_array = tres_names;
+  rehash_node(); /* names are looked up in it */
+}
+
+static shapley_job_t read_job(const made_t* made) {
+  shapley_job_t job;
+  shapley_job_summary(&records, &made->record, k_now, &job);
+  shapley_job_lists(&records, &made->record, &job);
+  return job;
+}
+
+static uint64_t fingerprint(const made_t* made) {
+  shapley_job_t job;
+  return shapley_job_summary(&records, &made->record, k_now, &job);
+}
+
+/* ---- states and times ---------------------------------------------------------------------------------------------
+ */
+
+static void test_pending(void) {
+  made_t made;
+  make(&made);
+  made.record.start_time = k_now + 60; /* the scheduler's guess */
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_PENDING);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
+  CHECK_TEXT(job.slurm_state, "PENDING");
+  CHECK_EQ(job.start_time, 0);
+  CHECK_EQ(job.end_time, 0);
+  CHECK_EQ(job.requested_cpus, 8);
+  CHECK_EQ(job.pending_tasks, 1);
+  CHECK_EQ(job.array_task_id, -1);
+  CHECK_EQ(job.nodes_count, 0);
+  CHECK_EQ(job.tres_count, 2);
+  CHECK_TEXT(job.tres[1].name, "mem");
+  CHECK_EQ(job.tres[1].count, 2000);
+}
+
+static void test_running(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_RUNNING);
+  CHECK_EQ(job.start_time, k_now - 50);
+  CHECK_EQ(job.end_time, 0);
+  CHECK_EQ(job.nodes_count, 2);
+  CHECK_TEXT(job.nodes[0].node, "n2");
+  CHECK_EQ(job.nodes[0].cpus, 5);
+  CHECK_TEXT(job.nodes[1].node, "n4");
+  CHECK_EQ(job.nodes[1].cpus, 3);
+  CHECK_EQ(job.tres_count, 1);
+  CHECK_EQ(job.tres[0].count, 8);
+}
+
+static void test_suspended(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.record.job_state = JOB_SUSPENDED;
+  made.record.suspend_time = k_now - 10;
+  made.record.pre_sus_time = 40;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_SUSPENDED);
+  CHECK_EQ(job.suspend_time, k_now - 10);
+  CHECK_EQ(job.pre_suspend_run_s, 40);
+  CHECK_EQ(job.end_time, 0);
+}
+
+static void test_ended(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.record.job_state = JOB_TIMEOUT | JOB_COMPLETING;
+  made.record.end_time = k_now - 1;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_ENDED);
+  CHECK(job.completing);
+  CHECK_TEXT(job.slurm_state, "TIMEOUT");
+  CHECK_EQ(job.end_time, k_now - 1);
+  CHECK_EQ(job.nodes_count, 2);
+}
+
+static void test_cancelled_while_pending_never_ran(void) {
+  made_t made;
+  make(&made);
+  made.record.job_state = JOB_CANCELLED;
+  made.record.start_time = made.record.end_time = k_now - 5;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_ENDED);
+  CHECK_EQ(job.start_time, 0);
+  CHECK_EQ(job.end_time, k_now - 5);
+}
+
+static void test_requeued_and_still_completing(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.record.job_state = JOB_PENDING | JOB_COMPLETING;
+  made.record.restart_cnt = 1;
+  made.record.end_time = k_now - 2;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_PENDING);
+  CHECK(job.completing);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_OTHER);
+  CHECK_EQ(job.start_time, k_now - 50);
+  CHECK_EQ(job.end_time, k_now - 2);
+  CHECK_EQ(job.nodes_count, 2);
+}
+
+static void test_requeued_and_wiped(void) {
+  made_t made;
+  make(&made);
+  made.record.restart_cnt = 1;
+  made.details.submit_time = k_now - 1; /* set by the wipe */
+  made.details.begin_time = k_now + 120;
+  made.record.time_last_active = k_now - 3; /* set by the requeue */
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_BEGIN_TIME);
+  CHECK_EQ(job.start_time, 0);
+  CHECK_EQ(job.end_time, k_now - 3);
+
+  made.record.time_last_active = k_now; /* slurmctld restarted in between */
+  CHECK_EQ(read_job(&made).end_time, 0);
+  made.record.restart_cnt = 0; /* never ran: the time of its submission */
+  made.record.time_last_active = k_now - 100;
+  CHECK_EQ(read_job(&made).end_time, 0);
+}
+
+static void test_nodes_that_boot_do_not_count_yet(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.record.job_state = JOB_RUNNING | JOB_CONFIGURING | JOB_POWER_UP_NODE;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.state, SHAPLEY_JOB_PENDING);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_OTHER);
+  CHECK_EQ(job.start_time, 0);
+  made.record.job_state = JOB_RUNNING | JOB_CONFIGURING; /* a prolog runs: the processors are taken */
+  CHECK_EQ(read_job(&made).state, SHAPLEY_JOB_RUNNING);
+}
+
+static void test_resize_time_of_an_earlier_run_is_dropped(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.record.resize_time = k_now - 80;
+  CHECK_EQ(read_job(&made).resize_time, 0);
+  made.record.resize_time = k_now - 20;
+  CHECK_EQ(read_job(&made).resize_time, k_now - 20);
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------------------
+ */
+
+static void test_finished_jobs_are_read_by_name(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.record.job_state = JOB_COMPLETE;
+  made.record.end_time = k_now - 1;
+  bit_clear(made.resources.node_bitmap, 3); /* what a reconfigure may leave: another node's bit */
+  bit_set(made.resources.node_bitmap, 0);
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.nodes_count, 2);
+  CHECK_TEXT(job.nodes[0].node, "n2");
+  CHECK_EQ(job.nodes[0].cpus, 5);
+  CHECK_TEXT(job.nodes[1].node, "n4");
+
+  made.resources.node_bitmap = NULL; /* what a restart leaves */
+  CHECK_EQ(read_job(&made).nodes_count, 2);
+
+  made.resources.nodes = "n[4,2]"; /* the table's order decides whose entry is whose, not the list's */
+  job = read_job(&made);
+  CHECK_TEXT(job.nodes[0].node, "n2");
+  CHECK_EQ(job.nodes[0].cpus, 5);
+
+  made.resources.nhosts = 3; /* a list that does not fit the entries tells nothing */
+  CHECK_EQ(read_job(&made).nodes_count, 0);
+}
+
+static void test_a_node_given_back_is_left_out(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  made.cpus[0] = 0;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.nodes_count, 1);
+  CHECK_TEXT(job.nodes[0].node, "n4");
+  CHECK_EQ(job.nodes[0].cpus, 3);
+}
+
+static void test_deleted_dynamic_nodes_leave_holes(void) {
+  made_t made;
+  make(&made);
+  run_on_two_nodes(&made);
+  node_record_t* deleted = node_record_table_ptr[1];
+  node_record_table_ptr[1] = NULL;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.nodes_count, 1);
+  CHECK_EQ(job.nodes[0].cpus, 3);
+  node_record_table_ptr[1] = deleted;
+}
+
+static void test_nodes_that_slurm_cannot_use(void) {
+  shapley_node_t node;
+  node_record_t* record = node_record_table_ptr[0];
+  const struct {
+    uint32_t state;
+    bool usable;
+  } states[] = {
+      {NODE_STATE_IDLE, true},
+      {NODE_STATE_ALLOCATED, true},
+      {NODE_STATE_MIXED | NODE_STATE_COMPLETING, true},
+      {NODE_STATE_IDLE | NODE_STATE_NO_RESPOND, true},
+      {NODE_STATE_IDLE | NODE_STATE_POWERED_DOWN, true},
+      {NODE_STATE_DOWN, false},
+      {NODE_STATE_UNKNOWN, false},
+      {NODE_STATE_FUTURE, false},
+      {NODE_STATE_IDLE | NODE_STATE_DRAIN, false},
+      {NODE_STATE_ALLOCATED | NODE_STATE_DRAIN, false},
+      {NODE_STATE_IDLE | NODE_STATE_FAIL, false},
+  };
+  for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+    record->node_state = states[i].state;
+    shapley_node_summary(record, &node);
+    CHECK_EQ(node.usable, states[i].usable);
+  }
+  record->node_state = NODE_STATE_IDLE;
+  uint64_t before = shapley_node_summary(record, &node);
+  CHECK_EQ(node.cpus, 16);
+  record->cpus_efctv = 14; /* two cores are set aside for the system */
+  CHECK(shapley_node_summary(record, &node) != before);
+  CHECK_EQ(node.cpus, 14);
+}
+
+/* ---- why it waits -------------------------------------------------------------------------------------------------
+ */
+
+static void test_wait_reasons(void) {
+  const struct {
+    uint32_t reason;
+    enum shapley_wait_reason wait;
+  } reasons[] = {
+      {WAIT_NO_REASON, SHAPLEY_WAIT_STARTABLE},
+      {WAIT_PRIORITY, SHAPLEY_WAIT_STARTABLE},
+      {WAIT_RESOURCES, SHAPLEY_WAIT_STARTABLE},
+      {WAIT_TIME, SHAPLEY_WAIT_STARTABLE}, /* its begin time is past */
+      {WAIT_DEPENDENCY, SHAPLEY_WAIT_DEPENDENCY},
+      {WAIT_DEP_INVALID, SHAPLEY_WAIT_DEPENDENCY},
+      {WAIT_ARRAY_TASK_LIMIT, SHAPLEY_WAIT_ARRAY_LIMIT},
+      {WAIT_ASSOC_JOB_LIMIT, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_ASSOC_GRP_CPU, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_ASSOC_MAX_GRES_PER_JOB, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_QOS_MAX_CPU_PER_USER, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_QOS_MIN_BILLING, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_QOS_MAX_CPU_PER_ACCT, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_QOS, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_ACCOUNT, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_ACCOUNT_POLICY, SHAPLEY_WAIT_ACCOUNT_LIMIT},
+      {WAIT_PART_DOWN, SHAPLEY_WAIT_OTHER},
+      {WAIT_PART_INACTIVE, SHAPLEY_WAIT_OTHER},
+      {WAIT_RESERVATION, SHAPLEY_WAIT_OTHER},
+      {WAIT_NODE_NOT_AVAIL, SHAPLEY_WAIT_OTHER},
+      {WAIT_LICENSES, SHAPLEY_WAIT_OTHER},
+      {FAIL_ACCOUNT, SHAPLEY_WAIT_OTHER},
+  };
+  made_t made;
+  make(&made);
+  for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+    made.record.state_reason = reasons[i].reason;
+    shapley_job_t job = read_job(&made);
+    if (job.wait != reasons[i].wait) fprintf(stderr, "reason %s:\n", shapley_reason_name(reasons[i].reason));
+    CHECK_EQ(job.wait, reasons[i].wait);
+  }
+  made.record.state_reason = WAIT_RESOURCES;
+  made.details.begin_time = k_now + 1;
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_BEGIN_TIME);
+  made.record.priority = 0; /* held goes before everything */
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
+}
+
+static void test_array_rest(void) {
+  made_t made;
+  make(&made);
+  made.record.array_job_id = made.record.job_id;
+  made.record.array_recs = &made.array;
+  made.array.task_cnt = 10;
+  CHECK_EQ(read_job(&made).pending_tasks, 10);
+  made.array.max_run_tasks = 4;
+  CHECK_EQ(read_job(&made).pending_tasks, 4);
+  made.array.tot_run_tasks = 3;
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.pending_tasks, 1);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
+  CHECK_EQ(job.array_task_id, -1);
+  made.array.tot_run_tasks = 4;
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_ARRAY_LIMIT);
+  made.array.tot_run_tasks = 2; /* room again; the reason is older than that */
+  made.record.state_reason = WAIT_ARRAY_TASK_LIMIT;
+  job = read_job(&made);
+  CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
+  CHECK_EQ(job.pending_tasks, 2);
+  made.record.array_task_id = 9; /* the last task keeps the counters and is a job like others */
+  job = read_job(&made);
+  CHECK_EQ(job.array_task_id, 9);
+  CHECK_EQ(job.pending_tasks, 1);
+}
+
+/* ---- organization -------------------------------------------------------------------------------------------------
+ */
+
+static void test_account_tree(void) {
+  slurmdb_assoc_usage_t usage[3] = {0};
+  slurmdb_assoc_rec_t root = {.acct = "root"}, physics = {.acct = "physics"}, bob = {.acct = "bob"},
+                      user = {.acct = "bob"};
+  usage[0].parent_assoc_ptr = &bob;
+  usage[1].parent_assoc_ptr = &physics;
+  usage[2].parent_assoc_ptr = &root;
+  user.usage = &usage[0];
+  bob.usage = &usage[1];
+  physics.usage = &usage[2];
+  slurmdb_qos_rec_t qos = {.name = "normal"};
+
+  made_t made;
+  make(&made);
+  uint64_t without = fingerprint(&made);
+  CHECK_EQ(read_job(&made).account_ancestors_count, 0);
+  made.record.assoc_ptr = &user;
+  made.record.qos_ptr = &qos;
+  shapley_job_t job = read_job(&made);
+  CHECK_TEXT(job.qos, "normal");
+  CHECK_EQ(job.account_ancestors_count, 2);
+  CHECK_TEXT(job.account_ancestors[0], "physics");
+  CHECK_TEXT(job.account_ancestors[1], "root");
+  CHECK(fingerprint(&made) != without);
+
+  usage[2].parent_assoc_ptr = &physics; /* a loop, which a healthy tree never has, must end */
+  CHECK_EQ(read_job(&made).account_ancestors_count, 1);
+  usage[2].parent_assoc_ptr = &bob; /* and a longer one */
+  CHECK(read_job(&made).account_ancestors_count <= k_shapley_ancestors_max);
+}
+
+static void test_partition(void) {
+  made_t made;
+  make(&made);
+  made.record.partition = "first,second";
+  made.partition.name = "second"; /* tried last */
+  CHECK_TEXT(read_job(&made).partition, "first");
+  made.record.part_ptr = NULL;
+  CHECK_TEXT(read_job(&made).partition, "first");
+  made.record.part_ptr = &made.partition;
+  run_on_two_nodes(&made);
+  CHECK_TEXT(read_job(&made).partition, "second");
+}
+
+/* ---- fingerprints -------------------------------------------------------------------------------------------------
+ */
+
+static void test_fingerprints(void) {
+  made_t made;
+  make(&made);
+  uint64_t pending = fingerprint(&made);
+  made.record.start_time = k_now + 60; /* a guess */
+  made.record.total_cpus = 16;         /* an estimate */
+  made.record.priority = 99;
+  made.record.time_last_active = k_now;
+  CHECK(fingerprint(&made) == pending);
+  made.record.name = "another";
+  CHECK(fingerprint(&made) != pending);
+
+  run_on_two_nodes(&made);
+  uint64_t running = fingerprint(&made);
+  made.record.end_time = k_now + 999; /* a new time limit */
+  CHECK(fingerprint(&made) == running);
+  made.resources.ncpus = 3;
+  CHECK(fingerprint(&made) != running);
+  made.resources.ncpus = 8;
+  made.resources.nodes = "n[2-3]";
+  CHECK(fingerprint(&made) != running);
+  made.resources.nodes = "n[2,4]";
+  made.allocated[2] = 1;
+  CHECK(fingerprint(&made) != running);
+}
+
+static void test_bare_records(void) {
+  made_t made;
+  memset(&made, 0, sizeof(made));
+  made.record.array_task_id = NO_VAL;
+  const uint32_t states[] = {JOB_PENDING, JOB_RUNNING, JOB_SUSPENDED, JOB_COMPLETE, JOB_PENDING | JOB_COMPLETING};
+  for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+    made.record.job_state = states[i];
+    made.record.start_time = k_now - 1;
+    made.record.restart_cnt = 1;
+    shapley_job_t job = read_job(&made);
+    CHECK_EQ(job.nodes_count, 0);
+    CHECK_EQ(job.tres_count, 0);
+  }
+}
+
+int main(void) {
+  make_node_table();
+  CHECK(shapley_records_reserve(&records, (size_t)slurmctld_tres_cnt));
+  test_pending();
+  test_running();
+  test_suspended();
+  test_ended();
+  test_cancelled_while_pending_never_ran();
+  test_requeued_and_still_completing();
+  test_requeued_and_wiped();
+  test_nodes_that_boot_do_not_count_yet();
+  test_resize_time_of_an_earlier_run_is_dropped();
+  test_finished_jobs_are_read_by_name();
+  test_a_node_given_back_is_left_out();
+  test_deleted_dynamic_nodes_leave_holes();
+  test_nodes_that_slurm_cannot_use();
+  test_wait_reasons();
+  test_array_rest();
+  test_account_tree();
+  test_partition();
+  test_fingerprints();
+  test_bare_records();
+  shapley_records_free(&records);
+  return failures != 0;
+}
