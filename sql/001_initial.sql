@@ -149,8 +149,8 @@ WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin < COALESCE(s.end, k.upt
 CREATE VIEW work_by_owner AS
 SELECT organization,
        owner,
-       SUM(processors * (end - begin))          AS processor_seconds,
-       SUM(processors * (end - begin)) / 3600.0 AS core_hours
+       SUM(processors * (end - begin))                    AS processor_seconds,
+       ROUND(SUM(processors * (end - begin)) / 3600.0, 3) AS core_hours
 FROM run_shares
 GROUP BY organization, owner
 ORDER BY organization, owner;
@@ -162,7 +162,7 @@ SELECT w.organization                                                        AS 
        w.processor_seconds                                                   AS used_processor_seconds,
        COALESCE(r.processor_seconds, 0.0)                                    AS returned_processor_seconds,
        w.processor_seconds - COALESCE(r.processor_seconds, 0.0)              AS owed_processor_seconds,
-       (w.processor_seconds - COALESCE(r.processor_seconds, 0.0)) / 3600.0   AS owed_core_hours
+       ROUND((w.processor_seconds - COALESCE(r.processor_seconds, 0.0)) / 3600.0, 3) AS owed_core_hours
 FROM work_by_owner w
 LEFT JOIN work_by_owner r ON r.organization = w.owner AND r.owner = w.organization
 WHERE w.organization <> w.owner AND w.processor_seconds > COALESCE(r.processor_seconds, 0.0)
@@ -186,9 +186,9 @@ sides(month, organization, got, given) AS (
 )
 SELECT month,
        organization,
-       SUM(got)              AS got_core_hours,
-       SUM(given)            AS given_core_hours,
-       SUM(given) - SUM(got) AS difference
+       ROUND(SUM(got), 3)              AS got_core_hours,
+       ROUND(SUM(given), 3)            AS given_core_hours,
+       ROUND(SUM(given) - SUM(got), 3) AS difference
 FROM sides
 GROUP BY month, organization
 ORDER BY month, organization;
@@ -204,7 +204,7 @@ SELECT s.job                               AS job,
        datetime(s.end, 'unixepoch')        AS end_utc,
        s.end - s.begin                     AS seconds,
        s.processors / 1e6                  AS processors,
-       (SELECT group_concat(n.node || '=' || n.processors / 1e6, ' ') FROM segment_nodes n
+       (SELECT group_concat(n.node || '=' || printf('%.12g', n.processors / 1e6), ' ') FROM segment_nodes n
         WHERE n.kind = s.kind AND n.job = s.job AND n.anchor = s.anchor AND n.ordinal = s.ordinal) AS nodes,
        s.reason                            AS reason,
        s.job_state                         AS job_state,
@@ -214,16 +214,16 @@ ORDER BY s.job, s.anchor, s.kind, s.ordinal;
 
 -- The newest recorded row of every organization; standing_* as people read it (docs/concepts.md).
 CREATE VIEW balances AS
-SELECT b.organization                                                                         AS organization,
-       datetime(b.at, 'unixepoch')                                                            AS at_utc,
-       CAST(b.got AS REAL) / 1e6 / 3600                                                       AS got_core_hours,
-       CAST(b.given_direct AS REAL) / 1e6 / 3600                                              AS given_direct_core_hours,
-       CAST(b.given_rate AS REAL) / 1e6 / 3600                                                AS given_rate_core_hours,
-       CAST(b.balance_direct AS REAL) / 1e6 / NULLIF(b.at - b.period_begin, 0) / 3600         AS standing_direct_core_hours,
-       CAST(b.balance_rate AS REAL) / 1e6 / NULLIF(b.at - b.period_begin, 0) / 3600           AS standing_rate_core_hours,
-       b.psi                                                                                  AS psi,
-       b.phi_direct                                                                           AS phi_direct,
-       b.phi_rate                                                                             AS phi_rate
+SELECT b.organization                                                     AS organization,
+       datetime(b.at, 'unixepoch')                                        AS at_utc,
+       ROUND(CAST(b.got AS REAL) / 1e6 / 3600, 3)                         AS got_core_hours,
+       ROUND(CAST(b.given_direct AS REAL) / 1e6 / 3600, 3)                AS given_direct_core_hours,
+       ROUND(CAST(b.given_rate AS REAL) / 1e6 / 3600, 3)                  AS given_rate_core_hours,
+       ROUND(CAST(b.balance_direct AS REAL) / 1e6 / NULLIF(b.at - b.period_begin, 0) / 3600, 3) AS standing_direct_core_hours,
+       ROUND(CAST(b.balance_rate AS REAL) / 1e6 / NULLIF(b.at - b.period_begin, 0) / 3600, 3)   AS standing_rate_core_hours,
+       b.psi                                                              AS psi,
+       b.phi_direct                                                       AS phi_direct,
+       b.phi_rate                                                         AS phi_rate
 FROM standings_by_day b
 WHERE b.day = (SELECT MAX(day) FROM standings_by_day)
 ORDER BY b.organization;

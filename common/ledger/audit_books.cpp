@@ -19,10 +19,10 @@ using fairness::State;
 
 constexpr std::int64_t k_instants = 16;
 
-// A figure of a standing by name, as text.
-using Figure = std::pair<const char*, std::string>;
+// The figures of a standing by name, as text.
+using Figures = std::array<std::pair<const char*, std::string>, 11>;
 
-std::array<Figure, 11> figures_of(const Standing& row) {
+Figures figures_of(const Standing& row) {
   return {{{"psi", to_string(row.psi.value)},
            {"phi_direct", to_string(row.phi_direct.value)},
            {"phi_rate", to_string(row.phi_rate.value)},
@@ -152,20 +152,29 @@ class BooksAudit {
   Expected<void> compare_with_recovered(State& state) {
     SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover());
     const Instant t = std::max(state.now(), recovered.state.now());
-    std::map<std::string, Standing> ours;
-    for (const Standing& row : state.standings(t)) ours.emplace(state.organizations().at(row.organization.value), row);
-    for (const Standing& row : recovered.state.standings(t)) {
-      const std::string& name = recovered.state.organizations().at(row.organization.value);
-      const auto theirs = figures_of(row);
-      const auto rebuilt = figures_of(ours[name]);
-      for (std::size_t i = 0; i < theirs.size(); ++i) {
-        if (theirs[i].second == rebuilt[i].second) continue;
-        find("rebuild", name + ": " + theirs[i].first + " is " + theirs[i].second +
-                            " in the books as shapleyd recovers them, " + rebuilt[i].second +
-                            " in those rebuilt from all events");
-      }
+    const auto rebuilt = rows_by_name(state, t);
+    auto theirs = rows_by_name(recovered.state, t);
+    for (const auto& [name, row] : rebuilt) {
+      compare_recovered(name, figures_of(theirs[name]), figures_of(row));
+      theirs.erase(name);
     }
+    for (const auto& [name, row] : theirs) compare_recovered(name, figures_of(row), figures_of({}));
     return {};
+  }
+
+  static std::map<std::string, Standing> rows_by_name(State& state, Instant t) {
+    std::map<std::string, Standing> rows;
+    for (const Standing& row : state.standings(t)) rows.emplace(state.organizations().at(row.organization.value), row);
+    return rows;
+  }
+
+  void compare_recovered(const std::string& name, const Figures& theirs, const Figures& rebuilt) {
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      if (theirs[i].second == rebuilt[i].second) continue;
+      find("rebuild", name + ": " + theirs[i].first + " is " + theirs[i].second +
+                          " in the books as shapleyd recovers them, " + rebuilt[i].second +
+                          " in those rebuilt from all events");
+    }
   }
 
   void write_notes() {

@@ -29,11 +29,11 @@ int add_row(void* rows, int columns, char** cells, char** /*names*/) {
 
 }  // namespace
 
-TemporaryDirectory::TemporaryDirectory() {
-  // In memory where that is possible: every commit waits for the disk otherwise, and properties commit by the thousand.
+TemporaryDirectory::TemporaryDirectory(Place place) {
   const std::filesystem::path memory = "/dev/shm";
-  const bool usable = std::filesystem::is_directory(memory) && ::access(memory.c_str(), W_OK) == 0;
-  std::string name = ((usable ? memory : std::filesystem::temp_directory_path()) / "shapley-ledger-XXXXXX").string();
+  const bool in_memory =
+      place == Place::memory && std::filesystem::is_directory(memory) && ::access(memory.c_str(), W_OK) == 0;
+  std::string name = ((in_memory ? memory : std::filesystem::temp_directory_path()) / "shapley-ledger-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
   path_ = name;
 }

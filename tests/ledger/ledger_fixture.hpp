@@ -14,7 +14,9 @@ namespace shapley::ledger::testing {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory();
+  // In memory where that is possible: on disk every commit waits for it, and properties commit by the thousand.
+  enum class Place { memory, disk };
+  explicit TemporaryDirectory(Place place = Place::memory);
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

@@ -1,0 +1,230 @@
+// An audit is worth what it finds: every test here damages a ledger in one way and expects that way to be named.
+#include "ledger/audit.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "ledger/audit_parts.hpp"
+#include "ledger/ledger_impl.hpp"
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using namespace testing;
+using fairness::Event;
+
+class Audit : public LedgerTest {
+ protected:
+  // Two organizations, a fractional node, two finished runs and one that goes on; standings of one day.
+  void SetUp() override {
+    const auto first = opened(1, 10'000, "a", 4);
+    const auto second = opened(2, 10'050, "b", 2);
+    const std::vector<Event> events{
+        fairness::OrganizationsDeclared{{9'000}, {"a", "b"}},
+        fairness::OwnershipStated{"n1", {9'000}, {{k_beginning_of_time, {{"b", 333'333}}}}},
+        fairness::CapacityChanged{"n1", {9'000}, 0, {8 * k_micro}},
+        first,
+        second,
+        closed(first, 10'100),
+        closed(second, 10'150),
+        opened(3, 10'200, "b", 8),
+    };
+    Ledger ledger = writer(file());
+    fairness::State state;
+    for (const Event& event : must(ledger.append(events, {10'201})).accepted) must(state.apply(event));
+    state.advance({20'000});
+    must(ledger.record_standings({20'000}, state, state.standings({20'000})));
+    must(ledger.save_checkpoint(state, ledger.last_sequence(), {20'000}));
+  }
+
+  AuditReport report() const { return must(audit(reader(file()))); }
+
+  // Lets somebody who can write the file do so.
+  void edit_events(const std::string& sql) const {
+    tamper(file(), "DROP TRIGGER events_are_not_updated; DROP TRIGGER events_are_not_deleted;" + sql);
+  }
+};
+
+// The findings of one check, one a line.
+std::string of(const AuditReport& report, const std::string& check) {
+  std::string text;
+  for (const Finding& finding : report.findings) {
+    if (finding.check == check) text += finding.what + "\n";
+  }
+  return text;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(Audit, finds_nothing_in_a_sound_ledger) {
+  const auto sound = report();
+  for (const Finding& finding : sound.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  EXPECT_TRUE(sound.clean());
+  EXPECT_EQ(sound.events, 8);
+  EXPECT_EQ(sound.segments, 3);
+  EXPECT_EQ(sound.notes.size(), 2U);
+}
+
+TEST_F(Audit, works_on_a_copy_without_anything_beside_it) {
+  const auto folder = directory() / "copy";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(file(), folder / "ledger.db");
+  EXPECT_TRUE(must(audit(reader(folder / "ledger.db"))).clean());
+}
+
+TEST_F(Audit, works_while_shapleyd_writes_and_through_its_own_connection) {
+  Ledger ledger = writer(file());
+  EXPECT_TRUE(report().clean());
+  EXPECT_TRUE(must(audit(ledger)).clean());
+  // The temporary tables of an audit must not catch later writes.
+  must(ledger.append(std::vector<Event>{opened(4, 10'300, "a", 1)}, {10'301}));
+  EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM segments WHERE job = 4"), std::vector<std::string>{"1"});
+  EXPECT_TRUE(must(audit(ledger)).clean());
+}
+
+TEST_F(Audit, names_an_edited_event) {
+  edit_events(
+      "UPDATE events SET payload = replace(payload, '\"processors\":4000000', '\"processors\":3000000') WHERE seq = 4");
+  const auto found = report();
+  EXPECT_TRUE(has(of(found, "chain"), "event 4: its hash does not follow"));
+  EXPECT_TRUE(has(of(found, "schema"), "events_are_not_updated is missing"));
+  // The projections and the checkpoint still say what was true.
+  EXPECT_TRUE(has(of(found, "projection"), "segments: a row that does not follow from the events"));
+  EXPECT_TRUE(has(of(found, "rebuild"), "in the books as shapleyd recovers them"));
+}
+
+TEST_F(Audit, names_an_edited_time_of_receipt) {
+  edit_events("UPDATE events SET received = received + 1 WHERE seq = 3");
+  EXPECT_TRUE(has(of(report(), "chain"), "event 3: its hash does not follow"));
+}
+
+TEST_F(Audit, names_the_place_of_a_deleted_event) {
+  edit_events("DELETE FROM events WHERE seq = 5");
+  const auto found = report();
+  EXPECT_TRUE(has(of(found, "chain"), "event 6: it stands at place 5"));
+  EXPECT_TRUE(has(of(found, "projection"), "segment_nodes"));
+}
+
+TEST_F(Audit, names_columns_that_contradict_the_payload) {
+  edit_events("UPDATE events SET at = at - 1 WHERE seq = 6; UPDATE events SET key = 'x' WHERE seq = 7");
+  EXPECT_TRUE(has(of(report(), "chain"), "event 6: "));
+}
+
+// Whoever writes the file can also write a new chain. The last hash, kept elsewhere, tells.
+TEST_F(Audit, another_past_has_another_last_hash) {
+  const auto before = report().notes.at(0);
+  EXPECT_TRUE(has(before, "the chain ends at event 8 with hash "));
+  std::filesystem::remove(file());
+  auto lie = opened(1, 10'000, "b", 4);
+  Ledger forged = writer(file());
+  must(forged.append(std::vector<Event>{lie}, {10'201}));
+  EXPECT_NE(must(audit(forged)).notes.at(0), before);
+}
+
+TEST_F(Audit, an_unreadable_event_ends_the_audit_of_what_hangs_on_it) {
+  edit_events("UPDATE events SET payload = '{' WHERE seq = 2; UPDATE events SET payload = '[]' WHERE seq = 5");
+  const auto found = report();
+  EXPECT_TRUE(has(of(found, "chain"), "event 2: "));
+  EXPECT_EQ(of(found, "rebuild"), "");
+  EXPECT_TRUE(has(found.notes.at(0), "4 faults"));
+  EXPECT_TRUE(has(found.notes.back(), "not every event can be read"));
+}
+
+TEST_F(Audit, names_what_the_books_refuse) {
+  edit_events("UPDATE events SET payload = replace(payload, '\"end\":10100', '\"end\":9999'), at = 9999 WHERE seq = 6");
+  EXPECT_TRUE(has(of(report(), "rebuild"), "is refused by the books: segment_"));
+}
+
+TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
+  tamper(file(),
+         "UPDATE segments SET end = end + 1 WHERE job = 1;"
+         "DELETE FROM capacity;"
+         "INSERT INTO jobs VALUES (9, 9, 'a', NULL, NULL, NULL, 0, 0, '', '', '', '', '');"
+         "UPDATE ownership SET parts_per_million = 1000000 WHERE organization = 'b';"
+         "UPDATE standings_by_day SET psi = psi || '0' WHERE organization = 'a'");
+  const auto found = of(report(), "projection");
+  EXPECT_TRUE(has(found, "segments: a row that does not follow from the events: kind run, job 1, anchor 10000"));
+  EXPECT_TRUE(has(found, "segments: a row that follows from the events is missing: kind run, job 1"));
+  EXPECT_TRUE(has(found, "capacity: a row that follows from the events is missing: node n1, at 9000"));
+  EXPECT_TRUE(has(found, "jobs: a row that does not follow from the events: job 9"));
+  EXPECT_TRUE(has(found, "ownership: a row that does not follow from the events: node n1, begin 9000, organization b"));
+  EXPECT_TRUE(has(found, "standings_by_day: a row that does not follow from the events: day 0, organization a"));
+}
+
+TEST_F(Audit, shows_a_few_of_many_rows_and_counts_them) {
+  tamper(file(),
+         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) "
+         "INSERT INTO capacity SELECT 'n' || i, i, 0, 1 FROM n");
+  const auto found = report();
+  EXPECT_EQ(found.findings.size(), 6U);
+  EXPECT_TRUE(has(of(found, "projection"), "50 rows in all"));
+}
+
+TEST_F(Audit, names_views_that_were_replaced_and_objects_that_were_added) {
+  tamper(file(),
+         "DROP VIEW who_owes_whom; CREATE VIEW who_owes_whom AS SELECT 'nobody'; DROP VIEW balances;"
+         "CREATE TRIGGER quietly AFTER INSERT ON segments BEGIN SELECT 1; END");
+  const auto found = of(report(), "schema");
+  EXPECT_TRUE(has(found, "who_owes_whom is not as the program makes it"));
+  EXPECT_TRUE(has(found, "balances is missing"));
+  EXPECT_TRUE(has(found, "quietly was added by hand"));
+}
+
+// A checkpoint with a right checksum and wrong books, as a defect of the program would write it.
+TEST_F(Audit, compares_what_shapleyd_would_recover_with_what_the_events_say) {
+  {
+    Ledger ledger = writer(file());
+    fairness::State empty;
+    tamper(file(), "DELETE FROM checkpoints");
+    must(ledger.save_checkpoint(empty, ledger.last_sequence(), {20'000}));
+  }
+  const auto found = of(report(), "rebuild");
+  EXPECT_TRUE(has(found, "a: psi is ")) << found;
+}
+
+// The naive sums are no echo of the books: given other facts they differ.
+TEST_F(Audit, compares_the_books_with_sums_of_its_own) {
+  const Ledger ledger = reader(file());
+  Facts facts;
+  must(ledger.for_each_event(0, [&](const StoredEvent& stored) -> Expected<void> {
+    if (stored.sequence != 2) facts.add(stored.event);  // as if nobody owned n1
+    return {};
+  }));
+  AuditReport found;
+  must(audit_books(ledger, facts, found));
+  EXPECT_TRUE(has(of(found, "rebuild"), "b at 1970-01-01T02:46:52Z: phi_direct is ")) << of(found, "rebuild");
+  EXPECT_EQ(of(found, "conservation"), "");
+}
+
+TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
+  ::setenv("TZ", "UTC0", 1);
+  ::tzset();
+  const auto records = directory() / "records";
+  std::ofstream(records) << "JobIDRaw|Start|End|State|NCPUS\n"
+                            "1|1970-01-01T02:46:40|1970-01-01T02:48:20|COMPLETED|4\n"
+                            "2|1970-01-01T02:47:30|1970-01-01T02:49:11|COMPLETED|2\n";
+  const Ledger ledger = reader(file());
+  const auto found = must(audit_against(ledger, records));
+  EXPECT_EQ(found.records, 2);
+  EXPECT_EQ(found.runs_compared, 2);
+  EXPECT_EQ(of(found, "records"),
+            "job 2, run from 1970-01-01T02:47:30Z (line 3, COMPLETED): ends at 1970-01-01T02:49:10Z in the ledger, at "
+            "1970-01-01T02:49:11Z in the record\n");
+
+  std::ofstream(records) << "something else\n";
+  const auto refused = audit_against(ledger, records);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_argument);
+  EXPECT_TRUE(has(refused.error().what, records.string() + ": line 1: "));
+  const auto absent = audit_against(ledger, directory() / "absent");
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().code, Errc::io);
+}
+
+}  // namespace
+}  // namespace shapley::ledger

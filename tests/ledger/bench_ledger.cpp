@@ -1,0 +1,125 @@
+// How fast events become durable and books come back. Not run by ctest: build a release and run bin/bench_ledger.
+//
+// Each job makes five events, as shapleyd's observer does: described, wait opened, wait closed, run opened (on two
+// nodes), run closed. Files are made in TMPDIR, so that the disk is the one you mean.
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "ledger/ledger.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using fairness::CloseReason;
+using fairness::Event;
+using fairness::SegmentKind;
+
+constexpr std::int64_t k_begin = 1'700'000'000;
+
+template <typename T>
+T must(Expected<T> result) {
+  if (!result) throw std::runtime_error(result.error().what);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "shapley-bench-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error(name);
+    path_ = name;
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] std::filesystem::path file() const { return path_ / "ledger.db"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string node_of(std::uint32_t i) {
+  return "node" + std::to_string(1000 + i % 500);
+}
+
+void add_job(std::vector<Event>& events, std::uint32_t job) {
+  const Instant submit{k_begin + job / 4};
+  const Instant start = submit + Duration{30};
+  const std::string organization = "organization" + std::to_string(job % 10);
+  fairness::JobDescribed described;
+  described.job = {job};
+  described.submit = submit;
+  described.organization = described.account = organization;
+  described.partition = "main";
+  described.qos = "normal";
+  described.name = "a-job-of-usual-name";
+  events.emplace_back(std::move(described));
+  const fairness::SegmentKey wait{SegmentKind::wait, {job}, submit, 0};
+  const fairness::SegmentKey run{SegmentKind::run, {job}, start, 0};
+  events.emplace_back(fairness::SegmentOpened{wait, organization, submit, {16 * k_micro}, {}});
+  events.emplace_back(fairness::SegmentClosed{wait, start, CloseReason::started, "RUNNING"});
+  events.emplace_back(fairness::SegmentOpened{
+      run,
+      organization,
+      start,
+      {16 * k_micro},
+      {{node_of(2 * (job % 250)), {8 * k_micro}}, {node_of(2 * (job % 250) + 1), {8 * k_micro}}}});
+  events.emplace_back(
+      fairness::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
+}
+
+std::vector<Event> jobs(std::uint32_t first, std::uint32_t count) {
+  std::vector<Event> events;
+  for (std::uint32_t job = first; job < first + count; ++job) add_job(events, job);
+  return events;
+}
+
+// Group commits of range(0) events each.
+void append(benchmark::State& state) {
+  const Scratch scratch;
+  Ledger ledger = must(Ledger::open(scratch.file(), OpenMode::create_or_write));
+  const auto per_batch = static_cast<std::uint32_t>(state.range(0) / 5);
+  std::uint32_t next = 1;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const auto batch = jobs(next, per_batch);
+    next += per_batch;
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(must(ledger.append(batch, {k_begin + next})));
+  }
+  state.SetItemsProcessed(state.iterations() * per_batch * 5);
+}
+BENCHMARK(append)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond)->MinTime(3)->UseRealTime();
+
+// Opening and recovering a ledger of range(0) events, with a checkpoint 10,000 events before its end.
+void restart(benchmark::State& state) {
+  const Scratch scratch;
+  {
+    Ledger ledger = must(Ledger::open(scratch.file(), OpenMode::create_or_write));
+    fairness::State books;
+    constexpr std::uint32_t per_batch = 2000;  // jobs
+    const auto batches = static_cast<std::uint32_t>(state.range(0) / (5 * per_batch));
+    for (std::uint32_t batch = 0; batch < batches; ++batch) {
+      if (batch + 1 == batches) must(ledger.save_checkpoint(books, ledger.last_sequence(), books.now()));
+      const auto events = jobs(1 + batch * per_batch, per_batch);
+      must(ledger.append(events, {k_begin}));
+      for (const Event& event : events) must(books.apply(event));
+      books.compact();
+    }
+  }
+  for (auto _ : state) {
+    const Ledger ledger = must(Ledger::open(scratch.file(), OpenMode::create_or_write));
+    benchmark::DoNotOptimize(must(ledger.recover()));
+  }
+  state.counters["file_MiB"] = static_cast<double>(std::filesystem::file_size(scratch.file())) / (1024 * 1024);
+}
+BENCHMARK(restart)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(3)->UseRealTime();
+
+}  // namespace
+}  // namespace shapley::ledger
+
+BENCHMARK_MAIN();
