@@ -130,6 +130,7 @@ void write_books(TextWriter& out, const Books& books) {
       out.line("account").number(static_cast<Int128>(i));
       write_sum(out, period.accounts[i].got);
       write_sum(out, period.accounts[i].given);
+      out.number(period.accounts[i].on_own.value);
     }
   }
 }
@@ -261,14 +262,17 @@ class Loader {
   void read_accounts() {
     for (Books::PeriodAccounts& period : state_.books.periods()) {
       if (!in_.next("accounts")) return in_.fault("accounts of a period are missing");
+      // A forgotten run that went on to the end of a closed period counts as running there; in the present none does.
+      const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_most_wanted;
       if (in_.instant(k_beginning_of_time, k_last_instant) != period.begin)
         return in_.fault("another period's accounts");
       for (std::size_t i = 0; i < period.accounts.size(); ++i) {
         if (!in_.next("account") || in_.small(0, k_u32_max) != static_cast<std::int64_t>(i)) {
           return in_.fault("an account is missing");
         }
-        period.accounts[i].got = read_sum(in_, {});
-        period.accounts[i].given = read_sum(in_, {});
+        period.accounts[i].got = read_sum(in_, most_running);
+        period.accounts[i].given = read_sum(in_, most_running);
+        period.accounts[i].on_own = {in_.small(0, most_running.value)};
       }
     }
   }

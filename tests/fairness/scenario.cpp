@@ -9,7 +9,6 @@ namespace shapley::fairness::scenario {
 
 namespace {
 
-const std::vector<std::string> k_organizations{"ann", "bob", "cid", std::string(k_guests)};
 const std::vector<std::string> k_nodes{"n1", "n2", "n3"};
 
 // A run is cut into pieces; between them it is suspended for `gap` seconds.
@@ -51,8 +50,15 @@ struct CapacityPlan {
   int processors = 0;
 };
 
-Instant at(int offset) {
-  return {k_begin.value + std::min<std::int64_t>(offset, k_length)};
+struct PeriodPlan {
+  int at = 0;
+  Period period = Period::none;
+};
+
+// "o00", "o01", ...; the one after the last is guests.
+std::string organization(const Shape& shape, int index) {
+  if (index >= shape.organizations) return std::string(k_guests);
+  return "o" + std::to_string(index / 10) + std::to_string(index % 10);
 }
 
 // RapidCheck scales ranges and lengths with the size of a test; here every test may use all of them.
@@ -71,10 +77,10 @@ rc::Gen<RunPiece> run_pieces() {
                                   rc::gen::set(&RunPiece::processors, uniform(1, 5)));
 }
 
-rc::Gen<JobPlan> job_plans() {
+rc::Gen<JobPlan> job_plans(const Shape& shape) {
   return rc::gen::build<JobPlan>(
-      rc::gen::set(&JobPlan::organization, uniform(0, 4)), rc::gen::set(&JobPlan::eligible, uniform(0, 30)),
-      rc::gen::set(&JobPlan::wait, uniform(0, 8)),
+      rc::gen::set(&JobPlan::organization, uniform(0, shape.organizations + 1)),
+      rc::gen::set(&JobPlan::eligible, uniform(0, 30)), rc::gen::set(&JobPlan::wait, uniform(0, 8)),
       rc::gen::set(&JobPlan::starts, rc::gen::weightedElement<bool>({{5, true}, {1, false}})),
       rc::gen::set(&JobPlan::ends, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
       rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
@@ -82,10 +88,11 @@ rc::Gen<JobPlan> job_plans() {
       rc::gen::set(&JobPlan::node_count, uniform(1, 4)), rc::gen::set(&JobPlan::pieces, some_of(3, run_pieces())));
 }
 
-rc::Gen<StatementPlan> statement_plans() {
-  const auto span = rc::gen::build<SpanPlan>(
-      rc::gen::set(&SpanPlan::from, uniform(-5, 36)), rc::gen::set(&SpanPlan::owner, uniform(0, 3)),
-      rc::gen::set(&SpanPlan::second_owner, uniform(0, 3)), rc::gen::set(&SpanPlan::parts, uniform(0, 4)));
+rc::Gen<StatementPlan> statement_plans(const Shape& shape) {
+  const auto span = rc::gen::build<SpanPlan>(rc::gen::set(&SpanPlan::from, uniform(-5, 36)),
+                                             rc::gen::set(&SpanPlan::owner, uniform(0, shape.organizations)),
+                                             rc::gen::set(&SpanPlan::second_owner, uniform(0, shape.organizations)),
+                                             rc::gen::set(&SpanPlan::parts, uniform(0, 4)));
   return rc::gen::build<StatementPlan>(rc::gen::set(&StatementPlan::node, uniform(0, 3)),
                                        rc::gen::set(&StatementPlan::effective, uniform(0, 36)),
                                        rc::gen::set(&StatementPlan::spans, some_of(4, span)));
@@ -97,58 +104,104 @@ rc::Gen<CapacityPlan> capacity_plans() {
                                       rc::gen::set(&CapacityPlan::processors, uniform(0, 9)));
 }
 
-SegmentOpened opened_run(const JobPlan& plan, const SegmentKey& key, Instant begin, const RunPiece& piece) {
-  SegmentOpened opened{key, k_organizations[static_cast<std::size_t>(plan.organization)], begin, {}, {}};
-  const int first = std::min(plan.first_node, 2);
-  const int last = std::min(first + plan.node_count, 3);
-  for (int n = first; n < last; ++n) {
-    const MicroProcessors here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
-    opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here});
-    opened.processors += here;
-  }
-  return opened;
+rc::Gen<PeriodPlan> period_plans() {
+  return rc::gen::build<PeriodPlan>(
+      rc::gen::set(&PeriodPlan::at, uniform(0, 30)),
+      rc::gen::set(&PeriodPlan::period,
+                   rc::gen::weightedElement<Period>(
+                       {{1, Period::none}, {4, Period::monthly}, {2, Period::quarterly}, {1, Period::yearly}})));
 }
 
-void add_wait(const JobPlan& plan, JobId job, std::vector<Event>& events) {
-  const SegmentKey key{SegmentKind::wait, job, at(plan.eligible), 0};
-  const MicroProcessors wanted{k_micro * (1 + static_cast<std::int64_t>(plan.pieces.size()))};
-  events.push_back(
-      SegmentOpened{key, k_organizations[static_cast<std::size_t>(plan.organization)], at(plan.eligible), wanted, {}});
-  if (plan.starts) events.push_back(SegmentClosed{key, at(plan.eligible + plan.wait), CloseReason::started, "RUNNING"});
-}
+// Turns plans into events.
+class Writer {
+ public:
+  explicit Writer(const Shape& shape) : shape_(shape) {}
 
-void add_runs(const JobPlan& plan, JobId job, std::vector<Event>& events) {
-  int t = plan.eligible + plan.wait;
-  const Instant anchor = at(t);
-  std::uint32_t ordinal = 0;
-  for (const RunPiece& piece : plan.pieces) {
-    const SegmentKey key{SegmentKind::run, job, anchor, ordinal++};
-    events.push_back(opened_run(plan, key, at(t), piece));
-    const bool last = ordinal == plan.pieces.size();
-    if (last && !plan.ends) break;
-    t += piece.length;
-    events.push_back(SegmentClosed{key, at(t), last ? CloseReason::ended : CloseReason::suspended, "SUSPENDED"});
-    if (last && plan.retracted) events.push_back(SegmentRetracted{key, at(t + 1)});
-    t += piece.gap;
+  void add(const JobPlan& plan, JobId job) {
+    add_wait(plan, job);
+    if (plan.starts) add_runs(plan, job);
   }
-}
 
-OwnershipStated statement_of(const StatementPlan& plan) {
-  OwnershipStated stated{k_nodes[static_cast<std::size_t>(plan.node)], at(plan.effective), {}};
-  for (const SpanPlan& span : plan.spans) {
-    OwnershipSpan& s = stated.spans.emplace_back(OwnershipSpan{{k_begin.value + span.from}, {}});
-    const auto owner = static_cast<std::size_t>(span.owner);
-    const auto second = static_cast<std::size_t>(span.second_owner);
-    if (span.parts > 0)
-      s.owners.push_back({k_organizations[owner], span.parts == 3 ? 1'000'000 : 333'333 * span.parts});
-    if (span.parts == 1 && owner != second) s.owners.push_back({k_organizations[second], 500'000});
+  void add(const StatementPlan& plan) {
+    OwnershipStated stated{k_nodes[static_cast<std::size_t>(plan.node)], shape_.at(plan.effective), {}};
+    for (const SpanPlan& span : plan.spans) {
+      OwnershipSpan& s = stated.spans.emplace_back(OwnershipSpan{shape_.at(span.from), {}});
+      const std::int64_t parts = span.parts == 3 ? 1'000'000 : 333'333 * span.parts;
+      if (span.parts > 0) s.owners.push_back({organization(shape_, span.owner), parts});
+      if (span.parts == 1 && span.owner != span.second_owner) {
+        s.owners.push_back({organization(shape_, span.second_owner), 500'000});
+      }
+    }
+    const auto earlier = [](const auto& a, const auto& b) { return a.from < b.from; };
+    std::stable_sort(stated.spans.begin(), stated.spans.end(), earlier);
+    const auto same_begin = [](const auto& a, const auto& b) { return a.from == b.from; };
+    stated.spans.erase(std::unique(stated.spans.begin(), stated.spans.end(), same_begin), stated.spans.end());
+    events_.push_back(std::move(stated));
   }
-  std::stable_sort(stated.spans.begin(), stated.spans.end(),
-                   [](const auto& a, const auto& b) { return a.from < b.from; });
-  const auto same_begin = [](const auto& a, const auto& b) { return a.from == b.from; };
-  stated.spans.erase(std::unique(stated.spans.begin(), stated.spans.end(), same_begin), stated.spans.end());
-  return stated;
-}
+
+  void add(const CapacityPlan& plan) {
+    const std::string& node = k_nodes[static_cast<std::size_t>(plan.node)];
+    events_.push_back(CapacityChanged{node, shape_.at(plan.at), 0, {k_micro * plan.processors}});
+  }
+
+  void add(const PeriodPlan& plan) { events_.push_back(PeriodDeclared{shape_.at(plan.at), plan.period}); }
+
+  void declare_organizations() {
+    OrganizationsDeclared declared{shape_.at(0), {}};
+    for (int i = shape_.organizations; i-- > 0;) declared.names.push_back(organization(shape_, i));
+    events_.push_back(std::move(declared));
+  }
+
+  void keep_waiting() {
+    for (int i = 0; i < shape_.always_waiting; ++i) {
+      const SegmentKey key{SegmentKind::wait, {static_cast<std::uint32_t>(900 + i)}, shape_.at(0), 0};
+      events_.push_back(SegmentOpened{key, organization(shape_, i), shape_.at(0), {k_micro}, {}});
+    }
+  }
+
+  [[nodiscard]] std::vector<Event> events() && { return std::move(events_); }
+
+ private:
+  SegmentOpened run(const JobPlan& plan, const SegmentKey& key, Instant begin, const RunPiece& piece) const {
+    SegmentOpened opened{key, organization(shape_, plan.organization), begin, {}, {}};
+    for (int n = plan.first_node; n < std::min(plan.first_node + plan.node_count, 3); ++n) {
+      const MicroProcessors here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
+      opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here});
+      opened.processors += here;
+    }
+    return opened;
+  }
+
+  void add_wait(const JobPlan& plan, JobId job) {
+    const Instant eligible = shape_.at(plan.eligible);
+    const SegmentKey key{SegmentKind::wait, job, eligible, 0};
+    const MicroProcessors wanted{k_micro * (1 + static_cast<std::int64_t>(plan.pieces.size()))};
+    events_.push_back(SegmentOpened{key, organization(shape_, plan.organization), eligible, wanted, {}});
+    if (!plan.starts) return;
+    events_.push_back(SegmentClosed{key, shape_.at(plan.eligible + plan.wait), CloseReason::started, "RUNNING"});
+  }
+
+  void add_runs(const JobPlan& plan, JobId job) {
+    int t = plan.eligible + plan.wait;
+    const Instant anchor = shape_.at(t);
+    std::uint32_t ordinal = 0;
+    for (const RunPiece& piece : plan.pieces) {
+      const SegmentKey key{SegmentKind::run, job, anchor, ordinal++};
+      events_.push_back(run(plan, key, shape_.at(t), piece));
+      const bool last = ordinal == plan.pieces.size();
+      if (!last || plan.ends) {
+        t += piece.length;
+        const CloseReason reason = last ? CloseReason::ended : CloseReason::suspended;
+        events_.push_back(SegmentClosed{key, shape_.at(t), reason, "SUSPENDED"});
+      }
+      if (last && plan.retracted) events_.push_back(SegmentRetracted{key, shape_.at(t + 1)});
+      t += piece.gap;
+    }
+  }
+
+  Shape shape_;
+  std::vector<Event> events_;
+};
 
 template <typename Plan, typename Identity>
 std::vector<Plan> without_contradictions(std::vector<Plan> plans, Identity identity) {
@@ -161,36 +214,49 @@ std::vector<Plan> without_contradictions(std::vector<Plan> plans, Identity ident
   return kept;
 }
 
-using Plans = std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>, bool, int>;
+using Plans =
+    std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>, std::vector<PeriodPlan>>;
 
-Scenario scenario_of(const Plans& plans) {
-  const auto& [jobs, statements, capacities, monthly, declared_at] = plans;
-  Scenario scenario;
-  scenario.events.push_back(OrganizationsDeclared{at(0), {"bob", "ann", "cid"}});
+Scenario scenario_of(const Shape& shape, const Plans& plans) {
+  const auto& [jobs, statements, capacities, periods] = plans;
+  Writer writer(shape);
+  writer.declare_organizations();
+  writer.keep_waiting();
   std::uint32_t id = 1;
-  for (const JobPlan& plan : jobs) {
-    const JobId job{id++};
-    add_wait(plan, job, scenario.events);
-    if (plan.starts) add_runs(plan, job, scenario.events);
-  }
+  for (const JobPlan& plan : jobs) writer.add(plan, JobId{id++});
   const auto place = [](const auto& plan) { return std::pair(plan.node, plan.effective); };
-  for (const StatementPlan& plan : without_contradictions(statements, place))
-    scenario.events.push_back(statement_of(plan));
+  for (const StatementPlan& plan : without_contradictions(statements, place)) writer.add(plan);
   const auto moment = [](const auto& plan) { return std::pair(plan.node, plan.at); };
-  for (const CapacityPlan& plan : without_contradictions(capacities, moment)) {
-    scenario.events.push_back(
-        CapacityChanged{k_nodes[static_cast<std::size_t>(plan.node)], at(plan.at), 0, {k_micro * plan.processors}});
-  }
-  if (monthly) scenario.events.push_back(PeriodDeclared{at(declared_at), Period::monthly});
-  return scenario;
+  for (const CapacityPlan& plan : without_contradictions(capacities, moment)) writer.add(plan);
+  const auto instant = [](const auto& plan) { return plan.at; };
+  for (const PeriodPlan& plan : without_contradictions(periods, instant)) writer.add(plan);
+  return {std::move(writer).events()};
 }
 
 }  // namespace
 
-rc::Gen<Scenario> arbitrary() {
-  const auto plans = rc::gen::tuple(some_of(14, job_plans()), some_of(7, statement_plans()),
-                                    some_of(7, capacity_plans()), rc::gen::arbitrary<bool>(), uniform(0, 30));
-  return rc::gen::map(plans, scenario_of);
+rc::Gen<Scenario> arbitrary(Shape shape) {
+  const auto plans = rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)),
+                                    some_of(7, capacity_plans()), some_of(shape.declarations, period_plans()));
+  return rc::gen::map(plans, [shape](const Plans& p) { return scenario_of(shape, p); });
+}
+
+std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
+  for (const Event& event : scenario.events) {
+    out << event_key(event) << " at " << time_of(event).value - k_begin.value;
+    if (const auto* opened = std::get_if<SegmentOpened>(&event)) {
+      out << " by " << opened->organization << " of " << opened->processors.value;
+      for (const NodeShare& share : opened->nodes) out << ' ' << share.node << ':' << share.processors.value;
+    }
+    if (const auto* stated = std::get_if<OwnershipStated>(&event)) {
+      for (const OwnershipSpan& span : stated->spans) {
+        out << " from " << span.from.value - k_begin.value;
+        for (const OwnerPart& part : span.owners) out << ' ' << part.organization << ':' << part.parts_per_million;
+      }
+    }
+    out << '\n';
+  }
+  return out;
 }
 
 std::vector<Event> shuffled(std::vector<Event> events) {

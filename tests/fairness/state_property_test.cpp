@@ -1,4 +1,11 @@
 // Properties of the books over random scenarios: each holds for every set of events.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -11,7 +18,7 @@ namespace {
 
 using scenario::Scenario;
 
-constexpr Instant k_end{scenario::k_begin.value + scenario::k_length + 3};
+constexpr Instant k_end = scenario::Shape{}.end();
 
 std::map<std::string, std::string> text_of(const std::map<std::string, naive::Row>& rows) {
   std::map<std::string, std::string> text;
@@ -98,8 +105,8 @@ RC_GTEST_PROP(State, AgreesWithTheSecondBySecondWitness, ()) {
   }
 }
 
-RC_GTEST_PROP(State, DoesNotDependOnOrderOrRepetition, ()) {
-  const Scenario scenario = *scenario::arbitrary();
+void expect_order_independence(const scenario::Shape& shape) {
+  const Scenario scenario = *scenario::arbitrary(shape);
   State first;
   scenario::apply_all(first, scenario.events);
   State second;
@@ -107,14 +114,25 @@ RC_GTEST_PROP(State, DoesNotDependOnOrderOrRepetition, ()) {
   again.insert(again.end(), scenario.events.begin(), scenario.events.end());
   for (const Event& event : scenario::shuffled(again)) {
     scenario::apply_all(second, {event});
-    // Asking in between makes the rates be evaluated and taken back.
-    if (*rc::gen::inRange(0, 4) == 0) (void)second.standings(second.now());
+    // Asking in between makes the rates be evaluated and taken back. Just below k_exact_players that is slow: ask less
+    // often.
+    if (*rc::gen::inRange(0, shape.organizations + 1) == 0) expect_conservation(second.standings(second.now()));
   }
-  RC_ASSERT(everything(first, k_end) == everything(second, k_end));
+  RC_ASSERT(everything(first, shape.end()) == everything(second, shape.end()));
 }
 
-RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoad, ()) {
-  const auto events = scenario::shuffled((*scenario::arbitrary()).events);
+RC_GTEST_PROP(State, DoesNotDependOnOrderOrRepetition, ()) {
+  expect_order_independence({});
+}
+RC_GTEST_PROP(State, DoesNotDependOnOrderOverManyPeriods, ()) {
+  expect_order_independence(scenario::k_years);
+}
+RC_GTEST_PROP(State, DoesNotDependOnOrderAmongManyOrganizations, ()) {
+  expect_order_independence(scenario::k_crowd);
+}
+
+void expect_same_after_reload(const scenario::Shape& shape) {
+  const auto events = scenario::shuffled((*scenario::arbitrary(shape)).events);
   const auto cut = *rc::gen::inRange<std::size_t>(0, events.size() + 1);
   const auto middle = events.begin() + static_cast<std::ptrdiff_t>(cut);
   State original;
@@ -125,8 +143,123 @@ RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoad, ()) {
   RC_ASSERT(everything(original, original.now()) == everything(*loaded, original.now()));
   scenario::apply_all(original, {middle, events.end()});
   scenario::apply_all(*loaded, {middle, events.end()});
-  RC_ASSERT(everything(original, k_end) == everything(*loaded, k_end));
+  RC_ASSERT(everything(original, shape.end()) == everything(*loaded, shape.end()));
   RC_ASSERT(facts_of(loaded->save()) == facts_of(original.save()));
+}
+
+RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoad, ()) {
+  expect_same_after_reload({});
+}
+RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoadOverManyPeriods, ()) {
+  expect_same_after_reload(scenario::k_years);
+}
+RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoadInACrowd, ()) {
+  expect_same_after_reload(scenario::k_crowd);
+}
+
+// One that forgets (and is saved and loaded on the way) against one that never does. Events come in the order of their
+// time but for delays up to about the horizon; what the forgetting one calls too old, the other one is not told either.
+void expect_forgetting_changes_nothing(const scenario::Shape& shape) {
+  const StateOptions options{Duration{10 * shape.step.value}};
+  std::vector<std::pair<std::int64_t, Event>> arrivals;
+  for (const Event& event : (*scenario::arbitrary(shape)).events) {
+    arrivals.emplace_back(time_of(event).value + *rc::gen::inRange<std::int64_t>(0, 12) * shape.step.value, event);
+  }
+  std::stable_sort(arrivals.begin(), arrivals.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  State forgetful(options);
+  State remembering;
+  int replays = 0;
+  for (const auto& [arrival, event] : arrivals) {
+    forgetful.advance({arrival});
+    forgetful.compact();
+    const auto applied = forgetful.apply(event);
+    RC_ASSERT(applied.has_value());
+    if (*applied == Applied::needs_replay) {
+      ++replays;
+      RC_ASSERT(forgetful.horizon() > k_beginning_of_time);
+      continue;
+    }
+    scenario::apply_all(remembering, {event});
+    if (*rc::gen::inRange(0, 4) == 0) {
+      auto loaded = State::load(forgetful.save(), options);
+      if (!loaded) RC_FAIL(loaded.error().what);
+      forgetful = std::move(*loaded);
+    }
+    const Instant t = std::max(forgetful.now(), remembering.now());
+    RC_ASSERT(everything(forgetful, t) == everything(remembering, t));
+  }
+  RC_TAG(replays > 0 ? "something was too old" : "nothing was too old");
+  const Instant end = std::max(forgetful.now(), shape.end());
+  forgetful.advance(end);
+  forgetful.compact();
+  RC_ASSERT(everything(forgetful, end) == everything(remembering, end));
+}
+
+RC_GTEST_PROP(State, IsNotChangedByForgetting, ()) {
+  expect_forgetting_changes_nothing({});
+}
+RC_GTEST_PROP(State, IsNotChangedByForgettingOverManyPeriods, ()) {
+  expect_forgetting_changes_nothing(scenario::k_years);
+}
+RC_GTEST_PROP(State, IsNotChangedByForgettingInACrowd, ()) {
+  expect_forgetting_changes_nothing(scenario::k_crowd);
+}
+
+// Every finished run becomes two: one after the other, or side by side with whole processors.
+std::vector<Event> cut_up(const std::vector<Event>& events) {
+  std::map<SegmentKey, Instant> ends;
+  std::set<SegmentKey> retracted;
+  for (const Event& event : events) {
+    if (const auto* closed = std::get_if<SegmentClosed>(&event)) ends[closed->key] = closed->end;
+    if (const auto* r = std::get_if<SegmentRetracted>(&event)) retracted.insert(r->key);
+  }
+  std::vector<Event> result;
+  for (const Event& event : events) {
+    const auto* opened = std::get_if<SegmentOpened>(&event);
+    const bool cuttable = opened != nullptr && opened->key.kind == SegmentKind::run && ends.contains(opened->key) &&
+                          !retracted.contains(opened->key);
+    if (!cuttable) {
+      result.push_back(event);
+      continue;
+    }
+    const Instant end = ends.at(opened->key);
+    SegmentOpened first = *opened;
+    SegmentOpened second = *opened;
+    second.key.job.value += 1000;
+    if (*rc::gen::arbitrary<bool>()) {
+      second.begin.value = *rc::gen::inRange(opened->begin.value, end.value + 1);
+      result.push_back(SegmentClosed{second.key, end, CloseReason::ended, ""});
+      ends[first.key] = second.begin;
+    } else {
+      first.processors = second.processors = {};
+      for (std::size_t i = 0; i < first.nodes.size(); ++i) {
+        first.nodes[i].processors = {first.nodes[i].processors.value / k_micro / 2 * k_micro};
+        second.nodes[i].processors -= first.nodes[i].processors;
+        first.processors += first.nodes[i].processors;
+        second.processors += second.nodes[i].processors;
+      }
+      std::erase_if(first.nodes, [](const NodeShare& share) { return share.processors.value == 0; });
+      result.push_back(SegmentClosed{second.key, end, CloseReason::ended, ""});
+    }
+    result.push_back(first);
+    result.push_back(second);
+  }
+  for (Event& event : result) {
+    if (auto* closed = std::get_if<SegmentClosed>(&event)) {
+      if (closed->key.job.value < 1000) closed->end = ends.at(closed->key);
+    }
+  }
+  return result;
+}
+
+RC_GTEST_PROP(State, IgnoresHowJobsAreCut, ()) {
+  const auto events = (*scenario::arbitrary()).events;
+  const auto pieces = cut_up(events);
+  State whole;
+  scenario::apply_all(whole, scenario::shuffled(events));
+  State cut;
+  scenario::apply_all(cut, scenario::shuffled(pieces));
+  RC_ASSERT(everything(whole, k_end) == everything(cut, k_end));
 }
 
 }  // namespace
