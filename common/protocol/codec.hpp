@@ -18,8 +18,6 @@ namespace shapley::protocol {
 inline constexpr std::size_t k_max_frame_bytes = 64U << 20U;
 // Before Hello was accepted a peer may send no more than this.
 inline constexpr std::size_t k_max_first_frame_bytes = 4096;
-// What the daemon takes from a reader, who may be any user of the machine and has only queries to send.
-inline constexpr std::size_t k_max_reader_frame_bytes = 1U << 20U;
 
 // The whole frame, header included.
 [[nodiscard]] std::string encode_frame(const Message& message);

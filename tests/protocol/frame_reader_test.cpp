@@ -65,7 +65,7 @@ TEST(FrameReader, FollowsALimitRaisedAfterHello) {
   reader.feed(encode_frame(Hello{}) + large);
   ASSERT_TRUE(reader.next()->has_value());
   ASSERT_FALSE(reader.next().has_value());
-  reader.set_limit(k_max_reader_frame_bytes);
+  reader.set_limit(k_max_frame_bytes);
   const auto body = reader.next();
   ASSERT_TRUE(body.has_value() && body->has_value());
   EXPECT_EQ(std::get<Query>(*decode_body(**body)).json.size(), 5000U);

@@ -1,0 +1,138 @@
+// docs/reference/protocol.md says what messages.hpp and the codec do.
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "protocol/codec.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::protocol {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream stream(std::string(SHAPLEY_SOURCE_DIR) + "/" + path);
+  EXPECT_TRUE(stream.good()) << path;
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+const std::string& page() {
+  static const std::string text = read("docs/reference/protocol.md");
+  return text;
+}
+
+// The members that the table of a section names, in order.
+std::vector<std::string> documented_members(const std::string& heading) {
+  const std::size_t at = page().find("\n### " + heading + "\n");
+  if (at == std::string::npos) return {"no section '" + heading + "'"};
+  const std::size_t end = page().find("\n#", at + 2);
+  const std::string section = page().substr(at, end - at);
+  const std::regex row("\n\\| (\\w+) \\|");
+  std::vector<std::string> members;
+  for (std::sregex_iterator it(section.begin(), section.end(), row), last; it != last; ++it) {
+    if ((*it)[1] != "member") members.push_back((*it)[1]);
+  }
+  return members;
+}
+
+// The members of a struct as its declaration has them.
+std::vector<std::string> declared_members(const std::string& name) {
+  static const std::string header = read("common/protocol/messages.hpp");
+  const std::size_t at = header.find("struct " + name + " {");
+  if (at == std::string::npos) return {"no struct '" + name + "'"};
+  const std::string body = header.substr(at, header.find("\n};", at) - at);
+  const std::regex declaration("\n  [\\w:]+(?:<[\\w:]+>)? ([\\w, ]+)(?: = [^;]+)?;");
+  const std::regex word("\\w+");
+  std::vector<std::string> members;
+  for (std::sregex_iterator it(body.begin(), body.end(), declaration), last; it != last; ++it) {
+    const std::string names = (*it)[1];
+    for (std::sregex_iterator n(names.begin(), names.end(), word); n != last; ++n) members.push_back(n->str());
+  }
+  return members;
+}
+
+// The number of elements of the outermost array, read from the bytes.
+std::size_t encoded_members(const Message& message) {
+  const std::string frame = encode_frame(message);
+  const auto first = static_cast<unsigned char>(frame.at(5));
+  return (first & 0xf0U) == 0x90U ? first & 0x0fU : 0;
+}
+
+TEST(Page, TellsTypeAndMembersOfEveryMessage) {
+  const std::vector<std::pair<std::string, Message>> messages = {{"Hello", Hello{}},
+                                                                 {"Welcome", Welcome{}},
+                                                                 {"Refused", Refused{}},
+                                                                 {"SnapshotBegin", SnapshotBegin{}},
+                                                                 {"Observations", Observations{}},
+                                                                 {"SnapshotEnd", SnapshotEnd{}},
+                                                                 {"Ack", Ack{}},
+                                                                 {"Ranks", Ranks{}},
+                                                                 {"Rules", Rules{}},
+                                                                 {"Query", Query{}},
+                                                                 {"Reply", Reply{}}};
+  ASSERT_EQ(messages.size(), std::variant_size_v<Message>);
+  for (const auto& [name, message] : messages) {
+    const auto type = static_cast<unsigned>(static_cast<unsigned char>(encode_frame(message).at(4)));
+    const auto members = documented_members(name + " (" + std::to_string(type) + ")");
+    EXPECT_EQ(members, declared_members(name)) << name;
+    EXPECT_EQ(members.size(), encoded_members(message)) << name;
+  }
+}
+
+TEST(Page, TellsTheMembersOfEveryRecord) {
+  for (const char* name : {"JobRecord", "NodeCpus", "Tres", "NodeRecord", "Rule"}) {
+    EXPECT_EQ(documented_members(name), declared_members(name)) << name;
+    EXPECT_GT(documented_members(name).size(), 1U) << name;
+  }
+}
+
+TEST(Page, TellsTheVersion) {
+  EXPECT_NE(page().find("Version " + std::to_string(k_version) + "."), std::string::npos);
+}
+
+Message example(const std::string& name) {
+  if (name == "Ack") return Ack{300};
+  if (name == "Ranks") return Ranks{7, 1767225600, {"biology", "physics"}};
+  JobRecord job;
+  job.job_id = 42;
+  job.state = JobState::running;
+  job.slurm_state = "RUNNING";
+  job.user_id = 1000;
+  job.group_id = 100;
+  job.account = "bio";
+  job.partition = "main";
+  job.submit_time = job.eligible_time = 1767225580;
+  job.start_time = 1767225590;
+  job.requested_cpus = 2;
+  job.nodes = {{"n1", 2}};
+  job.tres = {{"cpu", 2}};
+  return Observations{2, 1767225600, {job}, {}, {}, {}};
+}
+
+TEST(Page, ShowsTheBytesThatTheCodecWrites) {
+  const std::regex block("```hex\n(\\w+)\n([0-9a-f \n]*)```");
+  const std::string& text = page();
+  std::size_t blocks = 0;
+  for (std::sregex_iterator it(text.begin(), text.end(), block), last; it != last; ++it, ++blocks) {
+    const std::string digits = std::regex_replace((*it)[2].str(), std::regex("[ \n]"), "");
+    std::string written;
+    for (const char c : encode_frame(example((*it)[1]))) {
+      constexpr const char* k_hex = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
+      written += {k_hex[byte >> 4U], k_hex[byte & 0x0fU]};
+    }
+    EXPECT_EQ(digits, written) << (*it)[1];
+  }
+  EXPECT_EQ(blocks, 3U);
+}
+
+}  // namespace
+}  // namespace shapley::protocol
