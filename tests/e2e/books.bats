@@ -15,7 +15,7 @@ load lib/e2e
   remember_run_times
   [ "$(wc -l <"$CLUSTER_DIR/suspended-run-times")" -ge 3 ]
   shapleyd_stop
-  expect_books_correct 40
+  expect_books_correct 26
   [ -z "$(compare_standings "$(date +%s)")" ]
 }
 
@@ -31,7 +31,7 @@ load lib/e2e
   scontrol update jobid="$resized" numnodes=1
   scontrol update nodename=n2 state=down reason="test"
   wait_until 10 pending "$struck"
-  scontrol update nodename=n2 state=resume
+  scontrol update nodename=n2 state=resume || true  # ReturnToService=2: the node may be back by itself already
   wait_until 30 running "$struck"
   wait_drained 30
   grep -q "^JobId=$resized .*JobState=RESIZING" "$CLUSTER_JOBCOMP"

@@ -11,6 +11,24 @@ half_a_load() {
 }
 some_job_ended() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge 4; }
 
+# half_a_load for a slurmctld that is about to be killed. It writes its state every few seconds and forgets what came after: a job that
+# ended meanwhile would run on in its books, and in jobcomp twice. So the machine is full of jobs that outlast the kill.
+load_across_a_kill() {
+  local astro bio chem
+  plain_load 12 && wait_drained 60 || return 1
+  astro=$(submit astro -N2 --exclusive "sleep 20") && bio=$(submit bio -N1 --exclusive "sleep 21") || return 1
+  chem=$(submit chem -N1 --exclusive "sleep 22") || return 1
+  wait_until 20 job_is "$astro" RUNNING && wait_until 20 job_is "$bio" RUNNING && wait_until 20 job_is "$chem" RUNNING || return 1
+  save_after plain_load 6
+}
+# save_after COMMAND...: runs it, and waits until slurmctld's saved state is younger.
+save_after() {
+  "$@" || return 1
+  touch "$CLUSTER_DIR/submitted"
+  wait_until 20 jobs_saved
+}
+jobs_saved() { test "$CLUSTER_DIR/state/job_state" -nt "$CLUSTER_DIR/submitted"; }
+
 finish_and_compare() {
   wait_drained 90
   wait_until 20 everything_acknowledged
@@ -21,7 +39,7 @@ everything_acknowledged() {
   local last
   last=$(recorded_runs | tail -n 1 | cut -d ' ' -f 1)
   test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run' AND job = $last AND end IS NOT NULL")" -ge 1 &&
-    test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL")" -eq 0
+    test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0
 }
 
 @test "shapleyd killed in the middle of a load" {
@@ -32,32 +50,31 @@ everything_acknowledged() {
   wait_until 20 jobs_recorded 30
   shapleyd_start
   plain_load 6
-  finish_and_compare 45
+  finish_and_compare 28
 }
 
 @test "slurmctld killed in the middle of a load" {
   start_with
-  half_a_load
+  load_across_a_kill
   ctld_kill9
   ctld_start
   wait_until 30 nodes_ready
   plain_load 12
-  finish_and_compare 20
+  finish_and_compare 15
 }
 
 @test "both killed in the middle of a load, slurmctld back first" {
   start_with
-  half_a_load
+  load_across_a_kill
   shapleyd_kill9
-  plain_load 6
-  wait_until 20 jobs_recorded 20
+  save_after plain_load 6
   ctld_kill9
   ctld_start
   wait_until 30 nodes_ready
   plain_load 6
   shapleyd_start
   wait_until 15 plugin_connected
-  finish_and_compare 20
+  finish_and_compare 15
 }
 
 @test "both stopped and started in order, twice" {
@@ -70,7 +87,7 @@ everything_acknowledged() {
     ctld_start
     wait_until 30 nodes_ready
   done
-  finish_and_compare 60
+  finish_and_compare 40
 }
 
 jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
@@ -108,7 +125,7 @@ jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
 
   shapleyd_thaw
   wait_until 30 plugin_connected
-  finish_and_compare 35
+  finish_and_compare 20
 }
 feeder_listens() { threads_on_socket "$pid" "$connection" | grep -qx shapley-feeder; }
 

@@ -15,11 +15,13 @@ ledger_sql() { sqlite3 -readonly -separator ' ' "file:$CLUSTER_LEDGER?mode=ro" "
 # ---- what Slurm says -------------------------------------------------------------------------------------------------
 
 # recorded_runs: "JOB START END PROCESSORS ACCOUNT NODES" of every run in jobcomp/filetxt that lasted a second or more. Jobs
-# cancelled before they ran have no node. A resized run is several records, each with its own processors.
+# cancelled before they ran have no node. A resized run is several records, each with its own processors; jobcomp prints the end of
+# the part before a resize as its start too, so its start is given as "-".
 recorded_runs() {
   awk '{
       delete field
       for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      if (field["JobState"] == "RESIZING") field["StartTime"] = "-"
       if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown" && field["StartTime"] != field["EndTime"])
         print field["JobId"], field["StartTime"], field["EndTime"], field["ProcCnt"], field["Account"], field["NodeList"]
     }' "$CLUSTER_JOBCOMP"
@@ -60,11 +62,17 @@ CREATE TABLE parts AS
             AND n.anchor = s.anchor AND n.ordinal = s.ordinal ORDER BY node)) AS nodes,
          (SELECT SUM(processors) FROM ledger.segment_nodes n WHERE n.kind = s.kind AND n.job = s.job
             AND n.anchor = s.anchor AND n.ordinal = s.ordinal) AS on_nodes
-  FROM ledger.segments s WHERE s.kind = 'run' AND s.retracted IS NULL AND (s.end IS NULL OR s.end > s.begin);
+  FROM ledger.segments s WHERE s.kind = 'run' AND s.retracted IS NULL;
 CREATE TABLE books AS
   SELECT job, anchor, MIN(begin) AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
          SUM(end - begin) AS seconds, COUNT(*) - COUNT(end) AS unfinished
-  FROM parts GROUP BY job, anchor, processors, nodes;
+  FROM parts GROUP BY job, anchor, processors, nodes HAVING MAX(end) IS NULL OR MAX(end) > MIN(begin);
+UPDATE slurm SET start = (SELECT b.start FROM books b WHERE (b.job, b.end, b.processors, b.account, b.nodes) =
+  (slurm.job, slurm.end, slurm.processors, slurm.account, slurm.nodes)) WHERE start IS NULL;
+-- A run resumed in the very second it ended may have no segment there; its run time is compared below all the same.
+UPDATE books SET end = (SELECT s.end FROM slurm s WHERE s.job = books.job AND s.start = books.start AND s.end > books.end)
+  WHERE job IN (SELECT job FROM suspended)
+    AND EXISTS (SELECT 1 FROM slurm s WHERE s.job = books.job AND s.start = books.start AND s.end > books.end);
 SELECT 'Slurm only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM slurm
   WHERE (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM books);
 SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM books

@@ -30,7 +30,7 @@ cancelled_load() {
   held=$(submit astro --hold "sleep 1") && long=$(submit bio -n3 "sleep 300") || return 1
   late=$(submit chem --dependency=afternotok:"$long" "sleep 1") || return 1
   array=$(submit chem --array=1-6%2 "sleep 300") || return 1
-  wait_until 30 running "$long" && wait_until 30 running "${array}_2" || return 1
+  wait_until 90 running "$long" && wait_until 90 running "${array}_2" || return 1
   scancel "$held" "$late" "$long" "$array"
 }
 
@@ -41,18 +41,20 @@ requeued_command='[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || sleep 300; sleep 1'
 requeued_load() {
   local plain held
   plain=$(submit astro -n4 "$requeued_command") && held=$(submit bio -n2 "$requeued_command") || return 1
-  wait_until 30 running "$plain" && wait_until 30 running "$held" || return 1
+  wait_until 90 running "$plain" && wait_until 90 running "$held" || return 1
   scontrol requeue "$plain" && scontrol requeuehold "$held" || return 1
-  wait_until 30 pending "$held" && scontrol release "$held"
+  wait_until 90 pending "$held" && scontrol release "$held"
 }
 
 # Suspended once, twice, and cancelled while suspended.
 suspended_load() {
   local once twice never
   once=$(submit astro -n3 "sleep 4") && twice=$(submit bio -n5 "sleep 4") && never=$(submit chem -n2 "sleep 300") || return 1
-  wait_until 30 running "$once" && wait_until 30 running "$twice" && wait_until 30 running "$never" || return 1
+  wait_until 90 running "$once" && wait_until 90 running "$twice" && wait_until 90 running "$never" || return 1
   scontrol suspend "$once,$twice,$never" && wait_until 10 seconds_passed 2 || return 1
-  scontrol resume "$once,$twice" && scontrol suspend "$twice" && scontrol resume "$twice" && scancel "$never"
+  # slurmd carries out a suspend and a resume in any order when they come at once; then the job stays stopped for good.
+  scontrol resume "$once,$twice" && wait_until 10 seconds_passed 0 && scontrol suspend "$twice" || return 1
+  wait_until 10 seconds_passed 0 && scontrol resume "$twice" && scancel "$never"
 }
 
 # seconds_passed N: true N whole seconds after the first call in this shell that asked; Slurm's times have whole seconds.
