@@ -56,8 +56,7 @@ uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const j
   return wanted;
 }
 
-/* ---- the stock plugin's sum ---------------------------------------------------------------------------------------
- */
+/* ---- the stock plugin's sum --------------------------------------------------------------------- */
 
 /* Whether the stock plugin has stored factors: it clears them when a priority is set directly. */
 static bool has_factors(const job_record_t* job) {

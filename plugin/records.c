@@ -21,8 +21,7 @@ void shapley_records_free(shapley_records_t* records) {
   memset(records, 0, sizeof(*records));
 }
 
-/* ---- why a pending job waits --------------------------------------------------------------------------------------
- */
+/* ---- why a pending job waits -------------------------------------------------------------------- */
 
 /* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept
  * one pattern, their numbers have not kept one range. */
@@ -49,6 +48,7 @@ static bool is_array_rest(const job_record_t* record) {
  * the scheduler's last look at the job. */
 static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
   uint32_t reason = record->state_reason;
+  if (IS_JOB_REVOKED(record)) return SHAPLEY_WAIT_OTHER; /* it runs, or waits, on another cluster of the federation */
   if (record->priority == 0) return SHAPLEY_WAIT_HELD;
   if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
   if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
@@ -66,8 +66,7 @@ static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t n
   }
 }
 
-/* ---- state and times ----------------------------------------------------------------------------------------------
- */
+/* ---- state and times ---------------------------------------------------------------------------- */
 
 /* End of the run before, for a job that waits again after a requeue. Slurm wipes start and end when the requeued job's
  * nodes are clean, but not time_last_active, which every way to end a run sets to the end (job_mgr.c: _job_requeue_op,
@@ -118,8 +117,7 @@ static void set_state_and_times(const job_record_t* record, time_t now, shapley_
   }
 }
 
-/* ---- resources ----------------------------------------------------------------------------------------------------
- */
+/* ---- resources ---------------------------------------------------------------------------------- */
 
 /* Allocated counts where there is, or was, an allocation; else the requested ones. NULL: none. */
 static const uint64_t* tres_counts(const job_record_t* record, const shapley_job_t* job) {
@@ -150,8 +148,7 @@ static uint32_t requested_cpus(const job_record_t* record) {
   return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
 }
 
-/* ---- jobs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- jobs --------------------------------------------------------------------------------------- */
 
 static uint64_t fingerprint_of(const job_record_t* record, const shapley_job_t* job) {
   uint64_t hash = SHAPLEY_FINGERPRINT_START;
@@ -230,8 +227,7 @@ void shapley_job_lists(shapley_records_t* records, const job_record_t* record, s
   job->tres_count = copy_tres(tres_counts(record, job), records);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes -------------------------------------------------------------------------------------- */
 
 /* Could Slurm start something here, now or after waking it up? A node that does not answer is not called unusable:
  * Slurm sets it DOWN soon if that lasts. */

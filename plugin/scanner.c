@@ -66,8 +66,7 @@ static bool thread_runs;
 static atomic_bool stopping;
 static atomic_bool reload_wanted;
 
-/* Guards `scanner.client` against callbacks that come in while the plugin is unloaded; written by open and stop only.
- */
+/* Guards `scanner.client` against callbacks that come in while the plugin is unloaded. Written by open and stop. */
 static pthread_rwlock_t client_life = PTHREAD_RWLOCK_INITIALIZER;
 
 static int64_t monotonic_us(void) {
@@ -102,15 +101,13 @@ static void client_log(enum shapley_log_level level, const char* text) {
     debug("priority/shapley: %s", text);
 }
 
-/* ---- configuration ------------------------------------------------------------------------------------------------
- */
+/* ---- configuration ------------------------------------------------------------------------------ */
 
 static void warn_about_min_job_age(const shapley_options_t* options) {
   if ((uint64_t)slurm_conf.min_job_age * 1000 >= 4 * (uint64_t)options->interval_ms) return;
   error(
       "priority/shapley: MinJobAge is %u s, shorter than four scan intervals of %u ms: runs may be forgotten unseen; "
-      "raise "
-      "MinJobAge (Slurm's default is 300) or lower interval= in PriorityParameters",
+      "raise MinJobAge (Slurm's default is 300) or lower interval= in PriorityParameters",
       slurm_conf.min_job_age, options->interval_ms);
 }
 
@@ -135,8 +132,7 @@ static void reload(void) {
   warn_about_min_job_age(&options);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------------------
- */
+/* ---- looking ------------------------------------------------------------------------------------ */
 
 static enum mode choose_mode(void) {
   if (scanner.ranking.order.act) return MODE_RANK;
@@ -231,8 +227,7 @@ static void look(void) {
   shapley_client_scan_end(scanner.client, complete);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------ */
 
 /* The job may have changed since it was noted: everything is judged again. */
 static bool rewrite(uint32_t job_id) {
@@ -283,8 +278,7 @@ static void log_narrow_step(void) {
   scanner.narrow_logged = true;
   error(
       "priority/shapley: the PriorityWeight* values leave no room for %u ranks below 2^31: an organization's job may "
-      "pass "
-      "one of a better rank; lower the weights or use order: weighted",
+      "pass one of a better rank; lower the weights or use order: weighted",
       scanner.ranking.order.ranks);
 }
 
@@ -304,8 +298,7 @@ static void look_and_write(void) {
   }
 }
 
-/* ---- when to look -------------------------------------------------------------------------------------------------
- */
+/* ---- when to look ------------------------------------------------------------------------------- */
 
 static bool order_changed(void) {
   shapley_order_t now = shapley_client_order(scanner.client);
@@ -364,8 +357,7 @@ static void* run(void* unused) {
   return NULL;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- life --------------------------------------------------------------------------------------- */
 
 /* New threads inherit the mask: slurmctld's signals are for its own signal thread. */
 static void block_signals(sigset_t* before) {
@@ -439,8 +431,7 @@ void shapley_scanner_stop(void) {
   scanner = (scanner_t){0};
 }
 
-/* ---- callbacks of slurmctld's threads -----------------------------------------------------------------------------
- */
+/* ---- callbacks of slurmctld's threads ----------------------------------------------------------- */
 
 void shapley_scanner_rank(job_record_t* job) {
   pthread_rwlock_rdlock(&client_life);

@@ -85,8 +85,7 @@ typedef list_t* shapley_list_t;
 typedef List shapley_list_t;
 #endif
 
-/* ---- the functions of a priority plugin ---------------------------------------------------------------------------
- */
+/* ---- the functions of a priority plugin --------------------------------------------------------- */
 
 /* Parameters and forwarded arguments of priority_p_get_priority_factors_list. */
 #if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
@@ -173,8 +172,7 @@ static inline void shapley_stock_thread_start(const shapley_stock_ops_t* stock) 
 #define SHAPLEY_SLURM_STARTS_THREADS false
 #endif
 
-/* ---- configuration ------------------------------------------------------------------------------------------------
- */
+/* ---- configuration ------------------------------------------------------------------------------ */
 
 /* True when a PrioritySiteFactorPlugin is configured. 22.05 names its absence "site_factor/none", later releases NULL.
  */
@@ -183,8 +181,7 @@ static inline bool shapley_site_factor_plugin_configured(void) {
   return name && name[0] && xstrcasecmp(name, "none") && xstrcasecmp(name, "site_factor/none");
 }
 
-/* ---- job records --------------------------------------------------------------------------------------------------
- */
+/* ---- job records -------------------------------------------------------------------------------- */
 
 /* Slurm's name of a reason to wait, such as "Resources". */
 static inline const char* shapley_reason_name(uint32_t reason) {

@@ -91,8 +91,7 @@ static uint64_t fingerprint(const made_t* made) {
   return shapley_job_summary(&records, &made->record, k_now, &job);
 }
 
-/* ---- states and times ---------------------------------------------------------------------------------------------
- */
+/* ---- states and times --------------------------------------------------------------------------- */
 
 static void test_pending(void) {
   made_t made;
@@ -227,8 +226,7 @@ static void test_resize_time_of_an_earlier_run_is_dropped(void) {
   CHECK_EQ(read_job(&made).resize_time, k_now - 20);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes -------------------------------------------------------------------------------------- */
 
 static void test_finished_jobs_are_read_by_name(void) {
   made_t made;
@@ -311,8 +309,7 @@ static void test_nodes_that_slurm_cannot_use(void) {
   CHECK_EQ(node.cpus, 14);
 }
 
-/* ---- why it waits -------------------------------------------------------------------------------------------------
- */
+/* ---- why it waits ------------------------------------------------------------------------------- */
 
 static void test_wait_reasons(void) {
   const struct {
@@ -353,8 +350,11 @@ static void test_wait_reasons(void) {
   made.record.state_reason = WAIT_RESOURCES;
   made.details.begin_time = k_now + 1;
   CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_BEGIN_TIME);
-  made.record.priority = 0; /* held goes before everything */
+  made.record.priority = 0; /* held goes before all of them */
   CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
+  make(&made);
+  made.record.job_state = JOB_PENDING | JOB_REVOKED; /* elsewhere in a federation */
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_OTHER);
 }
 
 static void test_array_rest(void) {
@@ -384,8 +384,7 @@ static void test_array_rest(void) {
   CHECK_EQ(job.pending_tasks, 1);
 }
 
-/* ---- organization -------------------------------------------------------------------------------------------------
- */
+/* ---- organization ------------------------------------------------------------------------------- */
 
 static void test_account_tree(void) {
   slurmdb_assoc_usage_t usage[3] = {0};
@@ -431,8 +430,7 @@ static void test_partition(void) {
   CHECK_TEXT(read_job(&made).partition, "second");
 }
 
-/* ---- fingerprints -------------------------------------------------------------------------------------------------
- */
+/* ---- fingerprints ------------------------------------------------------------------------------- */
 
 static void test_fingerprints(void) {
   made_t made;
