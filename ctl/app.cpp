@@ -20,7 +20,7 @@ constexpr const char* k_default_socket = "/run/shapley/shapleyd.sock";
 constexpr const char* k_usage =
     "Usage: shapleyctl [--socket PATH] [--timeout SECONDS] COMMAND\n"
     "  status [-lnP] [--json] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE] [--at TIME]\n"
-    "  jobs [-nP] [--json] [-o FORMAT] [-A NAMES] [-u USERS] [-j JOBS] [-a] [--ledger FILE]\n"
+    "  jobs [-anP] [--json] [-o FORMAT] [-A NAMES] [-O NAMES] [-u USERS] [-j JOBS] [-S TIME] [--ledger FILE]\n"
     "  check-config [FILE]\n"
     "  audit [LEDGER] [--against FILE] [--json]\n";
 

@@ -103,11 +103,16 @@ std::string lower(std::string text) {
 }
 
 Expected<ledger::JobsFilter> filter_of(const JobsArguments& arguments) {
-  ledger::JobsFilter filter{.all = arguments.all || !arguments.jobs.empty(),  // who names a job wants to see it
+  // Who names a job or a time wants to see the ended ones, too.
+  ledger::JobsFilter filter{.all = arguments.all || !arguments.jobs.empty() || !arguments.since.empty(),
+                            .since = std::nullopt,
                             .organizations = arguments.organizations,
                             .accounts = {},
                             .user_ids = {},
                             .jobs = arguments.jobs};
+  if (!arguments.since.empty()) {
+    SHAPLEY_TRY_ASSIGN(filter.since, parse_time(arguments.since, "--since"));
+  }
   // Slurm keeps account names in lower case and accepts any.
   for (const std::string& account : arguments.accounts) filter.accounts.push_back(lower(account));
   for (const std::string& user : arguments.users) {
@@ -192,7 +197,8 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
   command->add_flag("--json", arguments.json, "Print the whole report, segments included, as JSON");
   command->add_flag("-P,--parsable2", arguments.parsable, "Exact values between '|'");
   command->add_flag("-n,--noheader", arguments.no_header, "No header");
-  command->add_flag("-a,--all", arguments.all, "Ended, suspended and blocked jobs, too");
+  command->add_flag("-a,--all", arguments.all, "Ended, suspended and blocked jobs of the last 7 days, too");
+  command->add_option("-S,--since", arguments.since, "As --all, but those submitted since TIME")->type_name("TIME");
   command->add_option("-A,--account", arguments.accounts, "Only these accounts")->delimiter(',')->type_name("NAMES");
   command->add_option("-O,--organization", arguments.organizations, "Only these organizations")
       ->delimiter(',')

@@ -27,6 +27,7 @@ struct JobsArguments {
   bool help_format = false;
   bool all = false;
   std::string format;
+  std::string since;
   std::string ledger;
   std::vector<std::string> accounts;
   std::vector<std::string> organizations;

@@ -97,6 +97,12 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
 
 }  // namespace
 
+Expected<Instant> parse_time(const std::string& text, const std::string& option) {
+  if (const auto instant = parse_instant(text)) return *instant;
+  return fail(Errc::invalid_argument,
+              option + ": '" + text + "' is no time; write 2026-11-21 or 2026-11-21T07:00:00 (UTC)");
+}
+
 Expected<nlohmann::json> offline_status(const OfflineQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(question.ledger, ledger::OpenMode::read_only));
   auto report = status_of(ledger, question);

@@ -14,6 +14,9 @@
 
 namespace shapley::ctl {
 
+// A time on the command line (base/calendar.hpp). Errc::invalid_argument names `option` and what is allowed.
+[[nodiscard]] Expected<Instant> parse_time(const std::string& text, const std::string& option);
+
 struct OfflineQuestion {
   std::filesystem::path ledger;
   std::optional<Instant> at;                           // none: when the ledger last recorded something

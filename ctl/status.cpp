@@ -155,11 +155,7 @@ Expected<json> fetch(const StatusArguments& arguments, const Endpoint& endpoint)
   if (arguments.ledger.empty() && arguments.at.empty()) return online_status(arguments, endpoint);
   OfflineQuestion question{.ledger = arguments.ledger, .at = std::nullopt, .contribution = std::nullopt};
   if (!arguments.at.empty()) {
-    question.at = parse_instant(arguments.at);
-    if (!question.at) {
-      return fail(Errc::invalid_argument,
-                  "--at: '" + arguments.at + "' is no time; write 2026-11-21 or 2026-11-21T07:00:00 (UTC)");
-    }
+    SHAPLEY_TRY_ASSIGN(question.at, parse_time(arguments.at, "--at"));
   }
   if (!arguments.contribution.empty()) question.contribution = fairness::parse_contribution(arguments.contribution);
   if (arguments.ledger.empty()) {

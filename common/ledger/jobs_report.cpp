@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -57,8 +58,13 @@ std::string listed_numbers(const Integers& values) {
   return '(' + out + ')';
 }
 
-std::string selection(const JobsFilter& filter) {
-  std::string where = filter.all ? "1" : "job IN (SELECT job FROM segments WHERE end IS NULL AND retracted IS NULL)";
+std::string selection(const JobsFilter& filter, Instant at) {
+  std::string where = "job IN (SELECT job FROM segments WHERE end IS NULL AND retracted IS NULL)";
+  if (filter.all && !filter.jobs.empty()) {
+    where = "1";
+  } else if (filter.all) {
+    where = "(submit >= " + std::to_string(filter.since.value_or(at - k_reported_history).value) + " OR " + where + ")";
+  }
   if (!filter.organizations.empty()) where += " AND organization IN " + listed(filter.organizations);
   if (!filter.accounts.empty()) where += " AND account IN " + listed(filter.accounts);
   if (!filter.user_ids.empty()) where += " AND user_id IN " + listed_numbers(filter.user_ids);
@@ -218,13 +224,19 @@ Expected<void> check_request(const json& request) {
   if (request.contains("all") && !request["all"].is_boolean()) {
     return fail(Errc::invalid_argument, "jobs: 'all' must be true or false");
   }
+  if (request.contains("since") && !request["since"].is_number_integer()) {
+    return fail(Errc::invalid_argument, "jobs: 'since' must be a whole number of seconds since the epoch");
+  }
   for (const char* list : k_lists) {
     if (!request.contains(list)) continue;
     const bool of_text = std::string_view(list) == "organizations" || std::string_view(list) == "accounts";
-    const auto fits = [&](const json& item) { return of_text ? item.is_string() : item.is_number_unsigned(); };
+    const auto fits = [&](const json& item) {
+      if (of_text) return item.is_string();
+      return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+    };
     if (!request[list].is_array() || !std::all_of(request[list].begin(), request[list].end(), fits)) {
       return fail(Errc::invalid_argument,
-                  std::string("jobs: '") + list + "' must be a list of " + (of_text ? "names" : "numbers"));
+                  std::string("jobs: '") + list + "' must be a list of " + (of_text ? "names" : "numbers of 32 bits"));
     }
   }
   return {};
@@ -234,16 +246,20 @@ Expected<void> check_request(const json& request) {
 
 Expected<JobsFilter> parse_jobs_filter(const json& request) {
   SHAPLEY_TRY(check_request(request));
-  return JobsFilter{.all = request.value("all", false),
-                    .organizations = request.value("organizations", std::vector<std::string>{}),
-                    .accounts = request.value("accounts", std::vector<std::string>{}),
-                    .user_ids = request.value("user_ids", std::vector<std::uint32_t>{}),
-                    .jobs = request.value("jobs", std::vector<std::uint32_t>{})};
+  return JobsFilter{
+      .all = request.value("all", false),
+      .since = request.contains("since") ? std::optional(Instant{request["since"].get<std::int64_t>()}) : std::nullopt,
+      .organizations = request.value("organizations", std::vector<std::string>{}),
+      .accounts = request.value("accounts", std::vector<std::string>{}),
+      .user_ids = request.value("user_ids", std::vector<std::uint32_t>{}),
+      .jobs = request.value("jobs", std::vector<std::uint32_t>{})};
 }
 
 json jobs_request(const JobsFilter& filter) {
-  return {{"request", "jobs"},           {"all", filter.all},           {"organizations", filter.organizations},
-          {"accounts", filter.accounts}, {"user_ids", filter.user_ids}, {"jobs", filter.jobs}};
+  json request{{"request", "jobs"},           {"all", filter.all},           {"organizations", filter.organizations},
+               {"accounts", filter.accounts}, {"user_ids", filter.user_ids}, {"jobs", filter.jobs}};
+  if (filter.since) request["since"] = filter.since->value;
+  return request;
 }
 
 Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at) {
@@ -252,7 +268,7 @@ Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Insta
       auto rows, ledger.query("SELECT job, submit, organization, array_job, array_task, het_job, user_id, "
                               "group_id, account, partition, qos, name, wckey, (SELECT MIN(later.submit) FROM jobs "
                               "AS later WHERE later.job = jobs.job AND later.submit > jobs.submit) FROM jobs WHERE " +
-                              selection(filter) + " ORDER BY submit DESC, job DESC LIMIT " + limit));
+                              selection(filter, at) + " ORDER BY submit DESC, job DESC LIMIT " + limit));
   const bool truncated = rows.size() > k_max_reported_jobs;
   if (truncated) rows.resize(k_max_reported_jobs);
   std::reverse(rows.begin(), rows.end());

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,18 @@ namespace shapley::ledger {
 // kept.
 inline constexpr std::size_t k_max_reported_jobs = 10'000;
 
+// How far back `all` looks unless it is told: a question about everything would hold up the daemon.
+inline constexpr Duration k_reported_history{7 * 24 * 3600};
+
 // An empty list selects everything; several lists must all match.
 struct JobsFilter {
   bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
-  std::vector<std::string> organizations;
-  std::vector<std::string> accounts;
-  std::vector<std::uint32_t> user_ids;
-  std::vector<std::uint32_t> jobs;  // a job of an array is found by the array's id, too
+  // With `all`: of those only the jobs submitted then or later. Not when `jobs` names some.
+  std::optional<Instant> since = std::nullopt;
+  std::vector<std::string> organizations = {};
+  std::vector<std::string> accounts = {};
+  std::vector<std::uint32_t> user_ids = {};
+  std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
 };
 
 // As members of the request {"request": "jobs", "all": true, "accounts": [...], ...} by the names above.

@@ -89,9 +89,9 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
 }
 
 TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
-  for (const char* arguments :
-       {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic", "status -o nonsense",
-        "status --ledger x --at yesterday", "jobs -j seven", "jobs -u no_such_user_here", "--timeout 0 status"}) {
+  for (const char* arguments : {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic",
+                                "status -o nonsense", "status --ledger x --at yesterday", "jobs -j seven",
+                                "jobs -S noon", "jobs -u no_such_user_here", "--timeout 0 status"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << arguments << ": " << outcome.err;
     EXPECT_NE(outcome.err, "") << arguments;
@@ -189,6 +189,8 @@ TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
             "3|guests|acct|4000000003|pending|1.5|0|1|it's job 3\n");
   EXPECT_EQ(run("jobs -j 2 --ledger " + copy + " -nP -o job,slurm_state,begin,end,elapsed,nodes").out,
             "2|FAILED|2026-11-18T11:07:00Z|2026-11-18T11:07:10Z|10|n1:1,n2:1\n");
+  EXPECT_EQ(run("jobs -S 2026-11-18T11:07:00 --ledger " + copy + " -nP -o job").out, "2\n3\n");
+  EXPECT_EQ(run("jobs -S 2026-11-20 --ledger " + copy + " -nP -o job").out, "3\n");
   EXPECT_EQ(run("jobs -a -u 4000000001 --ledger " + copy + " -nP -o job").out, "1\n");
   EXPECT_EQ(run("jobs -a -O B,A --ledger " + copy + " -nP -o job").out, "1\n2\n");
   EXPECT_EQ(run("jobs -a -A \"a' OR '1'='1\" --ledger " + copy + " -nP -o job").out, "");

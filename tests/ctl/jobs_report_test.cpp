@@ -1,0 +1,187 @@
+#include "ledger/jobs_report.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "fake_daemon.hpp"
+#include "scripted_books.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using namespace fairness;
+using ctl::k_example_begin;
+using nlohmann::json;
+
+Instant second(std::int64_t offset) {
+  return k_example_begin + Duration{offset};
+}
+
+class JobsReport : public testing::Test {
+ protected:
+  void describe(std::uint32_t job, std::int64_t submit, const std::string& account = "acct") {
+    JobDescribed described;
+    described.job = JobId{job};
+    described.submit = second(submit);
+    described.organization = "A";
+    described.account = account;
+    events.emplace_back(described);
+  }
+
+  SegmentKey open(SegmentKind kind, std::uint32_t job, std::int64_t begin, std::uint32_t ordinal = 0,
+                  std::optional<std::int64_t> anchor = std::nullopt) {
+    const SegmentKey key{.kind = kind, .job = JobId{job}, .anchor = second(anchor.value_or(begin)), .ordinal = ordinal};
+    SegmentOpened opened{
+        .key = key, .organization = "A", .begin = second(begin), .processors = {2 * k_micro}, .nodes = {}};
+    if (kind == SegmentKind::run) opened.nodes = {{"n1", {2 * k_micro}}};
+    events.emplace_back(opened);
+    return key;
+  }
+
+  void close(const SegmentKey& key, std::int64_t end, CloseReason reason, const std::string& state = "") {
+    events.emplace_back(SegmentClosed{key, second(end), reason, state});
+  }
+
+  json report(const JobsFilter& filter, std::int64_t at = 100) {
+    auto ledger = Ledger::open(directory / "ledger.db", OpenMode::create_or_write);
+    EXPECT_TRUE(ledger) << ledger.error().what;
+    const auto appended = ledger->append(events, second(at));
+    EXPECT_TRUE(appended) << appended.error().what;
+    auto jobs = jobs_report(*ledger, filter, second(at));
+    EXPECT_TRUE(jobs) << jobs.error().what;
+    return *jobs;
+  }
+
+  json only_job(const JobsFilter& filter = {.all = true}) {
+    const json jobs = report(filter)["jobs"];
+    EXPECT_EQ(jobs.size(), 1U) << jobs.dump(1);
+    return jobs.empty() ? json() : jobs[0];
+  }
+
+  ctl::TemporaryDirectory directory;
+  std::vector<Event> events;
+};
+
+// Waits 0-10, runs 10-20, suspended 20-30, runs from 30 on: 2 processors for 10 + 70 seconds at 100.
+TEST_F(JobsReport, WorkLeavesOutPauses) {
+  describe(7, 0);
+  close(open(SegmentKind::wait, 7, 0), 10, CloseReason::started);
+  close(open(SegmentKind::run, 7, 10), 20, CloseReason::suspended, "SUSPENDED");
+  open(SegmentKind::run, 7, 30, 1, 10);
+  const json job = only_job({});
+  EXPECT_EQ(job["state"], "running");
+  EXPECT_EQ(job["processor_seconds"], "160");
+  EXPECT_EQ(job["processors"], 2);
+  EXPECT_EQ(job["begin"], second(10).value);
+  EXPECT_TRUE(job["end"].is_null());
+  ASSERT_EQ(job["segments"].size(), 3U);
+  EXPECT_EQ(job["segments"][0]["kind"], "wait");
+  EXPECT_EQ(job["segments"][1]["reason"], "suspended");
+  EXPECT_EQ(job["segments"][1]["nodes"], (json::array({{{"node", "n1"}, {"processors", 2}}})));
+  EXPECT_TRUE(job["segments"][2]["end"].is_null());
+}
+
+TEST_F(JobsReport, StatesFollowTheLastSegment) {
+  describe(7, 0);
+  const SegmentKey run = open(SegmentKind::run, 7, 10);
+  EXPECT_EQ(only_job()["state"], "running");
+  close(run, 20, CloseReason::requeued, "PENDING");
+  EXPECT_EQ(only_job()["state"], "pending");
+  const SegmentKey again = open(SegmentKind::run, 7, 30);
+  EXPECT_EQ(only_job()["state"], "running");
+  close(again, 40, CloseReason::suspended, "SUSPENDED");
+  EXPECT_EQ(only_job()["state"], "suspended");
+  EXPECT_TRUE(report({})["jobs"].empty()) << "a suspended job neither runs nor could start";
+  close(open(SegmentKind::run, 7, 50, 1, 30), 60, CloseReason::ended, "TIMEOUT");
+  const json ended = only_job();
+  EXPECT_EQ(ended["state"], "ended");
+  EXPECT_EQ(ended["slurm_state"], "TIMEOUT");
+  EXPECT_EQ(ended["end"], second(60).value);
+  EXPECT_EQ(ended["processor_seconds"], "60");
+}
+
+TEST_F(JobsReport, ARetractedRunCountsForNothingButIsShown) {
+  describe(7, 0);
+  const SegmentKey run = open(SegmentKind::run, 7, 10);
+  events.emplace_back(SegmentRetracted{run, second(50)});
+  const json job = only_job();
+  EXPECT_EQ(job["state"], "pending");
+  EXPECT_EQ(job["processor_seconds"], "0");
+  EXPECT_TRUE(job["segments"][0]["retracted"].get<bool>());
+  EXPECT_TRUE(report({})["jobs"].empty());
+}
+
+TEST_F(JobsReport, AJobIdThatSlurmUsedAgainIsTwoJobs) {
+  describe(7, 0, "first");
+  close(open(SegmentKind::run, 7, 5), 10, CloseReason::ended, "COMPLETED");
+  describe(7, 50, "second");
+  open(SegmentKind::run, 7, 55);
+  const json jobs = report({.all = true})["jobs"];
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0]["account"], "first");
+  EXPECT_EQ(jobs[0]["segments"].size(), 1U);
+  EXPECT_EQ(jobs[0]["state"], "ended");
+  EXPECT_EQ(jobs[1]["account"], "second");
+  EXPECT_EQ(jobs[1]["segments"].size(), 1U);
+  EXPECT_EQ(jobs[1]["state"], "running");
+}
+
+TEST_F(JobsReport, KeepsTheNewestWhenThereAreTooMany) {
+  const auto count = static_cast<std::uint32_t>(k_max_reported_jobs);
+  for (std::uint32_t job = 1; job <= count; ++job) describe(job, job);
+  json all = report({.all = true}, count + 1);
+  EXPECT_FALSE(all["truncated"].get<bool>());
+  EXPECT_EQ(all["jobs"].size(), k_max_reported_jobs);
+  describe(count + 1, count + 1);
+  all = report({.all = true}, count + 1);
+  EXPECT_TRUE(all["truncated"].get<bool>());
+  ASSERT_EQ(all["jobs"].size(), k_max_reported_jobs);
+  EXPECT_EQ(all["jobs"].front()["job"], 2U);
+  EXPECT_EQ(all["jobs"].back()["job"], count + 1);
+}
+
+TEST_F(JobsReport, FindsTasksByTheirArrayAndLooksBackSevenDaysUnlessTold) {
+  JobDescribed task;
+  task.job = JobId{12};
+  task.submit = second(0);
+  task.array_job = 10;
+  task.array_task = 2;
+  events.emplace_back(task);
+  constexpr std::int64_t k_month = 30 * 24 * 3600;
+  const auto found = [&](const JobsFilter& filter) { return report(filter, k_month)["jobs"].size(); };
+  EXPECT_EQ(found({.all = true}), 0U);
+  EXPECT_EQ(found({.all = true, .since = second(0)}), 1U);
+  EXPECT_EQ(found({.all = true, .since = second(1)}), 0U);
+  EXPECT_EQ(found({.all = true, .jobs = {10}}), 1U);
+  EXPECT_EQ(found({.all = true, .jobs = {12}}), 1U);
+  EXPECT_EQ(found({.all = true, .jobs = {11}}), 0U);
+}
+
+TEST_F(JobsReport, AFilterSurvivesTheWire) {
+  const JobsFilter filter{.all = true,
+                          .since = second(3),
+                          .organizations = {"A", "B's"},
+                          .accounts = {"x"},
+                          .user_ids = {0, 4'000'000'000U},
+                          .jobs = {1}};
+  const auto parsed = parse_jobs_filter(json::parse(jobs_request(filter).dump()));
+  ASSERT_TRUE(parsed) << parsed.error().what;
+  EXPECT_EQ(jobs_request(*parsed), jobs_request(filter));
+  EXPECT_EQ(jobs_request(parse_jobs_filter(json::object()).value()), jobs_request({}));
+}
+
+TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
+  for (const char* request : {R"({"all": 1})", R"({"since": "noon"})", R"({"accounts": "x"})", R"({"accounts": [1]})",
+                              R"({"organizations": {}})", R"({"user_ids": [-1]})", R"({"user_ids": ["a"]})",
+                              R"({"jobs": [4294967296]})", R"({"jobs": [1.5]})", "[]"}) {
+    const auto parsed = parse_jobs_filter(json::parse(request));
+    ASSERT_FALSE(parsed) << request;
+    EXPECT_EQ(parsed.error().code, Errc::invalid_argument) << request;
+  }
+}
+
+}  // namespace
+}  // namespace shapley::ledger
