@@ -45,29 +45,33 @@ Expected<Books> Books::open(const std::filesystem::path& file) {
   return Books(std::move(ledger), std::move(recovered));
 }
 
-void Books::apply(const fairness::Event& event, bool& replay) {
+void Books::apply(const fairness::Event& event) {
   const auto applied = state_.apply(event);
   if (!applied) {
     spdlog::error("books: apply: {}: {}", fairness::event_key(event), applied.error().what);
   } else if (*applied == fairness::Applied::needs_replay) {
-    replay = true;
+    rebuild_due_ = true;
   }
 }
 
 Expected<void> Books::commit(std::span<const fairness::Event> events, Instant now) {
-  if (events.empty()) return {};
-  auto appended = ledger_.append(events, now);
-  if (!appended) return with_context("ledger: append", std::move(appended).error());
-  last_sequence_ = ledger_.last_sequence();
-  for (const std::string& key : appended->conflicts) log_conflict(key);
-  bool replay = false;
-  for (const fairness::Event& event : appended->accepted) apply(event, replay);
-  if (!replay) return {};
+  if (!events.empty()) {
+    auto appended = ledger_.append(events, now);
+    if (!appended) return with_context("ledger: append", std::move(appended).error());
+    last_sequence_ = ledger_.last_sequence();
+    for (const std::string& key : appended->conflicts) log_conflict(key);
+    for (const fairness::Event& event : appended->accepted) apply(event);
+  }
+  return rebuild_due_ ? rebuild() : Expected<void>{};
+}
+
+Expected<void> Books::rebuild() {
   // An event from before the horizon: the history of demand has to be gone through again from its begin.
   spdlog::info("books: an event is older than the horizon; rebuilding from {} events", last_sequence_);
   auto recovered = ledger_.recover_from_scratch();
   if (!recovered) return with_context("ledger: rebuild", std::move(recovered).error());
   state_ = std::move(recovered->state);
+  rebuild_due_ = false;
   return {};
 }
 

@@ -61,13 +61,15 @@ class Books {
  private:
   Books(ledger::Ledger ledger, ledger::Recovered recovered);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
-  void apply(const fairness::Event& event, bool& replay);
+  void apply(const fairness::Event& event);
+  [[nodiscard]] Expected<void> rebuild();
 
   ledger::Ledger ledger_;
   fairness::State state_;
   std::int64_t last_sequence_ = 0;
   std::int64_t replayed_ = 0;
   std::int64_t checkpoint_sequence_ = 0;
+  bool rebuild_due_ = false;    // the ledger holds an event that the State could not take
   std::optional<Instant> day_;  // begin of the UTC day whose standings are to be written next
 };
 

@@ -69,6 +69,13 @@ std::optional<RunFacts> facts_of(const JobRecord& record, Instant observed_at, s
     facts.pivot = std::min(facts.pivot, facts.end);
   }
   facts.before = run_seconds_before_pivot(record, facts, warnings);
+  if (ended && facts.pivot > facts.start) {
+    // Slurm counts (end - start) - tot_sus_time; less than that since the pivot means that it was suspended again or
+    // still.
+    const Duration counted = (facts.end - facts.start) - Duration{record.total_suspended_s};
+    const Duration since_pivot{std::max<std::int64_t>((counted - facts.before).value, 0)};
+    facts.end = std::min(facts.end, facts.pivot + since_pivot);
+  }
   return facts;
 }
 

@@ -148,6 +148,16 @@ INSTANTIATE_TEST_SUITE_P(
         UnseenFlips{"within_a_second", {{running(120), 121}, {flipped(running(120), 150, 30), 155}}, "[120,...) n1:1"}),
     [](const auto& test) { return test.param.name; });
 
+TEST(ObserverRun, AnEndThatComesAfterASuspensionCountsNoSecondOfIt) {
+  // Suspended at 160, killed there at 190: Slurm counts 190 - 120 - 30 seconds.
+  Bench bench;
+  bench.see(running(120), 121);
+  JobRecord r = flipped(ended(120, 190), 160, 40);
+  r.total_suspended_s = 30;
+  bench.see(r, 191);
+  EXPECT_EQ(bench.runs(), "[120,160) n1:1");
+}
+
 TEST(ObserverRun, SuspendedInTheSecondOfItsStart) {
   Bench bench;
   bench.see(running(120), 120);

@@ -338,6 +338,8 @@ TEST_F(ServiceTest, AnEventOlderThanTheHorizonIsBookedAllTheSame) {
   EXPECT_EQ(acknowledged(), sequence);
   EXPECT_EQ(runs(), Lines{"1|10|90"});
   EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+  restart();
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
 }
 
 // What a run did before the horizon is forgotten by the State; its seconds still count from its start.
