@@ -14,6 +14,7 @@ load lib/e2e
   wait_drained 90
   remember_run_times
   [ "$(wc -l <"$CLUSTER_DIR/suspended-run-times")" -ge 3 ]
+  wait_until 20 everything_acknowledged
   shapleyd_stop
   expect_books_correct 26
   [ -z "$(compare_standings "$(date +%s)")" ]

@@ -96,10 +96,19 @@ _expand_nodes() {
   done
 }
 
+# Slurm records an end before the plugin sees it. The books are complete when the last job that Slurm recorded has its end in the ledger.
+everything_acknowledged() {
+  local last
+  last=$(recorded_runs | tail -n 1 | cut -d ' ' -f 1)
+  test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run' AND job = $last AND end IS NOT NULL")" -ge 1 &&
+    test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0
+}
+
 # expect_books_correct [MIN_RUNS]: both witnesses, ours and audit's; at least MIN_RUNS runs must have been compared, so that
 # an empty ledger beside an empty record file does not pass.
 expect_books_correct() {
   local differences runs
+  wait_until 20 everything_acknowledged || return 1
   differences=$(compare_books) || return 1
   runs=$(recorded_runs | wc -l)
   [ -z "$differences" ] || { say "$differences"; return 1; }
