@@ -93,10 +93,16 @@ TEST_F(ServerTest, AFeederIsWelcomedToldTheRulesAndRanksAndAcknowledged) {
   client->send(protocol::SnapshotBegin{1, now});
   client->send(observations(2, {running({.id = 1, .node = "n2", .start = now - 100})}));
   client->send(protocol::SnapshotEnd{3, now});
+  // Three frames may come as one commit or as several, so the new ranks may stand before the last acknowledgement.
   std::uint64_t acknowledged = 0;
-  while (!HasFailure() && acknowledged < 3) acknowledged = client->expect<protocol::Ack>().sequence;
+  std::string first = "physics";
+  while (acknowledged < 3 || first != "chemistry") {
+    const auto message = client->next();
+    ASSERT_TRUE(message.has_value()) << "acknowledged " << acknowledged << ", first " << first;
+    if (const auto* ack = std::get_if<protocol::Ack>(&*message)) acknowledged = ack->sequence;
+    if (const auto* ranks = std::get_if<protocol::Ranks>(&*message)) first = ranks->organizations.front();
+  }
   EXPECT_EQ(acknowledged, 3U);
-  EXPECT_EQ(client->expect<protocol::Ranks>().organizations.front(), "chemistry");
 }
 
 TEST_F(ServerTest, AFeederThatComesBackLearnsWhatIsDurable) {
