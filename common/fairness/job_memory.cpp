@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fairness/fnv1a.hpp"
+
 namespace shapley::fairness {
 
 namespace {
@@ -13,7 +15,7 @@ bool precedes(const SegmentRecord& record, const SegmentKey& key) {
 std::uint64_t hash_number(std::uint64_t number, std::uint64_t seed) {
   char bytes[sizeof number];
   for (std::size_t i = 0; i < sizeof number; ++i) bytes[i] = static_cast<char>(number >> (8 * i));
-  return hash_of({bytes, sizeof bytes}, seed);
+  return fnv1a({bytes, sizeof bytes}, seed);
 }
 
 // A key whose anchor is at or after the horizon may still be spoken of by facts from after it.
@@ -55,15 +57,10 @@ void JobRecord::refresh() {
   }
 }
 
-std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {  // FNV-1a
-  for (const char c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return seed;
-}
-
 std::uint64_t content_hash(const JobDescribed& event) {
-  std::uint64_t hash = hash_of(event.organization);
+  std::uint64_t hash = fnv1a(event.organization);
   for (const std::string* text : {&event.account, &event.partition, &event.qos, &event.name, &event.wckey}) {
-    hash = hash_of(*text, hash_number(text->size(), hash));
+    hash = fnv1a(*text, hash_number(text->size(), hash));
   }
   const std::uint64_t task = event.array_task ? std::uint64_t{*event.array_task} + 1 : 0;
   for (const std::uint64_t number : {std::uint64_t{event.array_job}, task, std::uint64_t{event.het_job},

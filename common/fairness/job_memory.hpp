@@ -45,8 +45,7 @@ struct JobRecord {
 
 using Jobs = std::unordered_map<JobId, JobRecord>;
 
-// Content hashes stand for texts that only matter for telling a repetition from a contradiction.
-[[nodiscard]] std::uint64_t hash_of(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
+// Stands for the texts of a description, which only matter for telling a repetition from a contradiction.
 [[nodiscard]] std::uint64_t content_hash(const JobDescribed& event);
 
 // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`.

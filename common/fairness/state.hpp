@@ -60,7 +60,7 @@ struct Standing {
   [[nodiscard]] Utility balance(Contribution c) const { return phi(c) - psi; }  // phi - psi
 };
 
-// A closed period's final row.
+// A closed period's final rows; `owned`, `used` and the like are those of its last second. Late news correct them.
 struct ClosedPeriod {
   Instant begin;
   Instant end;
@@ -90,7 +90,7 @@ class State {
   State& operator=(State&&) noexcept;
   ~State();
 
-  // Folds one event in. Errors (books unchanged): Errc::conflict when a different event has the same key, or a segment
+  // Folds one event in; the present moves to the event's time if that is later. Errors (books unchanged): Errc::conflict when a different event has the same key, or a segment
   // would end before it begins; Errc::invalid_argument for a malformed event (negative processors, shares over 100 %,
   // ...). A SegmentClosed may come before its SegmentOpened; it waits for it.
   [[nodiscard]] Expected<Applied> apply(const Event& event);
@@ -100,7 +100,7 @@ class State {
   void advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
 
-  // All rows by OrgId, at t = max(t, now()).
+  // All rows by OrgId, at max(t, now()); moves the present there, like advance().
   [[nodiscard]] std::vector<Standing> standings(Instant t);
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
   [[nodiscard]] Instant period_begin()
@@ -110,13 +110,15 @@ class State {
   // Names by OrgId; guests is 0, commons is 1.
   [[nodiscard]] const std::vector<std::string>& organizations() const;
   [[nodiscard]] std::optional<OrgId> find_organization(std::string_view name) const;
-  // OrgIds in the configuration's order (guests, commons and organizations no longer configured last).
+  // OrgIds in the configuration's order; then organizations no longer configured, in the order they had; then those met in
+  // events only, by name; then guests and commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
   // Ranks at t: largest phi - psi first, ties by configured order. Commons, which runs nothing, is left out.
   [[nodiscard]] std::vector<OrgId> ranking(Instant t, Contribution contribution);
 
-  // Memory of jobs and segments, for the observer and for `shapleyctl jobs`.
+  // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. Retracted segments are not in it. Pointers
+  // hold until the next member that is not const is called.
   [[nodiscard]] const LiveSegment* find_segment(const SegmentKey& key) const;
   [[nodiscard]] const JobMemory* find_job(JobId job) const;
   [[nodiscard]] std::vector<JobId> jobs_with_open_segments() const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fairness/event_check.hpp"
+#include "fairness/fnv1a.hpp"
 #include "fairness/state_impl.hpp"
 
 namespace shapley::fairness {
@@ -158,7 +159,7 @@ void State::Impl::fold(const SegmentClosed& event) {
   if (counts) post(books, record, -1);
   record.live.end = event.end;
   record.reason = event.reason;
-  record.job_state_hash = hash_of(event.job_state);
+  record.job_state_hash = fnv1a(event.job_state);
   if (!counts) return;
   post(books, record, 1);
   change_levels(record.live.opened, event.end, -1);
@@ -232,7 +233,7 @@ void State::Impl::fold(const JobDescribed& event) {
 }
 
 void State::Impl::fold(const ConfigurationLoaded& event) {
-  configurations[event.at] = hash_of(event.text);
+  configurations[event.at] = fnv1a(event.text);
 }
 
 void State::Impl::advance(Instant t) {

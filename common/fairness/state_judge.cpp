@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fairness/fnv1a.hpp"
 #include "fairness/state_impl.hpp"
 
 namespace shapley::fairness {
@@ -39,7 +40,7 @@ Expected<Applied> State::Impl::judge(const SegmentClosed& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->live.end) {
     return same_or_conflict(known->live.end == event.end && known->reason == event.reason &&
-                                known->job_state_hash == hash_of(event.job_state),
+                                known->job_state_hash == fnv1a(event.job_state),
                             event);
   }
   if (known != nullptr && known->opened && event.end < known->live.opened.begin) return ends_before_it_begins(event);
@@ -89,7 +90,7 @@ Expected<Applied> State::Impl::judge(const JobDescribed& event) const {
 
 Expected<Applied> State::Impl::judge(const ConfigurationLoaded& event) const {
   const auto known = configurations.find(event.at);
-  if (known != configurations.end()) return same_or_conflict(known->second == hash_of(event.text), event);
+  if (known != configurations.end()) return same_or_conflict(known->second == fnv1a(event.text), event);
   return Applied::changed;  // likewise
 }
 

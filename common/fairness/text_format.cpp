@@ -4,18 +4,14 @@
 #include <charconv>
 #include <utility>
 
+#include "fairness/fnv1a.hpp"
+
 namespace shapley::fairness {
 
 namespace {
 
 constexpr std::string_view k_digits = "0123456789abcdef";
 constexpr std::string_view k_last_line = "end ";
-
-std::uint64_t checksum(std::string_view text) {  // FNV-1a: against damage, not against forgery
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
 
 bool is_plain(char c) {
   return c > ' ' && c < 0x7f && c != '%';
@@ -58,7 +54,7 @@ TextWriter& TextWriter::number(Int128 value) {
 
 std::string TextWriter::finish() {
   text_ += '\n';
-  const std::uint64_t sum = checksum(text_);
+  const std::uint64_t sum = fnv1a(text_);
   text_ += k_last_line;
   text_ += to_string(Int128{sum});
   text_ += '\n';
@@ -75,7 +71,7 @@ TextReader::TextReader(std::string_view text) {
   sum.remove_prefix(k_last_line.size());
   sum.remove_suffix(1);
   rest_ = text.substr(0, last + 1);
-  if (parse_int128(sum) != Int128{checksum(rest_)}) fault("the checksum differs");
+  if (parse_int128(sum) != Int128{fnv1a(rest_)}) fault("the checksum differs");
 }
 
 bool TextReader::next(std::string_view keyword) {
