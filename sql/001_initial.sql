@@ -71,6 +71,12 @@ CREATE TABLE jobs (
   PRIMARY KEY (job, submit)
 ) WITHOUT ROWID;
 
+-- What the daemon is asked for while it serves: jobs that run or could start, newest jobs, whole arrays.
+CREATE INDEX open_segments ON segments(job) WHERE end IS NULL AND retracted IS NULL;
+CREATE INDEX jobs_by_submit ON jobs(submit);
+CREATE INDEX jobs_by_array ON jobs(array_job) WHERE array_job IS NOT NULL;
+CREATE INDEX jobs_by_het_job ON jobs(het_job) WHERE het_job IS NOT NULL;
+
 CREATE TABLE organizations (
   at       INTEGER NOT NULL,      -- this list is in force from here to the next one
   position INTEGER NOT NULL,      -- from 0; ties of ranks go to the lowest

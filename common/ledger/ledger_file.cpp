@@ -30,8 +30,8 @@ constexpr const char* k_writer_settings =
     "PRAGMA wal_autocheckpoint = 4000;"
     "PRAGMA cache_size = -16384;";
 
-// A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an audit
-// builds temporary tables, and the connection is opened for reading anyway.)
+// A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an
+// audit builds temporary tables, and the connection is opened for reading anyway.)
 constexpr const char* k_reader_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA trusted_schema = OFF;"
@@ -95,9 +95,13 @@ Expected<void> check_version(const Version& version) {
   return {};
 }
 
-// Errors that mean damage come with the way out.
-tl::unexpected<Error> explained(Error error) {
+// Errors that mean damage, or a log that cannot be read along, come with the way out.
+tl::unexpected<Error> explained(const path& file, Error error) {
+  std::error_code ignored;
   if (error.code == Errc::corrupt && error.what.find(k_way_out) == std::string::npos) error.what += k_way_out;
+  if (error.code == Errc::io && std::filesystem::exists(file.string() + "-wal", ignored)) {
+    error.what += "; a log lies beside it: copy both files to a directory that this user may write";
+  }
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -156,10 +160,10 @@ Expected<Database> open_for_writing(const path& file) {
   SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
   // Before the settings: they would write into a data base that is not ours.
   auto version = version_of(database);
-  if (!version) return explained(std::move(version).error());
+  if (!version) return explained(file, std::move(version).error());
   SHAPLEY_TRY(check_version(*version));
-  if (auto set = database.execute(k_writer_settings); !set) return explained(std::move(set).error());
-  if (auto migrated = migrate(database); !migrated) return explained(std::move(migrated).error());
+  if (auto set = database.execute(k_writer_settings); !set) return explained(file, std::move(set).error());
+  if (auto migrated = migrate(database); !migrated) return explained(file, std::move(migrated).error());
   return database;
 }
 
@@ -172,9 +176,9 @@ Expected<Database> open_for_reading(const path& file) {
   SHAPLEY_TRY_ASSIGN(Database database,
                      immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
                                : Database::open(file.string(), SQLITE_OPEN_READONLY));
-  if (auto set = database.execute(k_reader_settings); !set) return explained(std::move(set).error());
+  if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
   auto version = version_of(database);
-  if (!version) return explained(std::move(version).error());
+  if (!version) return explained(file, std::move(version).error());
   SHAPLEY_TRY(check_version(*version));
   if (static_cast<std::size_t>(version->schema) < migrations().size()) {
     return fail(Errc::corrupt, "its schema has version " + std::to_string(version->schema) + ", this program reads " +

@@ -29,7 +29,8 @@ struct LedgerRun {
   Duration held;                    // sum over its closed segments
   bool was_suspended = false;       // once at least
   bool ended_suspended = false;     // nothing followed the last suspension
-  bool matched = false;
+  bool matched = false;             // with a record
+  bool fitted = false;              // with one that has its very start and end
 
   [[nodiscard]] bool is_empty() const { return end && held.value == 0; }
 };
@@ -157,6 +158,10 @@ class Comparison {
     return first_end && run.pieces.front().end && first_end->is(*run.pieces.front().end);
   }
 
+  static bool fits(const RecordedRun& recorded, const LedgerRun& run) {
+    return starts_with(recorded, run) && recorded.end() && run.end && recorded.end()->is(*run.end);
+  }
+
   static bool overlaps(const RecordedRun& recorded, const LedgerRun& run) {
     const bool starts_before_its_end = !recorded.start() || !run.end || recorded.start()->instant < *run.end;
     const bool ends_after_its_start = !recorded.end() || recorded.end()->instant > run.begin;
@@ -165,18 +170,24 @@ class Comparison {
 
   void compare_job(std::vector<RecordedRun> recorded) {
     const std::vector<LedgerRun*> candidates = ledger_.of(recorded.front().job);
-    // Exact starts first, so that a run that is off by a second cannot take another one's record.
-    for (const auto& fits : {starts_with, overlaps}) {
+    // What fits best first, so that a run that is off by a second cannot take another one's record.
+    for (const auto& belongs : {fits, starts_with, overlaps}) {
       std::erase_if(recorded, [&](const RecordedRun& record) {
         const auto found = std::find_if(candidates.begin(), candidates.end(),
-                                        [&](const LedgerRun* run) { return !run->matched && fits(record, *run); });
+                                        [&](const LedgerRun* run) { return !run->matched && belongs(record, *run); });
         if (found == candidates.end()) return false;
         (*found)->matched = true;
+        (*found)->fitted = fits(record, **found);
         compare(**found, record);
         return true;
       });
     }
-    for (const RecordedRun& record : recorded) report_unknown(record);
+    for (const RecordedRun& record : recorded) {
+      // slurmctld that is killed forgets ends that it has recorded already, and records them again when it is back.
+      const bool again = std::any_of(candidates.begin(), candidates.end(),
+                                     [&](const LedgerRun* run) { return run->fitted && starts_with(record, *run); });
+      again ? static_cast<void>(++recorded_again_) : report_unknown(record);
+    }
   }
 
   void compare(const LedgerRun& run, const RecordedRun& recorded) {
@@ -311,6 +322,10 @@ class Comparison {
     note(open_, "runs are open in the ledger and have no record yet: left out");
     note(unfinished_records_, "runs had not ended when the records were made: their ends are not compared");
     note(empty_, "runs of no duration that only one side has: left out, they hold nothing");
+    note(recorded_again_,
+         "records name a run again that another record has with the ledger's very start and end: left out (slurmctld "
+         "was "
+         "killed before it saved its state, and recorded an end twice)");
     note(suspended_unknown_,
          "runs were suspended and the records do not say for how long: compared by start and end only");
     note(hidden_sizes_, "runs were resized and the records show their last size only (sacct -D shows all)");
@@ -324,7 +339,7 @@ class Comparison {
   LedgerRuns ledger_;
   std::optional<Instant> earliest_end_;
   std::int64_t before_ledger_ = 0, before_records_ = 0, open_ = 0, unfinished_records_ = 0, empty_ = 0,
-               suspended_unknown_ = 0, hidden_sizes_ = 0, weighted_ = 0;
+               suspended_unknown_ = 0, hidden_sizes_ = 0, weighted_ = 0, recorded_again_ = 0;
 };
 
 // --- runs of the records ---
@@ -377,8 +392,10 @@ class RowJoiner {
   RecordedRun resized_;
 };
 
-bool same_row(const SlurmRecord& a, const SlurmRecord& b) {
-  return a.start == b.start && a.end == b.end && a.cpus == b.cpus;
+// A job that is requeued while it completes is recorded twice, the second time perhaps with its CPUs already taken
+// away.
+bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
+  return row.start == before.start && row.end == before.end && (row.cpus == before.cpus || row.cpus == 0);
 }
 
 }  // namespace
@@ -400,8 +417,7 @@ std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
     }
     RowJoiner joiner(records.format, runs);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      // A job that is requeued while it completes is recorded twice.
-      if (i == 0 || !same_row(*rows[i - 1], *rows[i])) joiner.add(*rows[i]);
+      if (i == 0 || !repeats(*rows[i], *rows[i - 1])) joiner.add(*rows[i]);
     }
     joiner.finish();
   }
@@ -419,6 +435,7 @@ bool counts_cpus_only(const std::string& configuration) {
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
     line.erase(std::min(line.find('#'), line.size()));
+    line.erase(line.find_last_not_of(" \r") + 1);
     if (line.starts_with("weights:")) {
       inside = true;
       line.erase(0, std::string_view("weights:").size());

@@ -29,7 +29,10 @@ std::string holder_of(int descriptor) {
 }  // namespace
 
 Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
-  const std::string path = ledger.string() + ".lock";
+  // One file may have several names; the lock belongs to the file.
+  std::error_code ignored;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(ledger, ignored);
+  const std::string path = (ignored ? ledger : resolved).string() + ".lock";
   WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
   if (lock.descriptor_ < 0) {
     return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno) +

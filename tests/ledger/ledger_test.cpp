@@ -134,6 +134,15 @@ TEST_F(LedgerTest, a_second_writer_is_refused_and_told_who_writes) {
   EXPECT_TRUE(Ledger::open(file(), OpenMode::create_or_write).has_value());
 }
 
+TEST_F(LedgerTest, another_name_of_the_same_file_is_no_way_around) {
+  const Ledger first = writer(file());
+  const auto link = directory() / "link.db";
+  std::filesystem::create_symlink(file(), link);
+  const auto second = Ledger::open(link, OpenMode::create_or_write);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::conflict);
+}
+
 TEST_F(LedgerTest, another_process_is_refused_too) {
   const Ledger first = writer(file());
   const pid_t child = ::fork();

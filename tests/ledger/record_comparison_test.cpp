@@ -211,13 +211,23 @@ TEST_F(RecordComparison, each_run_of_a_requeued_job_has_its_own_record) {
   run(17, k_t + 300, k_t + 400, 2);
   // jobcomp/filetxt calls a requeued run PENDING, and writes it twice when it was completing.
   EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(17, k_t, k_t + 100, 4, "PENDING") +
-                            jobcomp(17, k_t + 300, k_t + 400, 2))));
+                            jobcomp(17, k_t, k_t + 100, 0, "PENDING") + jobcomp(17, k_t + 300, k_t + 400, 2))));
   EXPECT_TRUE(clean(
       against_sacct(sacct("17", k_t + 300, k_t + 400, 2) + sacct("17", k_t, k_t + 100, 4, "00:00:00", "REQUEUED"))));
   // Without -D sacct shows the last run only.
   const auto hidden = against_sacct(sacct("16", k_t - 2000, k_t - 1500, 1) + sacct("17", k_t + 300, k_t + 400, 2));
   ASSERT_EQ(hidden.findings.size(), 1U);
   EXPECT_NE(hidden.findings[0].what.find("sacct without -D"), std::string::npos);
+}
+
+TEST_F(RecordComparison, a_run_that_slurm_recorded_twice_must_fit_once) {
+  run(17, k_t, k_t + 100, 4);
+  for (const std::int64_t other : {90, 110}) {
+    const auto report = against(jobcomp(17, k_t, k_t + other, 4) + jobcomp(17, k_t, k_t + 100, 4));
+    EXPECT_TRUE(clean(report));
+    EXPECT_TRUE(notes(report, "1 records name a run again"));
+  }
+  EXPECT_EQ(against(jobcomp(17, k_t, k_t + 90, 4) + jobcomp(17, k_t, k_t + 110, 4)).findings.size(), 2U);
 }
 
 TEST_F(RecordComparison, suspended_time_counts_where_the_record_has_it) {
