@@ -25,10 +25,8 @@ std::string printed(const char* format, double value) {
 std::string short_utility(std::string_view exact) {
   const std::string text(exact);
   const double value = std::strtod(text.c_str(), nullptr);
-  if (std::fabs(value) < k_shortened_from) {
-    // Fractions of a processor-second squared interest no person; programs read them in full.
-    return text.substr(0, text.find('.'));
-  }
+  // Fractions of a processor-second squared interest no person; programs read them in full.
+  if (std::fabs(value) < k_shortened_from) return text.find('.') == std::string::npos ? text : printed("%.0f", value);
   // printf's "1.23e+09" with the exponent as people write it: "1.23e9".
   std::string shortened = printed("%.2e", value);
   const std::size_t exponent = shortened.find("e+") + 1;

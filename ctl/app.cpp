@@ -75,7 +75,8 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
 ExitCode parse_and_run(int argc, const char* const* argv, const Environment& environment) {
   CLI::App app("Read the books of slurm-shapley: what every organization got, gave and is owed", "shapleyctl");
   CommandLine line;
-  line.socket = environment.variable("SHAPLEY_SOCKET").value_or(k_default_socket);
+  line.socket = environment.variable("SHAPLEY_SOCKET").value_or("");
+  if (line.socket.empty()) line.socket = k_default_socket;
   describe(app, line);
   try {
     app.parse(argc, argv);

@@ -115,7 +115,7 @@ constexpr std::array k_fields{
     Field{.name = "waiting_jobs",
           .member = "waiting_jobs",
           .title = "Pending",
-          .meaning = "its pending jobs that could start now"},
+          .meaning = "its pending jobs that could start now; the rest of an array is one"},
 };
 
 std::string header_line(const json& report) {

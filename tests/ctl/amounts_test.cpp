@@ -8,7 +8,8 @@ namespace {
 TEST(Amounts, UtilityIsExactWhenShortAndRoundedWhenLong) {
   EXPECT_EQ(short_utility("0"), "0");
   EXPECT_EQ(short_utility("-17"), "-17");
-  EXPECT_EQ(short_utility("999999.5"), "999999");
+  EXPECT_EQ(short_utility("12441.999995"), "12442");
+  EXPECT_EQ(short_utility("-12441.25"), "-12441");
   EXPECT_EQ(short_utility("1000000"), "1.00e6");
   EXPECT_EQ(short_utility("1234567890"), "1.23e9");
   EXPECT_EQ(short_utility("-98765432109876543210.25"), "-9.88e19");

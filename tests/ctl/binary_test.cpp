@@ -109,6 +109,7 @@ TEST_F(ShapleyctlBinary, ADaemonThatIsAwayIsOneSentence) {
     EXPECT_TRUE(contains(outcome.err, "shapleyctl: cannot reach shapleyd at " + socket)) << outcome.err;
   }
   EXPECT_TRUE(contains(run("status", "SHAPLEY_SOCKET=" + socket).err, socket));
+  EXPECT_TRUE(contains(run("jobs", "SHAPLEY_SOCKET=").err, "/run/shapley/shapleyd.sock"));
   EXPECT_TRUE(contains(run("status --socket /other", "SHAPLEY_SOCKET=" + socket).err, "at /other:"));
 }
 

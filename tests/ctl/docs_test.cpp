@@ -1,0 +1,52 @@
+// The reference page and the manual page say what the program does.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ctl/exit_code.hpp"
+#include "ctl/jobs.hpp"
+#include "ctl/status.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(std::filesystem::path(SHAPLEY_SOURCE_DIR) / file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect_rows(const std::string& page, std::span<const Field> fields) {
+  for (const Field& field : fields) {
+    const std::string row = "| `" + std::string(field.name) + "` | " + std::string(field.meaning) + " |\n";
+    EXPECT_TRUE(contains(page, row)) << row;
+  }
+}
+
+TEST(Documentation, ListsEveryFieldWithItsMeaning) {
+  const std::string page = text_of("docs/reference/shapleyctl.md");
+  ASSERT_FALSE(page.empty());
+  expect_rows(page, status_fields());
+  expect_rows(page, jobs_fields());
+}
+
+TEST(Documentation, ListsEveryExitCode) {
+  const std::string page = text_of("docs/reference/shapleyctl.md");
+  const std::string manual = text_of("packaging/man/shapleyctl.1");
+  ASSERT_FALSE(manual.empty());
+  for (const ExitCode exit_code : {ExitCode::success, ExitCode::findings, ExitCode::usage, ExitCode::unavailable,
+                                   ExitCode::refused, ExitCode::unreadable, ExitCode::internal}) {
+    const std::string number = std::to_string(static_cast<int>(exit_code));
+    EXPECT_TRUE(contains(page, "| " + number + " | ")) << number;
+    EXPECT_TRUE(contains(manual, "\n" + number + "\t")) << number;
+  }
+}
+
+}  // namespace
+}  // namespace shapley::ctl
