@@ -15,7 +15,7 @@ declare -A allowed=(
   [common/protocol]="base"
   [daemon]="base fairness ledger config protocol"
   [ctl]="base fairness ledger protocol config"
-  [sim]="base fairness workload"
+  [sim]="base fairness workload ledger"
   [plugin/client]="base protocol"
   [plugin]="plugin/client"
 )
@@ -26,6 +26,7 @@ declare -A fenced=(
   ['boost/asio']="daemon ctl"
   ['(slurm/|src/(common|slurmctld|interfaces)/)']="plugin"
   ['msgpack']="common/protocol"
+  ['(zlib|lzma)\.h']="common/workload"
 )
 
 bad=0
