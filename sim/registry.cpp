@@ -5,10 +5,19 @@
 #include <functional>
 #include <utility>
 
+#include "fairness/policies/coalitions_all.hpp"
+#include "fairness/policies/coalitions_loo.hpp"
+#include "fairness/policies/coalitions_pair.hpp"
+#include "fairness/policies/curr_fair_share.hpp"
 #include "fairness/policies/direct_contr.hpp"
+#include "fairness/policies/fair_share.hpp"
+#include "fairness/policies/fair_tree.hpp"
+#include "fairness/policies/fcfs.hpp"
+#include "fairness/policies/karma.hpp"
 #include "fairness/policies/ref.hpp"
+#include "fairness/policies/round_robin.hpp"
 #include "fairness/policies/shapley_rate.hpp"
-#include "fairness/policies/share_policies.hpp"
+#include "fairness/policies/ut_fair_share.hpp"
 
 namespace shapley::sim {
 
@@ -41,31 +50,33 @@ template <bool Identity>
 PolicyPtr make_direct(const Instance& instance, const PolicyOptions& options) {
   return fairness::make_direct_contr(instance, {.identity = Identity, .seed = options.seed});
 }
-template <fairness::Share Share>
-PolicyPtr make_share(const Instance& instance, const PolicyOptions&) {
-  return std::make_unique<fairness::FairShare>(instance, Share);
-}
-template <typename P>
+template <PolicyPtr (*Make)(const Instance&)>
 PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
-  return std::make_unique<P>(instance);
+  return Make(instance);
 }
 
 const std::array k_policies{
     Entry{"ref", fairness::k_max_lattice_organizations, "use rand or shapley_rate_sampled",
-          [](const Instance& i, const PolicyOptions&) { return fairness::make_ref(i); }},
+          make_plain<fairness::make_ref>},
     Entry{"rand", k_mask_organizations, k_no_alternative,
           [](const Instance& i, const PolicyOptions& o) { return fairness::make_rand(i, permutations_of(i, o)); }},
     Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>},
     Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>},
-    Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<fairness::RoundRobin>},
-    Entry{"fair_share", k_mask_organizations, k_no_alternative, make_share<fairness::Share::used_time>},
-    Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_share<fairness::Share::utility>},
-    Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_share<fairness::Share::running>},
-    Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<fairness::FirstComeFirstServed>},
+    Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<fairness::make_round_robin>},
+    Entry{"fair_share", k_mask_organizations, k_no_alternative, make_plain<fairness::make_fair_share>},
+    Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_plain<fairness::make_ut_fair_share>},
+    Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_plain<fairness::make_curr_fair_share>},
+    Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<fairness::make_fcfs>},
     Entry{"shapley_rate", fairness::k_max_lattice_organizations, "use shapley_rate_sampled",
           make_rate<fairness::RateMethod::exact>},
     Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<fairness::RateMethod::sampled>},
     Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<fairness::RateMethod::leave_one_out>},
+    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_plain<fairness::make_coalitions_loo>},
+    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_plain<fairness::make_coalitions_pair>},
+    Entry{"coalitions_all", fairness::k_max_lattice_organizations, "use coalitions_pair or rand",
+          make_plain<fairness::make_coalitions_all>},
+    Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<fairness::make_karma>},
+    Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<fairness::make_fair_tree>},
 };
 
 Expected<void> check_permutations(const Instance& instance, const std::vector<fairness::Permutation>& permutations) {

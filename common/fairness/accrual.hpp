@@ -26,6 +26,7 @@ struct Accrual {
     advance(t);
     running += by;
   }
+  [[nodiscard]] std::int64_t done_at(std::int64_t t) const { return done + (t - last) * running; }
   [[nodiscard]] std::int64_t psi_at(std::int64_t t) const {
     const std::int64_t d = t - last;
     return psi + d * done + d * (d + 1) / 2 * running;

@@ -21,11 +21,22 @@ inline constexpr std::size_t k_max_lattice_organizations = 16;
 
 using Coalition = std::uint32_t;
 
+// All k organizations. REQUIRES: 1 <= k <= 32.
+[[nodiscard]] constexpr Coalition grand_coalition(std::size_t k) {
+  return ~Coalition{0} >> (32 - k);
+}
+// Every coalition of k organizations but the empty one, in the order of the masks.
+[[nodiscard]] std::vector<Coalition> all_coalitions(std::size_t k);
+
 // n! for n <= 20.
 [[nodiscard]] std::int64_t factorial(std::size_t n);
 
 // Fills q[C] for every coalition from values[C]. Both have 2^k entries; values[0] must be 0.
 void scaled_potentials(std::span<const std::int64_t> values, std::span<Int128> q);
+
+// phi[i](N) * k! of every organization, when the values of subcoalitions are not wanted: 2^k products and sums instead
+// of k 2^k sums. values has 2^k entries, scaled_phi k; 1 <= k <= k_max_lattice_organizations.
+void scaled_shapley_values_of_grand(std::span<const std::int64_t> values, std::span<Int128> scaled_phi);
 
 // phi[i](C) * |C|! = Q(C) - |C| Q(C\i), for i in C.
 [[nodiscard]] Int128 scaled_shapley(std::span<const Int128> q, Coalition coalition, std::size_t organization);

@@ -8,24 +8,11 @@
 #include "fairness/policies/ref.hpp"
 #include "fairness/simulate.hpp"
 #include "sim/registry.hpp"
+#include "tests/sim/any_instance.hpp"
 #include "tests/sim/naive_ref.hpp"
 
 namespace shapley::sim {
 namespace {
-
-fairness::Instance any_instance(int organizations_max) {
-  fairness::Instance instance;
-  const int organizations = *rc::gen::inRange(1, organizations_max + 1);
-  for (int u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 3U));
-  const int jobs = *rc::gen::inRange(0, 14);
-  for (int j = 0; j < jobs; ++j) {
-    instance.jobs.push_back({{*rc::gen::inRange<std::int64_t>(0, 8)},
-                             {*rc::gen::inRange<std::int64_t>(1, 6)},
-                             *rc::gen::inRange(0U, static_cast<unsigned>(organizations))});
-  }
-  instance.end = {*rc::gen::inRange<std::int64_t>(1, 20)};
-  return instance;
-}
 
 RC_GTEST_PROP(Ref, EqualsThePrintedAlgorithm, ()) {
   const fairness::Instance instance = any_instance(4);

@@ -27,6 +27,6 @@ struct RandAccuracy {
 [[nodiscard]] std::size_t permutations_for(std::size_t organizations, const RandAccuracy& accuracy);
 
 // REQUIRES: organizations <= 32; every permutation holds each organization once.
-[[nodiscard]] std::unique_ptr<Policy> make_rand(const Instance& instance, std::vector<Permutation> permutations);
+[[nodiscard]] std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations);
 
 }  // namespace shapley::fairness

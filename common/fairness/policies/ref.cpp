@@ -49,11 +49,6 @@ class Ref final : public Policy {
   }
 
  private:
-  static std::vector<Coalition> all_coalitions(std::size_t organizations) {
-    std::vector<Coalition> coalitions((std::size_t{1} << organizations) - 1);
-    std::iota(coalitions.begin(), coalitions.end(), Coalition{1});
-    return coalitions;
-  }
   [[nodiscard]] Coalition grand() const { return static_cast<Coalition>(values_.size() - 1); }
   [[nodiscard]] CoalitionSchedules::Choose chooser() {
     return [this](std::size_t slot, Coalition waiting, std::int64_t t) {

@@ -1,0 +1,30 @@
+// Small random instances for property tests.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include "fairness/instance.hpp"
+
+namespace shapley::sim {
+
+struct InstanceShape {
+  std::int64_t duration_max = 5;
+  int jobs_max = 13;
+};
+
+// 1 to organizations_max organizations with 0 to 2 processors each; releases in 0..7, the report in 1..19.
+inline fairness::Instance any_instance(int organizations_max, const InstanceShape& shape = {}) {
+  fairness::Instance instance;
+  const int organizations = *rc::gen::inRange(1, organizations_max + 1);
+  for (int u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 3U));
+  const int jobs = *rc::gen::inRange(0, shape.jobs_max + 1);
+  for (int j = 0; j < jobs; ++j) {
+    instance.jobs.push_back({{*rc::gen::inRange<std::int64_t>(0, 8)},
+                             {*rc::gen::inRange<std::int64_t>(1, shape.duration_max + 1)},
+                             *rc::gen::inRange(0U, static_cast<unsigned>(organizations))});
+  }
+  instance.end = {*rc::gen::inRange<std::int64_t>(1, 20)};
+  return instance;
+}
+
+}  // namespace shapley::sim

@@ -1,0 +1,165 @@
+// The policies that simulate some or all coalitions, against each other and against coalitions scheduled second by
+// second.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "fairness/simulate.hpp"
+#include "sim/registry.hpp"
+#include "tests/sim/any_instance.hpp"
+
+namespace shapley::sim {
+namespace {
+
+struct Outcome {
+  fairness::SimulationResult simulation;
+  std::vector<std::string> phi;
+};
+
+Outcome run(const char* name, const fairness::Instance& instance, const PolicyOptions& options = {}) {
+  const auto policy = make_policy(name, instance, options);
+  Outcome outcome{fairness::simulate(instance, **policy), {}};
+  const auto phi = (*policy)->contributions(instance.end.value);
+  for (const fairness::Rational& value : *phi) outcome.phi.push_back(fairness::to_string(value));
+  return outcome;
+}
+
+std::vector<fairness::Permutation> every_permutation(std::size_t k) {
+  fairness::Permutation permutation(k);
+  std::iota(permutation.begin(), permutation.end(), 0U);
+  std::vector<fairness::Permutation> all;
+  do {
+    all.push_back(permutation);
+  } while (std::next_permutation(permutation.begin(), permutation.end()));
+  return all;
+}
+
+// v(C) at the end under FCFS: every second is a step, every unit part that begins at t is worth end - t.
+std::int64_t naive_fcfs_value(const fairness::Instance& instance, std::uint32_t coalition) {
+  std::vector<const fairness::Job*> queue;
+  for (const fairness::Job& job : instance.jobs) {
+    if ((coalition >> job.organization & 1U) != 0) queue.push_back(&job);
+  }
+  std::stable_sort(queue.begin(), queue.end(), [](const auto* a, const auto* b) { return a->release < b->release; });
+  std::int64_t processors = 0;
+  for (std::size_t u = 0; u < instance.organizations(); ++u)
+    processors += (coalition >> u & 1U) != 0 ? instance.processors[u] : 0;
+  std::vector<std::int64_t> left;  // of the running jobs
+  std::size_t next = 0;
+  std::int64_t value = 0;
+  for (std::int64_t t = 0; t < instance.end.value; ++t) {
+    std::erase(left, 0);
+    while (static_cast<std::int64_t>(left.size()) < processors && next < queue.size() &&
+           queue[next]->release.value <= t)
+      left.push_back(queue[next++]->duration.value);
+    for (std::int64_t& seconds : left) {
+      --seconds;
+      value += instance.end.value - t;
+    }
+  }
+  return value;
+}
+
+RC_GTEST_PROP(Coalitions, AllIsRandOverEveryPermutation, ()) {
+  const fairness::Instance instance = any_instance(4);
+  const Outcome all = run("coalitions_all", instance);
+  const Outcome rand = run("rand", instance, {.permutations = every_permutation(instance.organizations())});
+  RC_ASSERT(all.phi == rand.phi);
+  RC_ASSERT(all.simulation.schedule == rand.simulation.schedule);
+}
+
+RC_GTEST_PROP(Coalitions, PairsAreExactUpToFourOrganizations, ()) {
+  const fairness::Instance instance = any_instance(4);
+  const Outcome all = run("coalitions_all", instance);
+  const Outcome pair = run("coalitions_pair", instance);
+  RC_ASSERT(all.phi == pair.phi);
+  RC_ASSERT(all.simulation.schedule == pair.simulation.schedule);
+}
+
+RC_GTEST_PROP(Coalitions, PairsInterpolateTheMeanMarginsOfFive, ()) {
+  fairness::Instance instance = any_instance(5);
+  instance.processors.resize(5, 1);
+  const auto value = [&](std::uint32_t c) { return naive_fcfs_value(instance, c); };
+  const auto policy = make_policy("coalitions_pair", instance, {});
+  (void)fairness::simulate(instance, **policy);
+  const auto phi = (*policy)->contributions(instance.end.value);
+  for (std::uint32_t u = 0; u < 5; ++u) {
+    // Mean marginal contribution by size of what u joins, the middle one on the line between its neighbours.
+    std::array<double, 5> mean{};
+    for (const int size : {0, 1, 3, 4}) {
+      double sum = 0;
+      int count = 0;
+      for (std::uint32_t c = 0; c < 32; ++c) {
+        if ((c >> u & 1U) != 0 || std::popcount(c) != size) continue;
+        sum += static_cast<double>(value(c | 1U << u) - value(c));
+        ++count;
+      }
+      mean[static_cast<std::size_t>(size)] = sum / count;
+    }
+    mean[2] = (mean[1] + mean[3]) / 2;
+    const double expected = std::accumulate(mean.begin(), mean.end(), 0.0) / 5;
+    const double found = static_cast<double>((*phi)[u].numerator) / static_cast<double>((*phi)[u].denominator);
+    RC_ASSERT(std::abs(found - expected) < 1e-6);
+  }
+}
+
+RC_GTEST_PROP(Coalitions, LeaveOneOutIsTheMeanOfFirstAndLast, ()) {
+  const fairness::Instance instance = any_instance(6);
+  const auto grand = static_cast<std::uint32_t>((1U << instance.organizations()) - 1);
+  const auto policy = make_policy("coalitions_loo", instance, {});
+  (void)fairness::simulate(instance, **policy);
+  const auto phi = (*policy)->contributions(instance.end.value);
+  for (std::size_t u = 0; u < instance.organizations(); ++u) {
+    const std::uint32_t self = 1U << u;
+    RC_ASSERT((*phi)[u].denominator == 2);
+    RC_ASSERT((*phi)[u].numerator == naive_fcfs_value(instance, self) + naive_fcfs_value(instance, grand) -
+                                         naive_fcfs_value(instance, grand ^ self));
+  }
+}
+
+TEST(Karma, LendersAreServedFirstLater) {
+  // Two processors each. Organization 0 idles while 1 borrows both of its processors for 10 s: per second, everybody is
+  // dealt 1 credit (m/2); 0 donates its guaranteed processor, lent to 1: +1; 1 runs 3 beyond its guarantee of 1: -3. So
+  // 0 has 20 credits and 1 has -20 at t = 10, when both want all four processors: 0 gets its guaranteed one, then 1 its
+  // own, and the other two go to 0, who has more credits.
+  fairness::Instance instance{{2, 2}, {}, {12}};
+  for (int i = 0; i < 4; ++i) instance.jobs.push_back({{0}, {10}, 1});
+  for (int i = 0; i < 4; ++i) instance.jobs.push_back({{10}, {10}, 1});
+  for (int i = 0; i < 4; ++i) instance.jobs.push_back({{10}, {10}, 0});
+  const auto karma = make_policy("karma", instance, {});
+  const fairness::SimulationResult result = fairness::simulate(instance, **karma);
+  std::array<int, 2> at_ten{};
+  for (const fairness::Start& start : result.schedule) {
+    if (start.start.value == 10) ++at_ten[instance.jobs[start.job].organization];
+  }
+  EXPECT_EQ(at_ten[0], 3);
+  EXPECT_EQ(at_ten[1], 1);
+}
+
+TEST(FairTree, ForgetsWhatFairShareRemembers) {
+  // One processor each. Organization 0 uses 1000 s early, organization 1 half of that 60 days later; then both wait.
+  // FAIRSHARE serves 1, who used less in all; Slurm has forgotten what 0 used (60 days are 8.6 half-lives) and serves
+  // 0.
+  constexpr std::int64_t late = 60 * 86'400;
+  fairness::Instance instance{{1, 1}, {}, {late + 3'000}};
+  instance.jobs = {{{0}, {1'000}, 0},        {{late}, {500}, 1},       {{late + 900}, {400}, 0},
+                   {{late + 900}, {400}, 0}, {{late + 900}, {400}, 1}, {{late + 900}, {400}, 1}};
+  const auto starts_first = [&](const char* name) {
+    const auto policy = make_policy(name, instance, {});
+    std::array<int, 2> first{};
+    for (const fairness::Start& start : fairness::simulate(instance, **policy).schedule) {
+      if (start.start.value == late + 900) ++first[instance.jobs[start.job].organization];
+    }
+    return first;
+  };
+  EXPECT_EQ(starts_first("fair_share"), (std::array<int, 2>{0, 2}));
+  EXPECT_EQ(starts_first("fair_tree"), (std::array<int, 2>{2, 0}));
+}
+
+}  // namespace
+}  // namespace shapley::sim
