@@ -1,7 +1,10 @@
 #include "ctl/status.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
@@ -51,6 +54,10 @@ constexpr std::array k_fields{
           .member = "rank",
           .title = "Rank",
           .meaning = "1 is served first; none for commons, which runs nothing"},
+    Field{.name = "would_rank",
+          .member = "would_rank",
+          .title = "WouldRank",
+          .meaning = "mode observe: the rank that would order its jobs; none while ranks act"},
     Field{.name = "standing",
           .member = "standing_core_hours",
           .title = "Standing",
@@ -127,6 +134,34 @@ std::string header_line(const json& report) {
   return line + (name == "none" ? "  books since " : "  " + name + " period since ") + begin + '\n';
 }
 
+// Mode observe: ranks are computed and order nothing. Only a daemon says so.
+bool ranks_are_idle(const json& report) {
+  return !report.value("ranks_act", true);
+}
+
+// In mode observe no rank is in force, so the column that would say so gives way to the one that says "would".
+std::string default_format(const json& report, bool long_form) {
+  std::string format(long_form ? k_long_format : k_default_format);
+  if (!ranks_are_idle(report)) return format;
+  constexpr std::string_view k_rank = ",rank,";
+  return format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
+}
+
+std::string observe_line(const json& report) {
+  if (!ranks_are_idle(report)) return {};
+  std::vector<std::pair<std::int64_t, std::string>> order;
+  for (const json& row : report.value("organizations", json::array())) {
+    const auto place = row.find("would_rank");
+    if (place != row.end() && place->is_number_integer()) {
+      order.emplace_back(place->get<std::int64_t>(), member_text(row, "name"));
+    }
+  }
+  std::ranges::sort(order);
+  std::string line = "Ranks:   not in force (mode observe): priorities are untouched; with mode priorities: ";
+  for (std::size_t i = 0; i < order.size(); ++i) line += (i ? ", " : "") + order[i].second;
+  return line + '\n';
+}
+
 std::string sentences(const json& rows) {
   std::string text;
   for (const json& row : rows) {
@@ -198,7 +233,7 @@ std::span<const Field> status_fields() {
 
 Expected<std::string> render_status(const json& report, const StatusView& view) {
   const bool plain = view.format.empty();
-  const std::string_view format = !plain ? view.format : view.long_form ? k_long_format : k_default_format;
+  const std::string format = plain ? default_format(report, view.long_form) : view.format;
   SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, k_fields));
   const json rows = report.value("organizations", json::array());
   const std::string table = render_table(
@@ -207,7 +242,7 @@ Expected<std::string> render_status(const json& report, const StatusView& view) 
   // Whoever chose the columns wants columns and nothing else.
   if (view.parsable || !plain) return table;
   return (view.header ? header_line(report) : std::string()) + table + '\n' + sentences(rows) + '\n' +
-         conservation_line(report) + health_lines(report, view.colour);
+         observe_line(report) + conservation_line(report) + health_lines(report, view.colour);
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {

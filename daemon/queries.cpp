@@ -1,5 +1,7 @@
 #include "daemon/queries.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -50,6 +52,15 @@ json plugin_object(const Service& service, Instant now) {
   return object;
 }
 
+// Mode observe: beside each organization's rank by its standing the one that would order jobs now, had the ranks been
+// in force. That is the list kept for the plugin, which is as old as the last event or tick.
+void add_would_be_ranks(json& report, const std::vector<std::string>& order) {
+  for (json& row : report["organizations"]) {
+    const auto place = std::ranges::find(order, row["name"].get<std::string>());
+    row["would_rank"] = place == order.end() ? json(nullptr) : json(place - order.begin() + 1);
+  }
+}
+
 json status(Service& service, const json& request, Instant now) {
   fairness::Contribution contribution = service.site().configuration.contribution;
   if (const auto asked = request.find("contribution"); asked != request.end()) {
@@ -60,6 +71,9 @@ json status(Service& service, const json& request, Instant now) {
     contribution = *parsed;
   }
   json report = ledger::status_report(service.books().state(), now, contribution);
+  const bool observes = service.site().configuration.mode == config::Mode::observe;
+  report["ranks_act"] = !observes;
+  if (observes) add_would_be_ranks(report, service.ranks().organizations);
   report["daemon"] = daemon_object(service);
   report["plugin"] = plugin_object(service, now);
   return report;

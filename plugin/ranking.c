@@ -34,6 +34,12 @@ shapley_ranking_t shapley_ranking_now(shapley_client_t* client) {
   return ranking;
 }
 
+shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking) {
+  const shapley_order_t* order = &ranking->order;
+  return (shapley_scale_t){
+      .strict = order->strict, .unit = order->strict ? ranking->step : order->weight, .ranks = order->ranks};
+}
+
 bool shapley_is_rankable(const job_record_t* job) {
   return job->details && job->priority && !job->direct_set_prio && IS_JOB_PENDING(job) && !IS_JOB_REVOKED(job) &&
          !IS_JOB_POWER_UP_NODE(job);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "plugin/client/shapley_client.h"
+#include "plugin/scales.h"
 #include "plugin/slurm_compat.h"
 
 /* What the other weights of slurm.conf can add up to; a rank step exceeds it. Reads slurm_conf: config read lock, or a
@@ -26,6 +27,9 @@ typedef struct {
 } shapley_ranking_t;
 
 shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
+
+/* The scale that this order's site factors lie on. */
+shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking);
 
 /* True for a job whose priority is Slurm's to compute and ours to order. Job lock. */
 bool shapley_is_rankable(const job_record_t* job);

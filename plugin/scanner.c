@@ -1,5 +1,6 @@
 #include "plugin/scanner.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include "plugin/job_traits.h"
 #include "plugin/ranking.h"
 #include "plugin/records.h"
+#include "plugin/scales.h"
 
 enum {
   /* While jobs change, look this often: a requeued run's exact end is in its record only until its nodes are clean. */
@@ -32,22 +34,14 @@ enum {
   k_recovered_ranks_hold_ms = 300 * 1000,
 };
 
-/* What a look does with site factors. */
-enum mode {
-  MODE_LEAVE, /* nothing */
-  MODE_RANK,  /* rank pending jobs */
-  MODE_CLEAR, /* take the ranks off, once, so that plain multifactor order is back */
-};
-
 /* The thread's own state. */
 typedef struct {
   shapley_client_t* client;
   shapley_options_t options;
   shapley_records_t records;
   shapley_ranking_t ranking;
-  enum mode mode;
-  bool ranked;        /* ranks have been set since the last clearing */
-  bool cleared;       /* ranks have been cleared since the last ranking */
+  enum shapley_site_mode mode;
+  bool acted;         /* ranks have been applied in this life of the plugin */
   bool narrow_logged; /* said once that the weights are too large for strict order */
   int64_t started_ms;
   int64_t looked_ms;       /* monotonic, end of the last look; 0: none yet */
@@ -56,11 +50,15 @@ typedef struct {
   time_t now;              /* wall clock of the current look */
   time_t next_eligible;    /* earliest begin time still to come, 0: none; no time stamp tells when it passes */
   shapley_order_t applied; /* the order that the last look applied */
-  uint32_t* rewrites;      /* ids of jobs whose site factor or priority is to be written */
+  char scales_path[4096];
+  bool looked_at_all; /* the last look saw every record */
+  uint32_t* rewrites; /* ids of jobs whose site factor or priority is to be written */
   size_t rewrites_count, rewrites_capacity;
 } scanner_t;
 
 static scanner_t scanner;
+/* The scales of the ranks that jobs may carry. Apart from the scanner: callbacks read it. */
+static shapley_scales_t scales = SHAPLEY_SCALES_NONE;
 static pthread_t thread;
 static bool thread_runs;
 static atomic_bool stopping;
@@ -94,11 +92,11 @@ static void sleep_ms(int64_t milliseconds) {
 
 static void client_log(enum shapley_log_level level, const char* text) {
   if (level == SHAPLEY_LOG_ERROR)
-    error("priority/shapley: %s", text);
+    error("%s: %s", plugin_type, text);
   else if (level == SHAPLEY_LOG_INFO)
-    info("priority/shapley: %s", text);
+    info("%s: %s", plugin_type, text);
   else
-    debug("priority/shapley: %s", text);
+    debug("%s: %s", plugin_type, text);
 }
 
 /* ---- configuration ------------------------------------------------------------------------------ */
@@ -106,9 +104,9 @@ static void client_log(enum shapley_log_level level, const char* text) {
 static void warn_about_min_job_age(const shapley_options_t* options) {
   if ((uint64_t)slurm_conf.min_job_age * 1000 >= 4 * (uint64_t)options->interval_ms) return;
   error(
-      "priority/shapley: MinJobAge is %u s, shorter than four scan intervals of %u ms: runs may be forgotten unseen; "
+      "%s: MinJobAge is %u s, shorter than four scan intervals of %u ms: runs may be forgotten unseen; "
       "raise MinJobAge (Slurm's default is 300) or lower interval= in PriorityParameters",
-      slurm_conf.min_job_age, options->interval_ms);
+      plugin_type, slurm_conf.min_job_age, options->interval_ms);
 }
 
 /* After a reconfigure, under the config read lock. */
@@ -118,38 +116,43 @@ static void reload(void) {
   shapley_ranking_read_weights();
   scanner.narrow_logged = false;
   if (slurm_conf.priority_flags & PRIORITY_FLAGS_INCR_ONLY)
-    error("priority/shapley: PriorityFlags=INCREASE_ONLY keeps jobs from losing rank; remove it from slurm.conf");
+    error("%s: PriorityFlags=INCREASE_ONLY keeps jobs from losing rank; remove it from slurm.conf", plugin_type);
   if (shapley_site_factor_plugin_configured())
-    error("priority/shapley: PrioritySiteFactorPlugin overwrites ranks at the next restart; remove it from slurm.conf");
+    error("%s: PrioritySiteFactorPlugin overwrites ranks at the next restart; remove it from slurm.conf", plugin_type);
   if (!shapley_options_parse(slurm_conf.priority_params, &options, fault, sizeof(fault))) {
-    error("priority/shapley: %s; the options in effect stay", fault);
+    error("%s: %s; the options in effect stay", plugin_type, fault);
     return;
   }
   if (strcmp(options.socket_path, scanner.options.socket_path) ||
       options.spool_max_bytes != scanner.options.spool_max_bytes)
-    info("priority/shapley: socket= and spool_max= take effect when slurmctld restarts");
+    info("%s: socket= and spool_max= take effect when slurmctld restarts", plugin_type);
   scanner.options.interval_ms = options.interval_ms;
   warn_about_min_job_age(&options);
 }
 
 /* ---- looking ------------------------------------------------------------------------------------ */
 
-static enum mode choose_mode(void) {
-  if (scanner.ranking.order.act) return MODE_RANK;
-  if (scanner.cleared) return MODE_LEAVE;
+static enum shapley_site_mode choose_mode(void) {
   bool waited = monotonic_ms() - scanner.started_ms >= k_recovered_ranks_hold_ms;
-  return scanner.ranked || waited ? MODE_CLEAR : MODE_LEAVE;
+  return shapley_site_mode_of(scanner.ranking.order.act, shapley_scales_any(&scales), scanner.ranking.order.observe,
+                              scanner.acted, waited);
+}
+
+/* Whether the job carries a rank of ours. Only such a value is taken off; a site's own site factor stays. An ended job
+ * counts too: it may be requeued. */
+static bool is_ranked_by_us(const job_record_t* record) {
+  return record->site_factor > NICE_OFFSET && shapley_scales_recognize(&scales, record->site_factor - NICE_OFFSET);
 }
 
 /* Right after the record's summary, whose traits it uses. */
 static bool needs_rewrite(const job_record_t* record) {
   switch (scanner.mode) {
-    case MODE_RANK:
+    case SHAPLEY_SITE_RANK:
       return shapley_is_rankable(record) &&
              (record->site_factor != shapley_wanted_site_factor(&scanner.ranking, &scanner.records.traits.traits) ||
               !shapley_priority_is_current(record));
-    case MODE_CLEAR:
-      return !IS_JOB_FINISHED(record) && record->site_factor != NICE_OFFSET;
+    case SHAPLEY_SITE_CLEAR:
+      return is_ranked_by_us(record);
     default:
       return false;
   }
@@ -217,14 +220,14 @@ static void look(void) {
   scanner.mode = choose_mode();
   assoc_mgr_lock(&assoc_locks);
   shapley_client_scan_begin(scanner.client, scanner.now);
-  bool complete = look_at_everything();
+  scanner.looked_at_all = look_at_everything();
   assoc_mgr_unlock(&assoc_locks);
   unlock_slurmctld(locks);
 
   scanner.held_us = monotonic_us() - locked_us;
   scanner.looked_ms = monotonic_ms();
   scanner.looked_at = scanner.now;
-  shapley_client_scan_end(scanner.client, complete);
+  shapley_client_scan_end(scanner.client, scanner.looked_at_all);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
@@ -233,7 +236,8 @@ static void look(void) {
 static bool rewrite(uint32_t job_id) {
   job_record_t* record = find_job_record(job_id);
   if (!record) return false;
-  if (scanner.mode == MODE_CLEAR) return shapley_set_site_factor(record, NICE_OFFSET);
+  if (scanner.mode == SHAPLEY_SITE_CLEAR)
+    return is_ranked_by_us(record) && shapley_set_site_factor(record, NICE_OFFSET);
   if (!shapley_is_rankable(record)) return false;
   uint32_t wanted = shapley_wanted_site_factor_of(&scanner.ranking, record);
   if (record->site_factor == wanted && shapley_priority_is_current(record)) return false;
@@ -267,7 +271,7 @@ static bool rewrite_all(void) {
     changed += rewrite_some(&next, &longest_hold_us);
   }
   if (changed) {
-    debug("priority/shapley: %zu priorities set, longest hold %" PRId64 " us", changed, longest_hold_us);
+    debug("%s: %zu priorities set, longest hold %" PRId64 " us", plugin_type, changed, longest_hold_us);
     queue_job_scheduler();
   }
   return true;
@@ -277,25 +281,48 @@ static void log_narrow_step(void) {
   if (!scanner.ranking.step_too_narrow || scanner.narrow_logged) return;
   scanner.narrow_logged = true;
   error(
-      "priority/shapley: the PriorityWeight* values leave no room for %u ranks below 2^31: an organization's job may "
+      "%s: the PriorityWeight* values leave no room for %u ranks below 2^31: an organization's job may "
       "pass one of a better rank; lower the weights or use order: weighted",
-      scanner.ranking.order.ranks);
+      plugin_type, scanner.ranking.order.ranks);
+}
+
+static void save_scales(void) {
+  if (!shapley_scales_save(&scales, scanner.scales_path))
+    error("%s: %s: cannot write: %s; ranks cannot be told from a site's own site factors after a restart", plugin_type,
+          scanner.scales_path, strerror(errno));
+}
+
+static void load_scales(void) {
+  if (!shapley_scales_load(&scales, scanner.scales_path))
+    error("%s: %s: cannot read: %s; ranks that jobs carry from before the restart are not recognized", plugin_type,
+          scanner.scales_path, strerror(errno));
+}
+
+/* On disk before the first job gets a value of the scale. No lock is held. */
+static void remember_scale(void) {
+  shapley_scale_t scale = shapley_ranking_scale(&scanner.ranking);
+  if (shapley_scales_know(&scales, &scale)) return;
+  shapley_scales_add(&scales, &scale);
+  save_scales();
+}
+
+/* A look found no job that carries a rank: what is set from now on to such a value is the site's own. */
+static void forget_scales(void) {
+  shapley_scales_forget(&scales);
+  save_scales();
+  info("%s: no job carries a rank any more", plugin_type);
 }
 
 static void look_and_write(void) {
   look();
-  debug2("priority/shapley: looked at the jobs in %" PRId64 " us; %zu to write", scanner.held_us,
+  debug2("%s: looked at the jobs in %" PRId64 " us; %zu to write", plugin_type, scanner.held_us,
          scanner.rewrites_count);
   log_narrow_step();
+  if (scanner.mode == SHAPLEY_SITE_RANK) remember_scale();
   if (!rewrite_all()) return;
   scanner.applied = scanner.ranking.order;
-  if (scanner.mode == MODE_RANK) {
-    scanner.ranked = true;
-    scanner.cleared = false;
-  } else if (scanner.mode == MODE_CLEAR) {
-    scanner.ranked = false;
-    scanner.cleared = true;
-  }
+  scanner.acted = scanner.acted || scanner.mode == SHAPLEY_SITE_RANK;
+  if (scanner.mode == SHAPLEY_SITE_CLEAR && scanner.looked_at_all && !scanner.rewrites_count) forget_scales();
 }
 
 /* ---- when to look ------------------------------------------------------------------------------- */
@@ -367,14 +394,15 @@ static void block_signals(sigset_t* before) {
 }
 
 static shapley_client_t* create_client(const shapley_options_t* options) {
-  char spool_path[4096];
+  char spool_path[4096], program[64];
+  snprintf(program, sizeof(program), "%s %s", plugin_type, SHAPLEY_VERSION);
   snprintf(spool_path, sizeof(spool_path), "%s/shapley.spool", slurm_conf.state_save_location);
   shapley_client_options_t client_options = {
       .socket_path = options->socket_path,
       .spool_path = spool_path,
       .cluster = slurm_conf.cluster_name,
       .slurm_version = SLURM_VERSION_STRING,
-      .program = "priority/shapley " SHAPLEY_VERSION,
+      .program = program,
       .interval_ms = options->interval_ms,
       .min_job_age_s = slurm_conf.min_job_age,
       .spool_max_bytes = options->spool_max_bytes,
@@ -394,11 +422,13 @@ bool shapley_scanner_open(const shapley_options_t* options) {
   warn_about_min_job_age(options);
   shapley_client_t* client = create_client(options);
   if (!client) {
-    error("priority/shapley: no client for shapleyd; jobs keep plain multifactor order");
+    error("%s: no client for shapleyd; jobs keep plain multifactor order", plugin_type);
     return false;
   }
   pthread_rwlock_wrlock(&client_life);
   scanner = (scanner_t){.client = client, .options = *options, .started_ms = monotonic_ms()};
+  snprintf(scanner.scales_path, sizeof(scanner.scales_path), "%s/shapley.scales", slurm_conf.state_save_location);
+  load_scales();
   pthread_rwlock_unlock(&client_life);
   return true;
 }
@@ -410,8 +440,7 @@ void shapley_scanner_start(void) {
   int fault = pthread_create(&thread, NULL, run, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   thread_runs = fault == 0;
-  if (fault)
-    error("priority/shapley: no scanning thread: %s; jobs keep plain multifactor order", slurm_strerror(fault));
+  if (fault) error("%s: no scanning thread: %s; jobs keep plain multifactor order", plugin_type, slurm_strerror(fault));
 }
 
 void shapley_scanner_stop(void) {
@@ -437,7 +466,10 @@ void shapley_scanner_rank(job_record_t* job) {
   pthread_rwlock_rdlock(&client_life);
   if (scanner.client && IS_JOB_PENDING(job) && !IS_JOB_REVOKED(job) && !(job->direct_set_prio && job->priority)) {
     shapley_ranking_t ranking = shapley_ranking_now(scanner.client);
-    if (ranking.order.act) job->site_factor = shapley_wanted_site_factor_of(&ranking, job);
+    /* A scale that is not on disk yet waits for the thread: this caller must not. */
+    shapley_scale_t scale = shapley_ranking_scale(&ranking);
+    if (ranking.order.act && shapley_scales_know(&scales, &scale))
+      job->site_factor = shapley_wanted_site_factor_of(&ranking, job);
   }
   if (scanner.client) shapley_client_hint(scanner.client);
   pthread_rwlock_unlock(&client_life);

@@ -35,6 +35,9 @@
 #endif
 /* clang-format on */
 
+/* The plugin's own name, "priority/shapley" or "site_factor/shapley": how its lines in slurmctld's log begin. */
+extern const char plugin_type[];
+
 #define SHAPLEY_SLURM_AT_LEAST(major, minor, micro) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, micro))
 
 /* These live in slurmctld's executable. Weak, because sshare loads the plugin too, where they do not exist: the plugin

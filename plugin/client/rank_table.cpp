@@ -29,8 +29,9 @@ std::uint32_t RankTable::position_of(const protocol::JobTraits& job) const {
 }
 
 bool RankBoard::set_policy(Policy policy) {
-  if (policy == policy_) return false;
+  if (has_policy_ && policy == policy_) return false;
   policy_ = policy;
+  has_policy_ = true;
   const std::lock_guard lock(mutex_);
   publish_locked();
   return true;
@@ -71,6 +72,7 @@ void RankBoard::rebuild() {
 void RankBoard::publish_locked() {
   // Ranks without rules would call every job a guest's, so priorities are touched only when both are known.
   order_.act = policy_.act && has_ranks_ && has_rules_ && !stale_;
+  order_.observe = has_policy_ && !policy_.act;
   order_.strict = policy_.strict;
   order_.weight = policy_.weight;
   order_.ranks = table_->ranks();

@@ -68,6 +68,7 @@ class RankBoard {
   std::vector<protocol::Rule> rules_;
   bool has_ranks_ = false;
   bool has_rules_ = false;
+  bool has_policy_ = false;
   bool stale_ = false;
   Policy policy_;
 

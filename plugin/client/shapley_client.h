@@ -94,6 +94,7 @@ void shapley_client_scan_end(shapley_client_t *client, bool complete);
 
 typedef struct {
   bool act;             /* false: leave every priority alone (observe mode, no ranks yet, or ranks gone stale) */
+  bool observe;         /* shapleyd itself said so: mode observe. Never together with act */
   bool strict;          /* order: strict | weighted */
   uint32_t weight;      /* order weighted: site factor of the first rank */
   uint32_t ranks;       /* number of ranked organizations */

@@ -1,6 +1,7 @@
 // Golden tables: a fixed report, the exact text.
 #include "ctl/status.hpp"
 
+#include <array>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -71,6 +72,34 @@ TEST(Status, ForPeople) {
             "Ledger:  /var/lib/shapley/ledger.db, 12,345 events\n"
             "Daemon:  shapleyd 0.1.0, pid 4711, up 5 h 12 min, order strict, mode priorities\n"
             "Plugin:  connected, priority/shapley 0.1.0, Slurm 22.05.8, cluster consort, last heard just now\n");
+}
+
+json observing_report() {
+  json report = with_daemon(fixed_report());
+  report["ranks_act"] = false;
+  report["daemon"]["mode"] = "observe";
+  const std::array<json, 4> would{2, 1, 3, nullptr};
+  for (std::size_t i = 0; i < would.size(); ++i) report["organizations"][i]["would_rank"] = would[i];
+  return report;
+}
+
+TEST(Status, ObserveSaysWhatWouldHaveBeenAndThatNothingWas) {
+  const std::string text = render_status(observing_report(), {}).value();
+  EXPECT_NE(text.find("Organization         WouldRank Standing "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nphysics                      2    +12.4 "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nRanks:   not in force (mode observe): priorities are untouched; with mode priorities: "
+                      "a-very-long-organization, physics, guests\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value().find("Ranks:"), std::string::npos);
+}
+
+TEST(Status, ObserveForPrograms) {
+  const std::string text = render_status(observing_report(), {.parsable = true}).value();
+  EXPECT_TRUE(text.starts_with("organization|would_rank|standing|")) << text;
+  EXPECT_NE(text.find("\nphysics|2|"), std::string::npos) << text;
+  EXPECT_EQ(render_status(observing_report(), {.format = "organization,rank,would_rank", .parsable = true}).value(),
+            "organization|rank|would_rank\nphysics|1|2\na-very-long-organization|2|1\nguests|3|3\ncommons||\n");
 }
 
 TEST(Status, ForPrograms) {

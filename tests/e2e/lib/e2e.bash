@@ -6,7 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/load.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/books.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/threads.bash"
 
-teardown() {
+teardown() { end_cluster; }
+
+end_cluster() {
   local stopped=0
   cluster_stop || stopped=1
   if [ "${BATS_TEST_COMPLETED:-}" = 1 ] && [ "$stopped" -eq 0 ]; then

@@ -58,6 +58,20 @@ TEST_F(RanksTest, NothingActsBeforeBothRanksAndRulesAreKnown) {
   EXPECT_EQ(rank_of_account("physics"), 1U);
 }
 
+TEST_F(RanksTest, ObserveIsToldApartFromNotKnowing) {
+  daemon.listen();
+  start();
+  EXPECT_FALSE(order().observe) << "nobody has said anything yet";
+  // All else as it is before any word: the only news is that it was said.
+  daemon.welcome({.act = false, .strict = false, .weight = 0, .stale_after_s = 300});
+  ASSERT_TRUE(ranks_announced());
+  EXPECT_TRUE(order().observe);
+  EXPECT_FALSE(order().act);
+  protocol::Welcome acting = FakeDaemon::default_welcome();
+  daemon.send(acting);
+  ASSERT_TRUE(eventually([&] { return !order().observe; }));
+}
+
 TEST_F(RanksTest, NewRanksWakeTheScanningThreadAndChangeTheGeneration) {
   connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
   ASSERT_TRUE(eventually([&] { return order().act; }));
