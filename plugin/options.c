@@ -57,18 +57,18 @@ static bool parse_one(char* item, unsigned* given, shapley_options_t* options, c
   for (size_t i = 0; i < k_options_count; i++) {
     if (strcmp(item, k_options[i].key)) continue;
     if (!equals) {
-      snprintf(fault, fault_size, "PriorityParameters: %s needs a value: %s", item, k_options[i].expected);
+      snprintf(fault, fault_size, "%s needs a value: %s", item, k_options[i].expected);
     } else if (*given & (1u << i)) {
-      snprintf(fault, fault_size, "PriorityParameters: %s is given twice", item);
+      snprintf(fault, fault_size, "%s is given twice", item);
     } else if (!k_options[i].set(equals + 1, options)) {
-      snprintf(fault, fault_size, "PriorityParameters: %s=%s: expected %s", item, equals + 1, k_options[i].expected);
+      snprintf(fault, fault_size, "%s=%s: expected %s", item, equals + 1, k_options[i].expected);
     } else {
       *given |= 1u << i;
       return true;
     }
     return false;
   }
-  snprintf(fault, fault_size, "PriorityParameters: unknown option \"%s\"; %s", item, k_allowed);
+  snprintf(fault, fault_size, "unknown option \"%s\"; %s", item, k_allowed);
   return false;
 }
 
@@ -79,7 +79,7 @@ bool shapley_options_parse(const char* text, shapley_options_t* options, char* f
   unsigned given = 0;
 
   if (text && strlen(text) >= sizeof(copy)) {
-    snprintf(fault, fault_size, "PriorityParameters: longer than %zu characters", sizeof(copy) - 1);
+    snprintf(fault, fault_size, "longer than %zu characters", sizeof(copy) - 1);
     return false;
   }
   snprintf(copy, sizeof(copy), "%s", text ? text : "");

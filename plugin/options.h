@@ -1,4 +1,4 @@
-/* The plugin's own options, read from slurm.conf's PriorityParameters. Slurm-free. */
+/* The plugin's own options, read from slurm.conf's PriorityParameters or PrioritySiteFactorParameters. Slurm-free. */
 #ifndef SHAPLEY_OPTIONS_H
 #define SHAPLEY_OPTIONS_H
 

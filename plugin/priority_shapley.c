@@ -3,6 +3,7 @@
  * Every callback is passed on to the stock priority/multifactor plugin, which is loaded underneath; the rank of a job's
  * organization enters as its site factor. See docs/internals/plugin.md for threads and locks.
  */
+#include "plugin/front.h"
 #include "plugin/multifactor.h"
 #include "plugin/options.h"
 #include "plugin/scanner.h"
@@ -29,19 +30,25 @@ EXPORTED void priority_p_job_end(job_record_t* job_ptr);
 EXPORTED uint32_t priority_p_recover(uint32_t prio_boost);
 EXPORTED int priority_p_thread_start(void);
 
+const char shapley_parameters_line[] = "PriorityParameters";
+
+const char* shapley_parameters(void) {
+  return slurm_conf.priority_params;
+}
+
 /* Says in slurmctld's log why the plugin cannot work here. */
 static bool refuse_configuration(shapley_options_t* options) {
   char fault[256];
   const char* missing = shapley_missing_symbol();
   if (missing) {
     error("priority/shapley: this slurmctld has no symbol %s; build the plugin against its own source", missing);
-  } else if (shapley_site_factor_plugin_configured()) {
+  } else if (shapley_foreign_site_factor_plugin()) {
     error("priority/shapley: PrioritySiteFactorPlugin=%s would overwrite the ranks; remove it from slurm.conf",
           slurm_conf.site_factor_plugin);
   } else if (slurm_conf.priority_flags & PRIORITY_FLAGS_INCR_ONLY) {
     error("priority/shapley: PriorityFlags=INCREASE_ONLY would keep jobs from losing rank; remove it from slurm.conf");
-  } else if (!shapley_options_parse(slurm_conf.priority_params, options, fault, sizeof(fault))) {
-    error("priority/shapley: %s", fault);
+  } else if (!shapley_options_parse(shapley_parameters(), options, fault, sizeof(fault))) {
+    error("priority/shapley: %s: %s", shapley_parameters_line, fault);
   } else {
     return false;
   }

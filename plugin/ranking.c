@@ -101,20 +101,33 @@ bool shapley_priority_is_current(const job_record_t* job) {
   return false;
 }
 
+/* The site factor enters the priority of each partition alike. A priority that Slurm had cut to 1 comes out too high by
+ * what was cut, until Slurm computes it anew. */
+static void shift_part_priorities(job_record_t* job, uint32_t site_factor) {
+  int count = 0;
+  uint32_t* priorities = shapley_part_priorities(job, &count);
+  double shift = (double)site_factor - (double)job->prio_factors->priority_site;
+  for (int i = 0; i < count; i++) priorities[i] = shapley_priority_of_sum((double)priorities[i] + shift);
+}
+
+/* A tenth of the cost of the stock plugin's full computation, and the same number. 0 without stored factors. */
+static uint32_t priority_from_factors(job_record_t* job, uint32_t site_factor) {
+  if (!has_factors(job)) return 0;
+  shift_part_priorities(job, site_factor);
+  job->prio_factors->priority_site = site_factor;
+  return priority_with(job, factors_sum(job), site_factor);
+}
+
 bool shapley_set_site_factor(job_record_t* job, uint32_t site_factor) {
   job->site_factor = site_factor;
   if (!shapley_is_rankable(job)) return false;
 
-  uint32_t priority;
+  uint32_t priority = 0;
   int count = 0;
   (void)shapley_part_priorities(job, &count);
-  if (count || !has_factors(job)) {
-    priority = shapley_multifactor_set(job); /* several priorities, or none computed so far: the long way */
-  } else {
-    /* A tenth of the cost of the stock plugin's full computation, and the same number. */
-    job->prio_factors->priority_site = site_factor;
-    priority = priority_with(job, factors_sum(job), site_factor);
-  }
+  /* Several priorities, or none computed so far: the stock plugin, where it can be called. */
+  if (count || !has_factors(job)) priority = shapley_multifactor_set(job);
+  if (!priority) priority = priority_from_factors(job, site_factor);
   if (!priority || priority == job->priority) return false;
   job->priority = priority;
   return true;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "plugin/client/shapley_client.h"
+#include "plugin/front.h"
 #include "plugin/job_traits.h"
 #include "plugin/ranking.h"
 #include "plugin/records.h"
@@ -105,8 +106,8 @@ static void warn_about_min_job_age(const shapley_options_t* options) {
   if ((uint64_t)slurm_conf.min_job_age * 1000 >= 4 * (uint64_t)options->interval_ms) return;
   error(
       "%s: MinJobAge is %u s, shorter than four scan intervals of %u ms: runs may be forgotten unseen; "
-      "raise MinJobAge (Slurm's default is 300) or lower interval= in PriorityParameters",
-      plugin_type, slurm_conf.min_job_age, options->interval_ms);
+      "raise MinJobAge (Slurm's default is 300) or lower interval= in %s",
+      plugin_type, slurm_conf.min_job_age, options->interval_ms, shapley_parameters_line);
 }
 
 /* After a reconfigure, under the config read lock. */
@@ -117,10 +118,10 @@ static void reload(void) {
   scanner.narrow_logged = false;
   if (slurm_conf.priority_flags & PRIORITY_FLAGS_INCR_ONLY)
     error("%s: PriorityFlags=INCREASE_ONLY keeps jobs from losing rank; remove it from slurm.conf", plugin_type);
-  if (shapley_site_factor_plugin_configured())
+  if (!strcmp(plugin_type, "priority/shapley") && shapley_foreign_site_factor_plugin())
     error("%s: PrioritySiteFactorPlugin overwrites ranks at the next restart; remove it from slurm.conf", plugin_type);
-  if (!shapley_options_parse(slurm_conf.priority_params, &options, fault, sizeof(fault))) {
-    error("%s: %s; the options in effect stay", plugin_type, fault);
+  if (!shapley_options_parse(shapley_parameters(), &options, fault, sizeof(fault))) {
+    error("%s: %s: %s; the options in effect stay", plugin_type, shapley_parameters_line, fault);
     return;
   }
   if (strcmp(options.socket_path, scanner.options.socket_path) ||

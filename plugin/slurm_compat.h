@@ -35,9 +35,6 @@
 #endif
 /* clang-format on */
 
-/* The plugin's own name, "priority/shapley" or "site_factor/shapley": how its lines in slurmctld's log begin. */
-extern const char plugin_type[];
-
 #define SHAPLEY_SLURM_AT_LEAST(major, minor, micro) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, micro))
 
 /* These live in slurmctld's executable. Weak, because sshare loads the plugin too, where they do not exist: the plugin
@@ -177,11 +174,12 @@ static inline void shapley_stock_thread_start(const shapley_stock_ops_t* stock) 
 
 /* ---- configuration ------------------------------------------------------------------------------ */
 
-/* True when a PrioritySiteFactorPlugin is configured. 22.05 names its absence "site_factor/none", later releases NULL.
- */
-static inline bool shapley_site_factor_plugin_configured(void) {
+/* True when a PrioritySiteFactorPlugin other than ours is configured. 22.05 names its absence "site_factor/none", later
+ * releases NULL. */
+static inline bool shapley_foreign_site_factor_plugin(void) {
   const char* name = slurm_conf.site_factor_plugin;
-  return name && name[0] && xstrcasecmp(name, "none") && xstrcasecmp(name, "site_factor/none");
+  return name && name[0] && xstrcasecmp(name, "none") && xstrcasecmp(name, "site_factor/none") &&
+         xstrcasecmp(name, "site_factor/shapley");
 }
 
 /* ---- job records -------------------------------------------------------------------------------- */
@@ -197,18 +195,18 @@ static inline const char* shapley_reason_name(uint32_t reason) {
 
 /* One priority for each partition (and from 24.11 on each QOS) of a job that asked for several. Set count to 0 when
  * there is none. The caller holds the job lock. */
-static inline const uint32_t* shapley_part_priorities(const job_record_t* job, int* count) {
+static inline uint32_t* shapley_part_priorities(const job_record_t* job, int* count) {
   int parts = job->part_ptr_list ? list_count(job->part_ptr_list) : 0;
 #if SHAPLEY_SLURM_AT_LEAST(24, 11, 0)
   int qos = job->qos_list ? list_count(job->qos_list) : 0;
   if (qos) parts = (parts ? parts : 1) * qos;
 #endif
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 1) || (SHAPLEY_SLURM_AT_LEAST(24, 11, 7) && !SHAPLEY_SLURM_AT_LEAST(25, 5, 0))
-  const uint32_t* priorities = job->prio_mult ? job->prio_mult->priority_array : NULL;
+  uint32_t* priorities = job->prio_mult ? job->prio_mult->priority_array : NULL;
 #elif SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
-  const uint32_t* priorities = job->part_prio ? job->part_prio->priority_array : NULL;
+  uint32_t* priorities = job->part_prio ? job->part_prio->priority_array : NULL;
 #else
-  const uint32_t* priorities = job->priority_array;
+  uint32_t* priorities = job->priority_array;
 #endif
   *count = priorities ? parts : 0;
   return priorities;

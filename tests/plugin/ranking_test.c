@@ -10,6 +10,7 @@
 
 static shapley_order_t order = {.act = true, .strict = true, .ranks = 3, .generation = 1};
 static uint32_t stock_calls;
+static bool stock_away; /* as under site_factor/shapley */
 
 shapley_order_t shapley_client_order(shapley_client_t* client) {
   (void)client;
@@ -24,6 +25,7 @@ uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_
 }
 
 uint32_t shapley_multifactor_set(job_record_t* job) {
+  if (stock_away) return 0;
   stock_calls++;
   return 5000 + (job->site_factor - NICE_OFFSET);
 }
@@ -141,6 +143,35 @@ static void test_the_stock_plugin_computes_what_is_not_stored(void) {
   CHECK_EQ(stock_calls, 2);
 }
 
+/* Where the stock plugin cannot be called, the rank is added to each partition's priority. */
+static void test_several_partitions_without_the_stock_plugin(void) {
+  made_t made;
+  make(&made);
+  char parts[3]; /* only their number counts */
+  uint32_t priorities[] = {1250, 1450, 1};
+  made.record.part_ptr_list = list_create(NULL);
+  for (size_t i = 0; i < 3; i++) list_append(made.record.part_ptr_list, &parts[i]);
+  made.record.priority_array = priorities;
+  stock_away = true;
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 20000));
+  CHECK_EQ(made.record.priority, 21250);
+  CHECK_EQ(priorities[0], 21250);
+  CHECK_EQ(priorities[1], 21450);
+  CHECK_EQ(priorities[2], 20001);
+  CHECK(!shapley_set_site_factor(&made.record, NICE_OFFSET + 20000)); /* not added twice */
+  CHECK_EQ(priorities[1], 21450);
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET));
+  CHECK_EQ(made.record.priority, 1250);
+  CHECK_EQ(priorities[1], 1450);
+
+  made.record.prio_factors = NULL; /* never computed: the site factor is set and Slurm adds it */
+  CHECK(!shapley_set_site_factor(&made.record, NICE_OFFSET + 30));
+  CHECK_EQ(made.record.site_factor, NICE_OFFSET + 30);
+  CHECK_EQ(made.record.priority, 1250);
+  stock_away = false;
+  list_destroy(made.record.part_ptr_list);
+}
+
 static void test_stale_priorities_are_noticed(void) {
   made_t made;
   make(&made);
@@ -175,6 +206,7 @@ int main(void) {
   test_who_is_left_alone();
   test_setting_adds_the_rank();
   test_the_stock_plugin_computes_what_is_not_stored();
+  test_several_partitions_without_the_stock_plugin();
   test_stale_priorities_are_noticed();
   test_factors_beyond_their_weights();
   return failures != 0;

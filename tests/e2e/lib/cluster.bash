@@ -6,7 +6,7 @@
 #
 # Settings, to be assigned before cluster_start:
 CLUSTER_NODE_CPUS=(16 16 16 16)       # one node n1, n2, ... per entry
-CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor
+CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor, or site_factor/shapley under the latter
 CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backfill lets small jobs pass
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
@@ -86,7 +86,8 @@ daemon_kill9() {
 # ---- slurmctld, shapleyd ---------------------------------------------------------------------------------------------
 
 ctld_answers() { scontrol ping | grep -q 'is UP'; }
-nodes_ready() { test "$(sinfo -h -N -o '%T' | grep -cxE 'idle|mixed|allocated')" -eq "${#CLUSTER_NODE_CPUS[@]}"; }
+# sinfo names a node once for each of its partitions.
+nodes_ready() { test "$(sinfo -h -N -o '%N %T' | sort -u | grep -cE ' (idle|mixed|allocated)$')" -eq "${#CLUSTER_NODE_CPUS[@]}"; }
 
 ctld_start() {
   daemon_start slurmctld slurmctld -D -f "$SLURM_CONF" && daemon_ready 30 slurmctld ctld_answers
@@ -238,12 +239,17 @@ _slurm_plugin_dir() {
 }
 
 _write_slurm_conf() {
-  local i nodes="" priority_lines=""
+  local i nodes="" priority_lines=PriorityType=$CLUSTER_PRIORITY options=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S
+  case $CLUSTER_PRIORITY in
+    priority/shapley) priority_lines+=$'\n'PriorityParameters=$options ;;
+    site_factor/shapley)
+      priority_lines=PriorityType=priority/multifactor$'\n'PrioritySiteFactorPlugin=$CLUSTER_PRIORITY
+      priority_lines+=$'\n'PrioritySiteFactorParameters=$options
+      ;;
+  esac
   # slurmctld refuses a PluginDir that does not exist, and plain multifactor needs none of ours.
-  if [ "$CLUSTER_PRIORITY" = priority/shapley ]; then
-    priority_lines="PriorityParameters=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S"$'\n'
-    priority_lines+="PluginDir=$SHAPLEY_BUILD/lib/slurm:$(_slurm_plugin_dir)"
-  fi
+  [ "$CLUSTER_PRIORITY" = priority/multifactor ] ||
+    priority_lines+=$'\n'PluginDir=$SHAPLEY_BUILD/lib/slurm:$(_slurm_plugin_dir)
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
     nodes+="NodeName=n$((i + 1)) NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((CLUSTER_PORT + 1 + i))"
     nodes+=" CPUs=${CLUSTER_NODE_CPUS[i]} RealMemory=1000 State=UNKNOWN"$'\n'
@@ -284,7 +290,6 @@ KillWait=1
 PropagateResourceLimits=NONE
 # Any epilog makes slurmctld wait for slurmd's own message instead of its one-second tick: jobs end five times faster.
 Epilog=/bin/true
-PriorityType=$CLUSTER_PRIORITY
 $priority_lines
 $CLUSTER_EXTRA_CONF
 ${nodes}PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
