@@ -9,6 +9,7 @@
 #include "ctl/check_config.hpp"
 #include "ctl/client.hpp"
 #include "ctl/jobs.hpp"
+#include "ctl/keygen.hpp"
 #include "ctl/status.hpp"
 
 namespace shapley::ctl {
@@ -22,7 +23,9 @@ constexpr const char* k_usage =
     "  status [-lnP] [--json] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE] [--at TIME]\n"
     "  jobs [-anP] [--json] [-o FORMAT] [-A NAMES] [-O NAMES] [-u USERS] [-j JOBS] [-S TIME] [--ledger FILE]\n"
     "  check-config [FILE]\n"
-    "  audit [LEDGER] [--against FILE] [--json]\n";
+    "  audit [LEDGER] [--against FILE] [--against-head FILE --public-key FILE] [--json]\n"
+    "  audit --head [LEDGER] [--sign-with KEY] [-o FILE] [--json]\n"
+    "  keygen FILE\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
@@ -43,6 +46,7 @@ struct CommandLine {
   JobsArguments jobs;
   CheckConfigArguments check_config;
   AuditArguments audit;
+  KeygenArguments keygen;
 };
 
 void describe(CLI::App& app, CommandLine& line) {
@@ -60,6 +64,7 @@ void describe(CLI::App& app, CommandLine& line) {
   add_jobs(app, line.jobs);
   add_check_config(app, line.check_config);
   add_audit(app, line.audit);
+  add_keygen(app, line.keygen);
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
@@ -68,6 +73,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("jobs")) return run_jobs(line.jobs, endpoint, environment);
   if (app.got_subcommand("check-config")) return run_check_config(line.check_config, environment);
   if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);
+  if (app.got_subcommand("keygen")) return run_keygen(line.keygen, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }

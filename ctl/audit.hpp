@@ -1,8 +1,10 @@
-// `shapleyctl audit`: is the ledger correct to the last unit, by itself and against Slurm's own job records?
+// `shapleyctl audit`: is the ledger correct to the last unit, by itself, against Slurm's own job records, and against
+// signed heads that somebody kept?
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -21,6 +23,11 @@ namespace shapley::ctl {
 struct AuditArguments {
   std::string ledger;   // empty: the one that the daemon keeps
   std::string against;  // empty: no comparison with Slurm's records
+  std::vector<std::string> against_heads;
+  std::string public_key;  // for against_heads
+  bool head = false;       // only hand out a signed head (ctl/head.hpp)
+  std::string sign_with;
+  std::string output;
   bool json = false;
 };
 
@@ -30,10 +37,12 @@ void add_audit(CLI::App& app, AuditArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,
                                            const Environment& environment);
 
-// One of the two examinations, for people.
+enum class ExaminationKind { itself, records, heads };
+
+// One of the examinations, for people.
 struct Examination {
-  std::string subject;  // the ledger's file, and the records'
-  bool against_records = false;
+  std::string subject;  // the ledger's file, and the records' or heads'
+  ExaminationKind kind = ExaminationKind::itself;
   ledger::AuditReport report;
 };
 [[nodiscard]] std::string render_examination(const Examination& examination);

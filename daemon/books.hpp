@@ -56,6 +56,8 @@ class Books {
   [[nodiscard]] Expected<void> close_days(Instant now);
   // Forgets what is beyond the horizon and saves a checkpoint, so that the next start need not replay.
   [[nodiscard]] Expected<void> checkpoint(Instant now);
+  // Keeps a signed head in the ledger (ledger/signed_head.hpp).
+  [[nodiscard]] Expected<void> store_head(const ledger::SignedHead& head) { return ledger_.store_head(head); }
   [[nodiscard]] std::int64_t events_since_checkpoint() const { return last_sequence_ - checkpoint_sequence_; }
 
  private:

@@ -8,6 +8,7 @@
 #include "daemon/version.hpp"
 #include "ledger/jobs_report.hpp"
 #include "ledger/report.hpp"
+#include "ledger/signed_head.hpp"
 
 namespace shapley::daemon {
 
@@ -87,6 +88,19 @@ json jobs(Service& service, const json& request, Instant now) {
   return *std::move(report);
 }
 
+// Whoever may read may have a head: it says no more than the file does, and is the better the more people keep it.
+json head(Service& service, Instant now) {
+  const auto& key = service.site().signing_key;
+  if (!key) {
+    return error_answer(Errc::denied,
+                        "shapleyd has no key to sign a head with: make one with shapleyctl keygen and name it in the "
+                        "configuration (signing_key)");
+  }
+  const auto signed_head = ledger::sign_head(service.books().ledger(), *key, now);
+  if (!signed_head) return error_answer(signed_head.error().code, signed_head.error().what);
+  return {{"head", signed_head->text()}, {"public_key", key->public_key().pem()}};
+}
+
 json dispatch(Service& service, const json& request, Instant now) {
   if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
     return error_answer(Errc::protocol, "a request is an object with a member \"request\"");
@@ -95,7 +109,8 @@ json dispatch(Service& service, const json& request, Instant now) {
   if (name == "ping") return {{"pong", k_program}, {"at", now.value}};
   if (name == "status") return status(service, request, now);
   if (name == "jobs") return jobs(service, request, now);
-  return error_answer(Errc::not_found, "unknown request '" + name + "'; known are jobs, ping, status");
+  if (name == "head") return head(service, now);
+  return error_answer(Errc::not_found, "unknown request '" + name + "'; known are head, jobs, ping, status");
 }
 
 }  // namespace

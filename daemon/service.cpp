@@ -6,6 +6,7 @@
 
 #include "daemon/declarations.hpp"
 #include "daemon/version.hpp"
+#include "ledger/signed_head.hpp"
 
 namespace shapley::daemon {
 
@@ -13,6 +14,11 @@ namespace {
 
 ReadingRules reading_rules(const Site& site) {
   return {protocol::Classifier(site.rules), Weighting(site.configuration.weights)};
+}
+
+Instant begin_of_day(Instant t) {
+  constexpr std::int64_t k_day_s = 24 * 3600;
+  return Instant{t.value - ((t.value % k_day_s) + k_day_s) % k_day_s};
 }
 
 }  // namespace
@@ -105,11 +111,21 @@ void Service::keep_house(Instant now) {
   if (!due) return;
   last_checkpoint_ = now;
   succeeded("save a checkpoint", books_.checkpoint(now));
+  // One a day is enough to date a change, and few enough to keep for ever.
+  const Instant day = begin_of_day(now);
+  if (head_day_ != day && succeeded("sign a head", store_head(now))) head_day_ = day;
 }
 
 void Service::stop(Instant now) {
   process(now);
   succeeded("save a checkpoint", books_.checkpoint(now));
+  succeeded("sign a head", store_head(now));
+}
+
+Expected<void> Service::store_head(Instant now) {
+  if (!site_.signing_key) return {};
+  SHAPLEY_TRY_ASSIGN(const ledger::SignedHead head, ledger::sign_head(books_.ledger(), *site_.signing_key, now));
+  return books_.store_head(head);
 }
 
 void Service::refresh_ranks(Instant now) {

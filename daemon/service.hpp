@@ -48,7 +48,7 @@ class Service {
   bool process(Instant now);
   // Once a second: late settlements, dated changes of ownership, ranks, days, checkpoints; tries again what failed.
   void tick(Instant now);
-  // Commits and saves a checkpoint.
+  // Commits, saves a checkpoint and a signed head.
   void stop(Instant now);
 
   // ---- what to tell feeders ----
@@ -77,6 +77,8 @@ class Service {
   Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
 
   [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
+  // Keeps a signed head in the ledger, if there is a key.
+  [[nodiscard]] Expected<void> store_head(Instant now);
   void refresh_ranks(Instant now);
   void keep_house(Instant now);
   // Logs a failure once, until the operation succeeds or fails for another reason.
@@ -93,6 +95,7 @@ class Service {
   std::uint64_t reading_generation_ = 1;
   Instant started_at_;
   Instant last_checkpoint_;
+  std::optional<Instant> head_day_;                           // the UTC day that has its signed head
   std::map<std::string, std::string, std::less<>> failures_;  // operation -> cause, as logged
 };
 

@@ -65,7 +65,7 @@ config::Fault unknown_name(const config::OrganizationConfig& organization, const
 }  // namespace
 
 tl::expected<Site, std::vector<config::Fault>> resolve(config::Loaded loaded) {
-  Site site{std::move(loaded.configuration), std::move(loaded.text), {}, 0};
+  Site site{std::move(loaded.configuration), std::move(loaded.text), {}, 0, nullptr};
   std::vector<config::Fault> faults;
   for (const config::OrganizationConfig& organization : site.configuration.organizations) {
     for (const config::Rule& rule : organization.rules) {
@@ -81,6 +81,14 @@ tl::expected<Site, std::vector<config::Fault>> resolve(config::Loaded loaded) {
   } else {
     faults.push_back({0, fmt::format("slurm_user: user '{}' is unknown on this machine", site.configuration.slurm_user),
                       "name the user that slurmctld runs as (SlurmUser in slurm.conf)"});
+  }
+  if (!site.configuration.signing_key.empty()) {
+    if (auto key = ledger::SigningKey::read(site.configuration.signing_key)) {
+      site.signing_key = std::make_shared<const ledger::SigningKey>(*std::move(key));
+    } else {
+      faults.push_back({0, "signing_key: " + key.error().what,
+                        "name a key that shapleyctl keygen made and that shapleyd's user owns, or none"});
+    }
   }
   std::stable_sort(faults.begin(), faults.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
   if (!faults.empty()) return tl::unexpected(std::move(faults));

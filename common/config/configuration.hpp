@@ -46,7 +46,8 @@ struct OrganizationConfig {
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
-  std::string slurm_user = "slurm";  // besides root the only one who may feed
+  std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
+  std::string slurm_user = "slurm";   // besides root the only one who may feed
   fairness::Contribution contribution = fairness::Contribution::direct_contr;
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted

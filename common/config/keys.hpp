@@ -7,9 +7,9 @@
 
 namespace shapley::config {
 
-inline constexpr std::array<std::string_view, 11> k_file_keys = {
-    "ledger", "socket", "slurm_user",  "contribution", "order",         "rank_weight",
-    "mode",   "period", "stale_after", "weights",      "organizations",
+inline constexpr std::array<std::string_view, 12> k_file_keys = {
+    "ledger",      "socket", "signing_key", "slurm_user",  "contribution", "order",
+    "rank_weight", "mode",   "period",      "stale_after", "weights",      "organizations",
 };
 
 inline constexpr std::array<std::string_view, 8> k_organization_keys = {

@@ -27,15 +27,18 @@ class SettingsReader {
   void path(std::string_view key, std::filesystem::path& path, std::size_t max_length) {
     const Value* value = file_.find(key);
     const auto text = value ? reader_.text(*value, "write an absolute path") : std::nullopt;
-    if (!text) return;
-    if (!text->starts_with('/') || text->find('\0') != std::string::npos) {
-      return add(*value, shown(*text) + " is no absolute path", "write a path that begins with '/'");
+    if (text) set_path(*value, *text, path, max_length);
+  }
+
+  // "none" empties the path.
+  void path_or_none(std::string_view key, std::filesystem::path& path, std::size_t max_length) {
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, "write an absolute path, or none") : std::nullopt;
+    if (text == "none") {
+      path.clear();
+    } else if (text) {
+      set_path(*value, *text, path, max_length);
     }
-    if (text->size() > max_length) {
-      return add(*value, "a path of " + std::to_string(text->size()) + " characters",
-                 "use one of at most " + std::to_string(max_length));
-    }
-    path = *text;
   }
 
   void user(std::string_view key, std::string& user) {
@@ -99,6 +102,17 @@ class SettingsReader {
   }
 
  private:
+  void set_path(const Value& value, const std::string& text, std::filesystem::path& path, std::size_t max_length) {
+    if (!text.starts_with('/') || text.find('\0') != std::string::npos) {
+      return add(value, shown(text) + " is no absolute path", "write a path that begins with '/'");
+    }
+    if (text.size() > max_length) {
+      return add(value, "a path of " + std::to_string(text.size()) + " characters",
+                 "use one of at most " + std::to_string(max_length));
+    }
+    path = text;
+  }
+
   void add(const Value& value, const std::string& what, std::string remedy) {
     faults_.add(value.line, value.name + ": " + what, std::move(remedy));
   }
@@ -137,6 +151,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   SettingsReader settings(reader, file, faults);
   settings.path("ledger", configuration.ledger, k_max_path);
   settings.path("socket", configuration.socket, k_max_socket_path);
+  settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
   settings.choice("contribution",
                   std::array{std::pair{"direct_contr"sv, Contribution::direct_contr},

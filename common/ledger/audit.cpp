@@ -27,6 +27,7 @@ Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditRe
   SHAPLEY_TRY(audit_schema(database, report));
   Facts facts;
   SHAPLEY_TRY_ASSIGN(const bool readable, audit_chain(database, facts, report));
+  SHAPLEY_TRY(audit_heads(database, report));
   report.segments = static_cast<std::int64_t>(facts.segments.size());
   if (!readable) {
     report.notes.emplace_back("books and projections were not checked, since not every event can be read");

@@ -16,6 +16,10 @@ namespace shapley::ledger {
 // Tables, views and triggers are those that the program makes.
 [[nodiscard]] Expected<void> audit_schema(const Database& database, AuditReport& report);
 
+// The signed heads that the file holds name this ledger and the hashes of its events. (Their signatures need a public
+// key.)
+[[nodiscard]] Expected<void> audit_heads(const Database& database, AuditReport& report);
+
 // Every projection against one made from the events in the connection's temporary schema.
 [[nodiscard]] Expected<void> audit_projections(const Database& database, AuditReport& report);
 

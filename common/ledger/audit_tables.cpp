@@ -7,6 +7,7 @@
 #include "ledger/ledger_file.hpp"
 #include "ledger/ledger_impl.hpp"
 #include "ledger/projections.hpp"
+#include "ledger/signed_head.hpp"
 #include "ledger/standings.hpp"
 
 namespace shapley::ledger {
@@ -97,7 +98,36 @@ Expected<void> rows_missing(const Database& database, const std::string& table, 
   return {};
 }
 
+// What is wrong with a head that the file holds, given what its rows say; empty if nothing is.
+std::string head_fault(const Statement& row) {
+  const auto head = parse_head(row.text(2));
+  if (!head) return head.error().what;
+  if (head->ledger != row.text(3)) return "it speaks of ledger " + head->ledger;
+  if (head->sequence != row.integer(0) || head->time.value != row.integer(1))
+    return "its columns do not say what its text says";
+  const bool fits = row.is_null(4) ? head->sequence == 0 && head->hash == to_hex(Digest{})
+                                   : head->hash == to_hex(digest_from(row.blob(4)).value_or(Digest{}));
+  return fits ? "" : "the event has another hash now: events were rewritten after it was signed";
+}
+
 }  // namespace
+
+Expected<void> audit_heads(const Database& database, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(const std::int64_t tables,
+                     database.integer("SELECT COUNT(*) FROM main.sqlite_master WHERE name IN ('heads', 'identity')"));
+  if (tables < 2) return {};  // audit_schema has said so
+  SHAPLEY_TRY_ASSIGN(
+      Statement select,
+      database.prepare("SELECT h.sequence, h.at, h.text, (SELECT ledger FROM main.identity), e.hash "
+                       "FROM main.heads h LEFT JOIN main.events e ON e.seq = h.sequence ORDER BY h.sequence"));
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool there, select.step());
+    if (!there) return {};
+    if (const std::string fault = head_fault(select); !fault.empty()) {
+      report.findings.push_back({"head", "the signed head of event " + std::string(select.text(0)) + ": " + fault});
+    }
+  }
+}
 
 Expected<void> audit_schema(const Database& database, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema());

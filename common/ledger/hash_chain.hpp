@@ -3,8 +3,8 @@
 //     hash(n) = SHA-256( hash(n-1) || "seq\nat\nreceived\nkind\nkey\npayload" ),   hash(0) = 32 zero bytes
 //
 // Integers are decimal text. Only `key` may hold a line feed (kinds are words, payloads are one line), so the text
-// reads back in one way only. Whoever can write the file can also compute a new chain: a member who wants to be sure of
-// the past notes the last hash elsewhere and compares it later (docs/reference/ledger.md).
+// reads back in one way only. Whoever can write the file can also compute a new chain: that is what signed
+// heads, kept elsewhere, are for (signed_head.hpp).
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@
 #include "ledger/event_json.hpp"
 #include "ledger/ledger_file.hpp"
 #include "ledger/ledger_impl.hpp"
+#include "ledger/signed_head.hpp"
 
 namespace shapley::ledger {
 
@@ -158,6 +159,25 @@ std::int64_t Ledger::last_sequence() const {
   if (impl_->writer) return impl_->writer->head.sequence;
   // A reader looks again: the file may have grown. What cannot be read holds no events.
   return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM events").value_or(0);
+}
+
+Expected<std::string> Ledger::identity() const {
+  SHAPLEY_TRY_ASSIGN(const auto rows, query("SELECT ledger FROM identity"));
+  if (rows.size() != 1) return impl_->failed("read identity", {Errc::corrupt, "it has no identity, or several"});
+  return rows[0][0];
+}
+
+Expected<void> Ledger::store_head(const SignedHead& head) {
+  auto stored = [&]() -> Expected<void> {
+    SHAPLEY_TRY(impl_->to_write());
+    SHAPLEY_TRY_ASSIGN(Statement insert,
+                       impl_->database.prepare("INSERT INTO heads(sequence, at, text) VALUES (?1, ?2, ?3) "
+                                               "ON CONFLICT(sequence) DO NOTHING"));
+    const std::string text = head.text();
+    return insert.bind(1, head.sequence).bind(2, head.time.value).bind(3, text).run();
+  }();
+  if (!stored) return impl_->failed("store head", std::move(stored).error());
+  return {};
 }
 
 Expected<std::vector<std::vector<std::string>>> Ledger::query(const std::string& sql) const {

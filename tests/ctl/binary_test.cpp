@@ -2,16 +2,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
 #include "ctl/exit_code.hpp"
 #include "fake_daemon.hpp"
 #include "ledger/ledger.hpp"
+#include "program.hpp"
 #include "scripted_books.hpp"
 
 namespace shapley::ctl {
@@ -20,29 +19,10 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out;
-  std::string err;
-};
-
-// Arguments are for /bin/sh; the environment is empty but for `variables` ("NAME=value NAME=value").
 class ShapleyctlBinary : public testing::Test {
  protected:
   Outcome run(const std::string& arguments, const std::string& variables = "") const {
-    const std::string command = "env -i " + variables + " " SHAPLEYCTL_BINARY " " + arguments + " > " +
-                                (directory / "out").string() + " 2> " + (directory / "err").string();
-    const int status = std::system(command.c_str());
-    return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-            .out = content_of(directory / "out"),
-            .err = content_of(directory / "err")};
+    return run_shapleyctl(directory / "", arguments, variables);
   }
 
   // The example's events, on disk and closed.

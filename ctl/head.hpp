@@ -1,0 +1,23 @@
+// `shapleyctl audit --head`: a signed head of the ledger, to mail or to publish.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "ctl/client.hpp"
+#include "ctl/environment.hpp"
+#include "ctl/exit_code.hpp"
+
+namespace shapley::ctl {
+
+struct HeadArguments {
+  std::string ledger;     // empty: the daemon is asked to sign its present head
+  std::string sign_with;  // a private key of one's own; empty: the newest head that `ledger` holds
+  std::string output;     // empty: standard output
+  bool json = false;
+};
+
+[[nodiscard]] Expected<ExitCode> run_head(const HeadArguments& arguments, const Endpoint& endpoint,
+                                          const Environment& environment);
+
+}  // namespace shapley::ctl

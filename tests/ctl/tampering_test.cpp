@@ -1,0 +1,279 @@
+// What a stranger can do to a ledger, and what a member with nothing but the file, a head and a public key finds out.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <openssl/sha.h>
+
+#include "ctl/exit_code.hpp"
+#include "ledger/signed_head.hpp"
+#include "program.hpp"
+#include "scripted_books.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using ledger::testing::must;
+using ledger::testing::rows;
+using nlohmann::json;
+
+int code(ExitCode exit_code) {
+  return static_cast<int>(exit_code);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string sha256(const std::string& text) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
+std::string hex_of(const std::string& bytes) {
+  std::string digits;
+  for (const char c : bytes) {
+    constexpr const char* k_digits = "0123456789abcdef";
+    digits += {k_digits[static_cast<unsigned char>(c) >> 4U], k_digits[static_cast<unsigned char>(c) & 15U]};
+  }
+  return digits;
+}
+
+class Tampering : public testing::Test {
+ protected:
+  // The example's 14 events, and a head of them signed with a key that stays here.
+  void SetUp() override {
+    {
+      auto ledger = ledger::testing::writer(original());
+      must(ledger.append(example_events(), k_example_begin + Duration{40}));
+    }
+    ASSERT_EQ(run("keygen " + key().string()).exit_code, code(ExitCode::success));
+    ASSERT_EQ(run("audit --head --ledger " + original().string() + " --sign-with " + key().string() + " -o " +
+                  head().string())
+                  .exit_code,
+              code(ExitCode::success));
+  }
+
+  [[nodiscard]] fs::path original() const { return directory.path() / "ledger.db"; }
+  [[nodiscard]] fs::path copy() const { return directory.path() / "copy.db"; }
+  [[nodiscard]] fs::path key() const { return directory.path() / "head.key"; }
+  [[nodiscard]] fs::path head() const { return directory.path() / "head"; }
+  [[nodiscard]] std::string against(const fs::path& file) const {
+    return "audit --ledger " + copy().string() + " --against-head " + file.string() + " --public-key " +
+           key().string() + ".pub";
+  }
+
+  Outcome run(const std::string& arguments) const { return run_shapleyctl(directory.path(), arguments); }
+
+  // A fresh copy on which `sql` ran.
+  void tamper(const std::string& sql) const {
+    fs::remove(copy());
+    fs::copy_file(original(), copy());
+    edit(sql);
+  }
+
+  // Runs `sql` on the copy without the triggers that guard events, and puts them back.
+  void edit(const std::string& sql) const {
+    std::string triggers;
+    std::string drops;
+    for (const std::string& name : rows(copy(), "SELECT name FROM sqlite_master WHERE type = 'trigger'")) {
+      drops += "DROP TRIGGER " + name + ";";
+      triggers += rows(copy(), "SELECT sql FROM sqlite_master WHERE name = '" + name + "'").at(0) + ";";
+    }
+    ledger::testing::tamper(copy(), drops + sql + ";" + triggers);
+  }
+
+  // Computes every hash anew, as somebody would who has our source; by code of its own, from the reference page.
+  void make_the_chain_fit() const {
+    std::string previous(32, '\0');
+    std::string sql;
+    for (const std::string& seq : rows(copy(), "SELECT seq FROM events ORDER BY seq")) {
+      const std::string row = rows(copy(),
+                                   "SELECT seq || x'0a' || at || x'0a' || received || x'0a' || kind || x'0a' || key "
+                                   "|| x'0a' || payload FROM events WHERE seq = " +
+                                       seq)
+                                  .at(0);
+      previous = sha256(previous + row);
+      sql += "UPDATE events SET hash = x'" + hex_of(previous) + "' WHERE seq = " + seq + ";";
+    }
+    edit(sql);
+  }
+
+  ledger::testing::TemporaryDirectory directory;
+};
+
+void expect_first_bad_row(const Outcome& outcome, int event, const std::string& what) {
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << what << ": " << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "FINDING chain: event " + std::to_string(event) + ": "))
+      << what << ": " << outcome.out;
+}
+
+TEST_F(Tampering, ATrueCopyFitsItsHead) {
+  tamper("");
+  const Outcome outcome = run(against(head()));
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "events 1 to 14 are those that were signed then")) << outcome.out;
+  EXPECT_TRUE(json::parse(run(against(head()) + " --json").out)["clean"].get<bool>());
+}
+
+TEST_F(Tampering, AChangeOfAnyColumnOfAnyRowIsNamed) {
+  const std::vector<std::string> columns = rows(original(), "SELECT name FROM pragma_table_info('events')");
+  ASSERT_EQ(columns.size(), 7U);
+  for (const std::string& column : columns) {
+    for (const int event : {1, 5, 14}) {
+      const std::string where = " WHERE seq = " + std::to_string(event);
+      // Another value of the same kind; the row that moves to the end is the first that stands in a wrong place.
+      std::string change = "UPDATE events SET " + column + " = " + column + " || 'x'" + where;
+      if (column == "at" || column == "received")
+        change = "UPDATE events SET " + column + " = " + column + " + 1" + where;
+      if (column == "seq") change = "UPDATE events SET seq = 99" + where;
+      if (column == "hash") change = "UPDATE events SET hash = zeroblob(32)" + where;
+      tamper(change);
+      const int first = column == "seq" ? (event == 14 ? 99 : event + 1) : event;
+      expect_first_bad_row(run("audit " + copy().string()), first, change);
+    }
+  }
+}
+
+TEST_F(Tampering, ARemovedRowIsNamed) {
+  tamper("DELETE FROM events WHERE seq = 5");
+  expect_first_bad_row(run("audit " + copy().string()), 6, "a hole");
+  tamper("DELETE FROM events WHERE seq = 5; UPDATE events SET seq = seq - 1 WHERE seq > 5");
+  expect_first_bad_row(run("audit " + copy().string()), 5, "the hole closed");
+}
+
+TEST_F(Tampering, AnInsertedRowIsNamed) {
+  tamper(
+      "INSERT INTO events SELECT 15, 'period_declared/2000000000', 2000000000, received, 'period_declared', "
+      "'{\"at\":2000000000,\"period\":\"none\"}', hash FROM events WHERE seq = 14");
+  expect_first_bad_row(run("audit " + copy().string()), 15, "at the end");
+  tamper(
+      "UPDATE events SET seq = -seq WHERE seq > 5; UPDATE events SET seq = 1 - seq WHERE seq < 0;"
+      "INSERT INTO events SELECT 6, 'period_declared/2000000000', 2000000000, received, 'period_declared', "
+      "'{\"at\":2000000000,\"period\":\"none\"}', hash FROM events WHERE seq = 5");
+  expect_first_bad_row(run("audit " + copy().string()), 6, "in the middle");
+}
+
+TEST_F(Tampering, ReorderedRowsAreNamed) {
+  tamper(
+      "UPDATE events SET seq = -1 WHERE seq = 7; UPDATE events SET seq = 7 WHERE seq = 9;"
+      "UPDATE events SET seq = 9 WHERE seq = -1");
+  expect_first_bad_row(run("audit " + copy().string()), 7, "exchanged");
+}
+
+// A day's work bought for one line of SQL: the chain fits again, only the head that somebody kept does not.
+TEST_F(Tampering, AWhollyRewrittenLedgerIsCaughtByAnOldHead) {
+  tamper("UPDATE events SET received = received + 1 WHERE seq >= 10");
+  make_the_chain_fit();
+  EXPECT_EQ(run("audit " + copy().string()).exit_code, code(ExitCode::success)) << "the rewrite is not a good one";
+  const Outcome outcome = run(against(head()));
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "FINDING head: the head of event 14, signed ")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "the ledger was rewritten after that")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "the first changed event is one of 1 to 14")) << outcome.out;
+}
+
+TEST_F(Tampering, SeveralHeadsSayWhereTheRewritingBegan) {
+  const fs::path early = directory.path() / "early";
+  tamper("DELETE FROM events WHERE seq > 8");
+  ASSERT_EQ(run("audit --head --ledger " + copy().string() + " --sign-with " + key().string() + " -o " + early.string())
+                .exit_code,
+            code(ExitCode::success));
+  tamper("UPDATE events SET received = received + 1 WHERE seq >= 10");
+  make_the_chain_fit();
+  const Outcome outcome = run(against(head()) + " --against-head " + early.string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "events 1 to 8 are those that were signed then")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "the first changed event is one of 9 to 14")) << outcome.out;
+}
+
+TEST_F(Tampering, ATruncatedLedgerIsCaughtByAnOldHead) {
+  tamper("DELETE FROM events WHERE seq > 9");
+  const Outcome outcome = run(against(head()));
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "the ledger was truncated: it ends at event 9, but held 14 events")) << outcome.out;
+}
+
+TEST_F(Tampering, AHeadKeptInTheFileNamesARewriteToo) {
+  {
+    auto ledger = ledger::testing::writer(original());
+    must(ledger.store_head(must(ledger::read_head_file(head()))));
+  }
+  tamper("UPDATE events SET received = received + 1 WHERE seq >= 10");
+  make_the_chain_fit();
+  const Outcome outcome = run("audit " + copy().string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "FINDING head: the signed head of event 14: ")) << outcome.out;
+  const Outcome stored = run("audit --head " + original().string());
+  EXPECT_EQ(stored.out, content_of(head())) << stored.err;
+}
+
+void expect_refused(const Outcome& outcome, const std::string& words) {
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, words)) << outcome.err;
+}
+
+TEST_F(Tampering, AHeadThatProvesNothingIsRefusedWithTheReason) {
+  tamper("");
+  const fs::path other = directory.path() / "other";
+  const std::string text = content_of(head());
+
+  ASSERT_EQ(run("keygen " + other.string()).exit_code, code(ExitCode::success));
+  std::string wrong_key = against(head());
+  wrong_key.replace(wrong_key.find(key().string() + ".pub"), std::string::npos, other.string() + ".pub");
+  expect_refused(run(wrong_key), "was signed with key SHA256:");
+
+  const fs::path edited = directory.path() / "edited";
+  std::string lowered = text;
+  lowered.replace(lowered.find("sequence: 14"), 12, "sequence: 13");
+  std::ofstream(edited) << lowered;
+  expect_refused(run(against(edited)), "the signature is not of this text");
+
+  std::ofstream(edited, std::ios::trunc) << text.substr(0, text.find("hash: "));
+  expect_refused(run(against(edited)), "line 4 is not \"hash: ...\"");
+  std::ofstream(edited, std::ios::trunc) << "hello\n";
+  expect_refused(run(against(edited)), "it does not begin with \"shapley ledger head 1\"");
+  expect_refused(run(against(directory.path() / "absent")), "absent: cannot be read");
+  expect_refused(
+      run("audit " + copy().string() + " --against-head " + head().string() + " --public-key " + key().string()),
+      "no Ed25519 public key");
+
+  tamper("UPDATE identity SET ledger = '00000000000000000000000000000000'");
+  expect_refused(run(against(head())), "this file is ledger 00000000000000000000000000000000");
+}
+
+TEST_F(Tampering, AHeadSurvivesTheMail) {
+  tamper("");
+  std::string mailed;
+  for (const char c : content_of(head())) mailed += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  std::ofstream(directory.path() / "mailed") << "\r\n" << mailed << "\r\n\r\n";
+  EXPECT_EQ(run(against(directory.path() / "mailed")).exit_code, code(ExitCode::success));
+}
+
+TEST_F(Tampering, APrivateKeyIsForItsOwnerAlone) {
+  EXPECT_EQ(fs::status(key()).permissions(), fs::perms(0600));
+  expect_refused(run("keygen " + key().string()), "exists already and is not overwritten");
+  fs::permissions(key(), fs::perms(0640));
+  const Outcome outcome = run("audit --head --ledger " + original().string() + " --sign-with " + key().string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::refused));
+  EXPECT_TRUE(contains(outcome.err, "others than its owner may read or write this private key")) << outcome.err;
+}
+
+TEST_F(Tampering, WhatDoesNotGoTogetherIsUsage) {
+  for (const char* arguments : {"audit --against-head x", "audit --public-key x", "audit --sign-with x", "audit -o x",
+                                "audit --head --against-head x --public-key y", "keygen"}) {
+    EXPECT_EQ(run(arguments).exit_code, code(ExitCode::usage)) << arguments;
+  }
+  const Outcome none = run("audit --head " + original().string());
+  EXPECT_EQ(none.exit_code, code(ExitCode::unreadable));
+  EXPECT_TRUE(contains(none.err, "holds no signed head")) << none.err;
+}
+
+}  // namespace
+}  // namespace shapley::ctl
