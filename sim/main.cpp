@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sim/axioms_command.hpp"
 #include "sim/run_command.hpp"
 
 namespace {
@@ -11,12 +12,10 @@ namespace {
 constexpr int k_exit_input = 1;
 constexpr int k_exit_usage = 2;
 
-int run_and_report(const shapley::sim::RunArguments& arguments) {
-  if (const auto done = shapley::sim::run(arguments, std::cout); !done) {
-    std::cerr << "shapley-sim: " << done.error().what << '\n';
-    return k_exit_input;
-  }
-  return 0;
+int exit_code_of(const shapley::Expected<void>& done) {
+  if (done) return 0;
+  std::cerr << "shapley-sim: " << done.error().what << '\n';
+  return k_exit_input;
 }
 
 }  // namespace
@@ -34,11 +33,27 @@ int main(int argc, char** argv) {
   run->add_option("--seed", arguments.options.seed, "seed of the policies that draw");
   run->add_option("--samples", arguments.options.samples, "rand: number of permutations")->check(CLI::PositiveNumber);
   run->add_option("--permutations", permutations, "rand: these permutations, as 012,210");
+  shapley::fairness::RandAccuracy accuracy;
+  CLI::Option* epsilon =
+      run->add_option("--epsilon", accuracy.epsilon, "rand: distance of Theorem 5.6, instead of --samples")
+          ->check(CLI::Range(1e-3, 1.0));
+  CLI::Option* lambda = run->add_option("--lambda", accuracy.lambda, "rand: with this probability (with --epsilon)")
+                            ->check(CLI::Range(0.0, 0.999999))
+                            ->needs(epsilon);
+  epsilon->needs(lambda);
+  run->add_option("--utility", arguments.options.utility, "ref: what is shared fairly; reported for every policy");
+  shapley::sim::AxiomsArguments axioms_arguments;
+  CLI::App* axioms =
+      app.add_subcommand("axioms", "which utilities satisfy the axioms of Theorem 4.1, with counterexamples");
+  axioms->add_option("--utility", axioms_arguments.utilities, "these utilities only, separated by commas")
+      ->delimiter(',');
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : k_exit_usage;
   }
+  if (*axioms) return exit_code_of(shapley::sim::check_axioms(axioms_arguments, std::cout));
+  if (*epsilon) arguments.options.accuracy = accuracy;
   if (!permutations.empty()) {
     auto parsed = shapley::sim::parse_permutations(permutations);
     if (!parsed) {
@@ -47,5 +62,5 @@ int main(int argc, char** argv) {
     }
     arguments.options.permutations = std::move(parsed).value();
   }
-  return run_and_report(arguments);
+  return exit_code_of(shapley::sim::run(arguments, std::cout));
 }

@@ -15,6 +15,7 @@
 #include "fairness/policies/fcfs.hpp"
 #include "fairness/policies/karma.hpp"
 #include "fairness/policies/ref.hpp"
+#include "fairness/policies/ref_arbitrary.hpp"
 #include "fairness/policies/round_robin.hpp"
 #include "fairness/policies/shapley_rate.hpp"
 #include "fairness/policies/ut_fair_share.hpp"
@@ -34,12 +35,26 @@ struct Entry {
   Maker make;
 };
 
-constexpr std::size_t k_mask_organizations = 32;  // waiting sets are 32-bit masks
+constexpr std::size_t k_mask_organizations = 32;                       // waiting sets are 32-bit masks
+constexpr std::size_t k_rand_coalitions_max = std::size_t{1} << 20;    // 56 bytes each, and what runs in them
+constexpr std::size_t k_rand_permutations_max = std::size_t{1} << 22;  // they are kept while the weights are made
 constexpr std::string_view k_no_alternative = "merge small organizations";
 
+std::size_t permutation_count(const Instance& instance, const PolicyOptions& options) {
+  if (!options.permutations.empty()) return options.permutations.size();
+  return options.accuracy ? fairness::permutations_for(instance.organizations(), *options.accuracy) : options.samples;
+}
 std::vector<fairness::Permutation> permutations_of(const Instance& instance, const PolicyOptions& options) {
   if (!options.permutations.empty()) return options.permutations;
-  return fairness::draw_permutations(instance.organizations(), options.samples, options.seed);
+  return fairness::draw_permutations(instance.organizations(), permutation_count(instance, options), options.seed);
+}
+
+bool is_psi_sp(const PolicyOptions& options) {
+  return options.utility == fairness::utility_functions().front().name;
+}
+PolicyPtr make_ref_for(const Instance& instance, const PolicyOptions& options) {
+  if (is_psi_sp(options)) return fairness::make_ref(instance);
+  return fairness::make_ref_arbitrary(instance, **fairness::find_utility_function(options.utility));
 }
 
 template <fairness::RateMethod Method>
@@ -56,8 +71,7 @@ PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
 }
 
 const std::array k_policies{
-    Entry{"ref", fairness::k_max_lattice_organizations, "use rand or shapley_rate_sampled",
-          make_plain<fairness::make_ref>},
+    Entry{"ref", fairness::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for},
     Entry{"rand", k_mask_organizations, k_no_alternative,
           [](const Instance& i, const PolicyOptions& o) { return fairness::make_rand(i, permutations_of(i, o)); }},
     Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>},
@@ -92,6 +106,27 @@ Expected<void> check_permutations(const Instance& instance, const std::vector<fa
   return {};
 }
 
+Expected<void> check_rand(const Instance& instance, const PolicyOptions& options) {
+  const std::size_t k = instance.organizations();
+  const std::size_t count = permutation_count(instance, options);
+  if (count == 0) return fail(Errc::invalid_argument, "policy rand: no permutation; give --samples 1 or more");
+  const bool few = k < 20 || count <= k_rand_coalitions_max / k;
+  if (!few || count > k_rand_permutations_max) {
+    return fail(Errc::limit,
+                "policy rand: " + std::to_string(count) + " permutations of " + std::to_string(k) +
+                    " organizations need more than a million simulated coalitions; lower --samples or raise --epsilon");
+  }
+  return {};
+}
+
+Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
+  SHAPLEY_TRY(fairness::find_utility_function(options.utility));
+  if (is_psi_sp(options) || instance.organizations() <= fairness::k_ref_arbitrary_organizations) return {};
+  return fail(Errc::limit, "policy ref with utility " + options.utility + ": " +
+                               std::to_string(instance.organizations()) + " organizations exceed its limit of " +
+                               std::to_string(fairness::k_ref_arbitrary_organizations) + "; use psi_sp");
+}
+
 }  // namespace
 
 std::vector<std::string> policy_names() {
@@ -114,6 +149,8 @@ Expected<PolicyPtr> make_policy(std::string_view name, const Instance& instance,
                                  "; " + std::string(entry->alternative));
   }
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
+  if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
+  if (name == "ref") SHAPLEY_TRY(check_utility(instance, options));
   return entry->make(instance, options);
 }
 

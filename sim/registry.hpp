@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,10 @@ namespace shapley::sim {
 
 struct PolicyOptions {
   std::uint64_t seed = 1;
-  std::size_t samples = 15;                         // rand: number of permutations drawn
-  std::vector<fairness::Permutation> permutations;  // rand: these instead of drawn ones
+  std::size_t samples = 15;                           // rand: number of permutations drawn
+  std::vector<fairness::Permutation> permutations{};  // rand: these instead of drawn ones
+  std::optional<fairness::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
+  std::string utility = "psi_sp";                     // ref: what is shared out fairly
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fairness/simulate.hpp"
+#include "fairness/utility_functions.hpp"
 #include "sim/instance_file.hpp"
 
 namespace shapley::sim {
@@ -19,6 +20,7 @@ struct PolicyResult {
   fairness::SimulationResult simulation;
   std::optional<std::vector<fairness::Rational>> phi;
   std::vector<std::pair<fairness::Coalition, std::int64_t>> coalition_values;
+  std::vector<std::int64_t> utilities;  // by organization; empty for psi_sp, which psi has
 };
 
 Expected<PolicyResult> run_policy(const fairness::Instance& instance, const std::string& name,
@@ -29,6 +31,9 @@ Expected<PolicyResult> run_policy(const fairness::Instance& instance, const std:
   result.simulation = fairness::simulate(instance, *policy);
   result.phi = policy->contributions(instance.end.value);
   result.coalition_values = policy->coalition_values(instance.end.value);
+  SHAPLEY_TRY_ASSIGN(const auto* utility, fairness::find_utility_function(options.utility));
+  if (utility->name != "psi_sp")
+    result.utilities = fairness::utilities_of(*utility, instance, result.simulation.schedule);
   return result;
 }
 
@@ -43,8 +48,9 @@ Json schedule_json(const fairness::Instance& instance, const std::vector<fairnes
   return entries;
 }
 
-Json to_json(const fairness::Instance& instance, const PolicyResult& result, bool with_schedule) {
+Json to_json(const fairness::Instance& instance, const PolicyResult& result, const RunArguments& arguments) {
   Json json = {{"policy", result.policy}, {"psi", result.simulation.psi}};
+  if (!result.utilities.empty()) json[arguments.options.utility] = result.utilities;
   if (result.phi) {
     json["phi"] = Json::array();
     for (const fairness::Rational& value : *result.phi) json["phi"].push_back(fairness::to_string(value));
@@ -56,13 +62,14 @@ Json to_json(const fairness::Instance& instance, const PolicyResult& result, boo
     for (const auto& [coalition, value] : result.coalition_values)
       json["v_coalitions"][std::to_string(coalition)] = value;
   }
-  if (with_schedule) json["schedule"] = schedule_json(instance, result.simulation.schedule);
+  if (arguments.schedule) json["schedule"] = schedule_json(instance, result.simulation.schedule);
   return json;
 }
 
-void print_table(const std::vector<PolicyResult>& results, std::ostream& out) {
+void print_table(const std::vector<PolicyResult>& results, const std::string& utility, std::ostream& out) {
+  const bool extra = !results.empty() && !results.front().utilities.empty();
   out << std::left << std::setw(24) << "POLICY" << std::right << std::setw(14) << "V" << std::setw(12) << "P_TOT"
-      << "  PSI (PHI) by organization\n";
+      << "  PSI (PHI) by organization" << (extra ? " | " + utility : "") << '\n';
   for (const PolicyResult& result : results) {
     out << std::left << std::setw(24) << result.policy << std::right << std::setw(14) << result.simulation.value
         << std::setw(12) << result.simulation.work << " ";
@@ -70,6 +77,8 @@ void print_table(const std::vector<PolicyResult>& results, std::ostream& out) {
       out << ' ' << result.simulation.psi[u];
       if (result.phi) out << " (" << fairness::to_string((*result.phi)[u]) << ')';
     }
+    if (extra) out << " |";
+    for (const std::int64_t value : result.utilities) out << ' ' << value;
     out << '\n';
   }
 }
@@ -84,11 +93,11 @@ Expected<void> run(const RunArguments& arguments, std::ostream& out) {
     results.push_back(std::move(result));
   }
   if (!arguments.json) {
-    print_table(results, out);
+    print_table(results, arguments.options.utility, out);
     return {};
   }
   Json json = {{"results", Json::array()}};
-  for (const PolicyResult& result : results) json["results"].push_back(to_json(instance, result, arguments.schedule));
+  for (const PolicyResult& result : results) json["results"].push_back(to_json(instance, result, arguments));
   out << json.dump() << '\n';
   return {};
 }

@@ -8,24 +8,46 @@ namespace shapley::fairness {
 
 namespace {
 
+std::vector<Coalition> weighted_coalitions(const CoalitionWeights& weights) {
+  std::vector<Coalition> coalitions;
+  for (const auto& of_one : weights.of) {
+    for (const auto& [coalition, weight] : of_one) coalitions.push_back(coalition);
+  }
+  std::sort(coalitions.begin(), coalitions.end());
+  coalitions.erase(std::unique(coalitions.begin(), coalitions.end()), coalitions.end());
+  return coalitions;
+}
+
 class WeightedCoalitions final : public CoalitionPolicy {
  public:
-  WeightedCoalitions(const Instance& instance, CoalitionWeights weights)
-      : CoalitionPolicy(instance, weights.coalitions, weights.scale),
-        weights_(std::move(weights)),
-        values_(weights_.coalitions.size()) {}
+  WeightedCoalitions(const Instance& instance, const CoalitionWeights& weights)
+      : CoalitionPolicy(instance, weighted_coalitions(weights), weights.scale), terms_(instance.organizations()) {
+    const std::vector<Coalition> coalitions = weighted_coalitions(weights);
+    values_.resize(coalitions.size());
+    for (std::size_t u = 0; u < terms_.size(); ++u) {
+      for (const auto& [coalition, weight] : weights.of[u]) {
+        const auto slot = std::lower_bound(coalitions.begin(), coalitions.end(), coalition) - coalitions.begin();
+        terms_[u].push_back({static_cast<std::size_t>(slot), weight});
+      }
+    }
+  }
 
  private:
+  struct Term {
+    std::size_t slot;
+    std::int64_t weight;
+  };
+
   void value_contributions(const FcfsSchedules& schedules, std::int64_t t, std::vector<Int128>& scaled_phi) override {
     for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules.value_at(slot, t);
     for (std::size_t u = 0; u < scaled_phi.size(); ++u) {
       Int128 sum = 0;
-      for (const auto& [slot, weight] : weights_.terms[u]) sum += static_cast<Int128>(weight) * values_[slot];
+      for (const auto& [slot, weight] : terms_[u]) sum += static_cast<Int128>(weight) * values_[slot];
       scaled_phi[u] = sum;
     }
   }
 
-  CoalitionWeights weights_;
+  std::vector<std::vector<Term>> terms_;  // by organization
   std::vector<std::int64_t> values_;
 };
 
@@ -68,21 +90,8 @@ void CoalitionPolicy::evaluate(std::int64_t t) {
   value_contributions(schedules_, t, scaled_phi_);
 }
 
-void CoalitionWeights::add(std::size_t u, Coalition coalition, std::int64_t weight) {
-  if (coalition == 0) return;
-  const auto known = std::find(coalitions.begin(), coalitions.end(), coalition);
-  const auto slot = static_cast<std::size_t>(known - coalitions.begin());
-  if (known == coalitions.end()) coalitions.push_back(coalition);
-  const auto term = std::find_if(terms[u].begin(), terms[u].end(), [&](const Term& one) { return one.slot == slot; });
-  if (term == terms[u].end()) {
-    terms[u].push_back({slot, weight});
-  } else {
-    term->weight += weight;
-  }
-}
-
-std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, CoalitionWeights weights) {
-  return std::make_unique<WeightedCoalitions>(instance, std::move(weights));
+std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, const CoalitionWeights& weights) {
+  return std::make_unique<WeightedCoalitions>(instance, weights);
 }
 
 }  // namespace shapley::fairness

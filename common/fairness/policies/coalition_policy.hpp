@@ -4,6 +4,7 @@
 // phi is scaled by a constant of the policy so that it stays an integer. Ties go to the lowest organization.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -41,22 +42,19 @@ class CoalitionPolicy : public Policy {
   std::int64_t evaluated_at_ = -1;
 };
 
-// scale * phi[u] = sum over terms[u] of weight * v(coalitions[slot]).
+// scale * phi[u] = sum over the coalitions C of of[u] of of[u][C] * v(C).
 struct CoalitionWeights {
-  struct Term {
-    std::size_t slot;
-    std::int64_t weight;
-  };
-  std::vector<Coalition> coalitions;     // distinct, not empty
-  std::vector<std::vector<Term>> terms;  // by organization
+  std::vector<std::map<Coalition, std::int64_t>> of;  // by organization
   Int128 scale = 1;
 
-  explicit CoalitionWeights(std::size_t organizations) : terms(organizations) {}
-  // Adds weight * v(coalition) to organization u; the empty coalition is worth nothing. A coalition named twice is
-  // simulated once.
-  void add(std::size_t u, Coalition coalition, std::int64_t weight);
+  explicit CoalitionWeights(std::size_t organizations) : of(organizations) {}
+  // Adds weight * v(coalition) to organization u; the empty coalition is worth nothing.
+  void add(std::size_t u, Coalition coalition, std::int64_t weight) {
+    if (coalition != 0) of[u][coalition] += weight;
+  }
 };
 
-[[nodiscard]] std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, CoalitionWeights weights);
+[[nodiscard]] std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance,
+                                                               const CoalitionWeights& weights);
 
 }  // namespace shapley::fairness

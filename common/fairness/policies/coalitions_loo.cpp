@@ -1,7 +1,5 @@
 #include "fairness/policies/coalitions_loo.hpp"
 
-#include <utility>
-
 #include "fairness/policies/coalition_policy.hpp"
 
 namespace shapley::fairness {
@@ -17,7 +15,7 @@ std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance) {
     weights.add(u, grand ^ self, -1);
   }
   weights.scale = 2;
-  return make_weighted_coalitions(instance, std::move(weights));
+  return make_weighted_coalitions(instance, weights);
 }
 
 }  // namespace shapley::fairness

@@ -1,7 +1,5 @@
 #include "fairness/policies/coalitions_pair.hpp"
 
-#include <utility>
-
 #include "fairness/policies/coalition_policy.hpp"
 
 namespace shapley::fairness {
@@ -12,7 +10,7 @@ std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance) {
   CoalitionWeights weights(k);
   if (k == 1) {
     weights.add(0, grand, 1);
-    return make_weighted_coalitions(instance, std::move(weights));
+    return make_weighted_coalitions(instance, weights);
   }
   // phi * 2k(k-1): the means over w have k-1 terms, which cancels one k-1.
   const auto end = static_cast<std::int64_t>(2 * (k - 1));
@@ -32,7 +30,7 @@ std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance) {
     }
   }
   weights.scale = static_cast<Int128>(2 * k * (k - 1));
-  return make_weighted_coalitions(instance, std::move(weights));
+  return make_weighted_coalitions(instance, weights);
 }
 
 }  // namespace shapley::fairness

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "base/rng.hpp"
 #include "fairness/policies/coalition_policy.hpp"
@@ -37,7 +36,7 @@ std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Pe
     }
   }
   weights.scale = static_cast<Int128>(permutations.size());
-  return make_weighted_coalitions(instance, std::move(weights));
+  return make_weighted_coalitions(instance, weights);
 }
 
 }  // namespace shapley::fairness
