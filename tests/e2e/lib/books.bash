@@ -14,13 +14,19 @@ ledger_sql() { sqlite3 -readonly -separator ' ' "file:$CLUSTER_LEDGER?mode=ro" "
 
 # ---- what Slurm says -------------------------------------------------------------------------------------------------
 
-# recorded_runs: "JOB START END PROCESSORS ACCOUNT NODES" of every run in jobcomp/filetxt that lasted a second or more. Jobs
+# "ACCOUNT=ORGANIZATION ..." where an account's name is not its organization's.
+BOOKS_ORGANIZATIONS=""
+
+# recorded_runs: "JOB START END PROCESSORS ORGANIZATION NODES" of every run in jobcomp/filetxt that lasted a second or more. Jobs
 # cancelled before they ran have no node. A resized run is several records, each with its own processors; jobcomp prints the end of
 # the part before a resize as its start too, so its start is given as "-".
 recorded_runs() {
-  awk '{
+  awk -v organizations="$BOOKS_ORGANIZATIONS" '
+    BEGIN { n = split(organizations, pair); for (i = 1; i <= n; ++i) { split(pair[i], side, "="); organization[side[1]] = side[2] } }
+    {
       delete field
       for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      if (field["Account"] in organization) field["Account"] = organization[field["Account"]]
       if (field["JobState"] == "RESIZING") field["StartTime"] = "-"
       if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown" && field["StartTime"] != field["EndTime"])
         print field["JobId"], field["StartTime"], field["EndTime"], field["ProcCnt"], field["Account"], field["NodeList"]

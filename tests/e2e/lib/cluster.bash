@@ -1,7 +1,7 @@
 # A private Slurm cluster on this machine: munged, slurmctld, some slurmds and shapleyd, on loopback, in one directory. To be sourced.
 #
 # Needs root (slurmd starts jobs of other users) and no systemd. Every cluster has its own munge key, socket, ports and state,
-# so several can run at once. Accounts are plain `--account` strings: there is no slurmdbd. Nothing here sleeps for an effect:
+# so several can run at once. Accounts are plain `--account` strings unless there is a slurmdbd. Nothing here sleeps for an effect:
 # wait_until polls a condition with a deadline.
 #
 # Settings, to be assigned before cluster_start:
@@ -10,6 +10,7 @@ CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor, or site_factor/
 CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backfill lets small jobs pass
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
+CLUSTER_DATABASE=no                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash)
 #
 # Set by cluster_start: CLUSTER_DIR (with run/ log/ state/), SLURM_CONF and SHAPLEY_SOCKET (exported), CLUSTER_LEDGER, CLUSTER_JOBCOMP.
 
@@ -152,6 +153,7 @@ cluster_stop() {
   fi
   for name in slurmctld shapleyd; do daemon_stop "$name" || failed=1; done
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do daemon_stop "slurmd.n$((i + 1))" || failed=1; done
+  for name in slurmdbd mariadb; do daemon_stop "$name" || failed=1; done
   _kill_leftovers
   daemon_stop munged || failed=1
   rm -f "$CLUSTER_CLAIM"
@@ -180,6 +182,7 @@ _cluster_start_daemons() {
   daemon_start munged munged -F --force --key-file="$run/munge.key" --socket="$run/munge.socket" \
     --pid-file="$run/munged-own.pid" --log-file="$CLUSTER_DIR/log/munged.log" --seed-file="$run/munge.seed" || return 1
   wait_until 10 munge -n -S "$run/munge.socket" || return 1
+  if [ "$CLUSTER_DATABASE" = yes ]; then database_start || return 1; fi
   if [ -e "$CLUSTER_DIR/shapleyd.yaml" ]; then shapleyd_start || return 1; fi
   ctld_start || return 1
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
@@ -239,7 +242,9 @@ _slurm_plugin_dir() {
 }
 
 _write_slurm_conf() {
-  local i nodes="" priority_lines=PriorityType=$CLUSTER_PRIORITY options=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S
+  local i nodes="" accounting=AccountingStorageType=accounting_storage/none
+  [ "$CLUSTER_DATABASE" = no ] || accounting=$(database_conf)
+  local priority_lines=PriorityType=$CLUSTER_PRIORITY options=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S
   case $CLUSTER_PRIORITY in
     priority/shapley) priority_lines+=$'\n'PriorityParameters=$options ;;
     site_factor/shapley)
@@ -276,7 +281,7 @@ TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 SwitchType=switch/none
 MpiDefault=none
-AccountingStorageType=accounting_storage/none
+$accounting
 JobCompType=jobcomp/filetxt
 JobCompLoc=$CLUSTER_JOBCOMP
 SelectType=select/cons_tres

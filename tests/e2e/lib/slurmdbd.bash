@@ -1,0 +1,61 @@
+# slurmdbd on MariaDB for a private cluster, both its own. To be sourced after cluster.bash, which starts and stops them when
+# CLUSTER_DATABASE=yes: MariaDB and slurmdbd before slurmctld, with the accounts that database_accounts makes.
+
+# What `sacctmgr` is to make before slurmctld starts: its commands, one a line. A tree of accounts, user nobody in every leaf.
+database_accounts() {
+  cat <<'ACCOUNTS'
+add cluster shapleytest
+add account astro,bio,chem
+add account stars parent=astro
+add account pulsars parent=stars
+add account cells parent=bio
+add account acids parent=chem
+add user nobody account=astro,bio,chem,stars,pulsars,cells,acids
+ACCOUNTS
+}
+
+# Which organization an account belongs to, for BOOKS_ORGANIZATIONS of books.bash: the tree above, a second time.
+DATABASE_ORGANIZATIONS="stars=astro pulsars=astro cells=bio acids=chem"
+
+database_conf() {
+  cat <<CONF
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=localhost
+AccountingStoragePort=$((CLUSTER_PORT + 31))
+# Clients take slurmdbd's munge socket from here.
+AccountingStoragePass=$CLUSTER_DIR/run/munge.socket
+CONF
+}
+
+database_start() {
+  local data=$CLUSTER_DIR/mariadb program missing=()
+  for program in mariadbd mariadb-install-db slurmdbd sacctmgr; do
+    command -v "$program" >/dev/null || missing+=("$program")
+  done
+  [ ${#missing[@]} -eq 0 ] || { say "missing programs: ${missing[*]}; install mariadb-server and slurmdbd"; return 1; }
+  install -d -o mysql -g mysql "$data"
+  mariadb-install-db --no-defaults --user=mysql --datadir="$data" --auth-root-authentication-method=normal \
+    --skip-test-db >"$CLUSTER_DIR/log/mariadb-install.out" 2>&1 || { tail -n 5 "$CLUSTER_DIR/log/mariadb-install.out" >&2; return 1; }
+  daemon_start mariadb mariadbd --no-defaults --user=mysql --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
+    --skip-networking --innodb-buffer-pool-size=32M --innodb-flush-log-at-trx-commit=0 &&
+    daemon_ready 30 mariadb mariadb-admin --no-defaults --user=root --socket="$data/sock" ping || return 1
+  (umask 077 && cat >"$CLUSTER_DIR/slurmdbd.conf") <<CONF
+AuthType=auth/munge
+AuthInfo=socket=$CLUSTER_DIR/run/munge.socket
+DbdHost=localhost
+DbdPort=$((CLUSTER_PORT + 31))
+SlurmUser=root
+PidFile=$CLUSTER_DIR/run/slurmdbd-own.pid
+LogFile=$CLUSTER_DIR/log/slurmdbd.log
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=root
+StorageLoc=slurm_acct_db
+CONF
+  daemon_start slurmdbd env MYSQL_UNIX_PORT="$data/sock" slurmdbd -D &&
+    daemon_ready 30 slurmdbd sacctmgr -n -P list cluster || return 1
+  database_accounts | sacctmgr -i >"$CLUSTER_DIR/log/sacctmgr.out" 2>&1
+  test -n "$(sacctmgr -n -P list cluster format=cluster)" || { tail -n 5 "$CLUSTER_DIR/log/sacctmgr.out" >&2; return 1; }
+}
+
+database_stop() { daemon_stop slurmdbd && daemon_stop mariadb; }
