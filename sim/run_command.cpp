@@ -1,5 +1,6 @@
 #include "sim/run_command.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <ostream>
 
@@ -8,20 +9,14 @@
 #include "fairness/simulate.hpp"
 #include "fairness/utility_functions.hpp"
 #include "sim/instance_file.hpp"
+#include "sim/plot.hpp"
+#include "sim/result_files.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct PolicyResult {
-  std::string policy;
-  fairness::SimulationResult simulation;
-  std::optional<std::vector<fairness::Rational>> phi;
-  std::vector<std::pair<fairness::Coalition, std::int64_t>> coalition_values;
-  std::vector<std::int64_t> utilities;  // by organization; empty for psi_sp, which psi has
-};
 
 Expected<PolicyResult> run_policy(const fairness::Instance& instance, const std::string& name,
                                   const PolicyOptions& options) {
@@ -83,23 +78,128 @@ void print_table(const std::vector<PolicyResult>& results, const std::string& ut
   }
 }
 
+struct RunInput {
+  fairness::Instance instance;
+  std::string about;  // one line above the table; empty for an instance file
+};
+
+Expected<RunInput> load_input(const RunArguments& arguments) {
+  RunInput input;
+  if (!arguments.instance.empty()) {
+    SHAPLEY_TRY_ASSIGN(input.instance, read_instance(arguments.instance));
+    return input;
+  }
+  SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_workload(arguments.source));
+  ComparisonSettings settings = arguments.window;
+  if (settings.processors == 0) settings.processors = trace.processors;
+  if (settings.processors == 0)
+    return fail(Errc::invalid_argument, "the trace does not say how many processors there were; give --processors");
+  SHAPLEY_TRY_ASSIGN(DrawnWindow drawn, arguments.begin
+                                            ? window_at(trace, settings, arguments.number, {*arguments.begin})
+                                            : draw_window(trace, settings, arguments.number));
+  if (drawn.window.instance.jobs.empty())
+    return fail(Errc::not_found, "no job is submitted in the window; choose another --begin or a greater --length");
+  input.about = "window " + std::to_string(arguments.number) + ": [" + std::to_string(drawn.begin.value) + ", " +
+                std::to_string((drawn.begin + settings.length).value) + ") of the workload, " +
+                std::to_string(drawn.window.instance.jobs.size()) + " jobs, processors";
+  for (const std::uint32_t m : drawn.window.instance.processors) input.about += " " + std::to_string(m);
+  input.instance = std::move(drawn.window.instance);
+  return input;
+}
+
+double as_double(const fairness::Rational& value) {
+  return static_cast<double>(value.numerator) / static_cast<double>(value.denominator);
+}
+
+// A greedy schedule up to t does not depend on what comes later, so the books at t are those of the instance cut at t.
+Expected<void> plot_over_time(const std::filesystem::path& file, const fairness::Instance& instance,
+                              const std::string& policy_name, const PolicyOptions& options) {
+  constexpr std::int64_t k_points = 60;
+  std::vector<PlotLine> psi(instance.organizations());
+  std::vector<PlotLine> phi(instance.organizations());
+  for (std::size_t u = 0; u < instance.organizations(); ++u) {
+    psi[u].label = "psi of organization " + std::to_string(u);
+    phi[u].label = "phi of organization " + std::to_string(u);
+    psi[u].color = phi[u].color = u;
+    phi[u].dashed = true;
+  }
+  const std::int64_t points = std::min(k_points, instance.end.value);
+  for (std::int64_t i = 0; i <= points; ++i) {
+    fairness::Instance cut = instance;
+    cut.end.value = instance.end.value * i / points;
+    SHAPLEY_TRY_ASSIGN(const PolicyResult result, run_policy(cut, policy_name, options));
+    for (std::size_t u = 0; u < instance.organizations(); ++u) {
+      psi[u].x.push_back(static_cast<double>(cut.end.value));
+      psi[u].y.push_back(static_cast<double>(result.simulation.psi[u]));
+      if (!result.phi) continue;
+      phi[u].x.push_back(static_cast<double>(cut.end.value));
+      phi[u].y.push_back(as_double((*result.phi)[u]));
+    }
+  }
+  std::vector<PlotLine> lines = psi;
+  if (!phi.front().x.empty()) lines.insert(lines.end(), phi.begin(), phi.end());
+  return plot_lines(file,
+                    {.title = "What organizations got (psi) and gave (phi) under " + policy_name,
+                     .x = "time (s)",
+                     .y = "processor seconds squared"},
+                    lines);
+}
+
+Expected<void> draw_gantt(const std::filesystem::path& file, const fairness::Instance& instance,
+                          const PolicyResult& result) {
+  constexpr std::size_t k_boxes = 5000;
+  const auto& schedule = result.simulation.schedule;
+  if (schedule.size() > k_boxes)
+    return fail(Errc::limit, "--plot-gantt: " + std::to_string(schedule.size()) +
+                                 " jobs are more than anybody can see" +
+                                 " in one picture; choose a shorter --length (at most 5000 jobs)");
+  const auto processor = place_jobs(instance, schedule);
+  std::vector<GanttBox> boxes;
+  for (std::size_t i = 0; i < schedule.size(); ++i) {
+    const fairness::Job& job = instance.jobs[schedule[i].job];
+    boxes.push_back({.processor = processor[i],
+                     .begin = schedule[i].start.value,
+                     .end = std::min((schedule[i].start + job.duration).value, instance.end.value),
+                     .organization = job.organization});
+  }
+  return plot_gantt(file, "Schedule of " + result.policy, instance.organizations(), boxes);
+}
+
+Expected<void> write_files(const RunArguments& arguments, const fairness::Instance& instance,
+                           const std::vector<PolicyResult>& results) {
+  if (!arguments.organizations_csv.empty())
+    SHAPLEY_TRY(write_organizations(arguments.organizations_csv, instance, results));
+  const bool of_one_policy =
+      !arguments.batsim_jobs.empty() || !arguments.plot_time.empty() || !arguments.plot_gantt.empty();
+  if (of_one_policy && results.size() != 1)
+    return fail(Errc::invalid_argument,
+                "--batsim-jobs, --plot-time and --plot-gantt show one policy; give one --policy");
+  if (!arguments.batsim_jobs.empty()) SHAPLEY_TRY(write_batsim_jobs(arguments.batsim_jobs, instance, results.front()));
+  if (!arguments.plot_time.empty())
+    SHAPLEY_TRY(plot_over_time(arguments.plot_time, instance, results.front().policy, arguments.options));
+  if (!arguments.plot_gantt.empty()) SHAPLEY_TRY(draw_gantt(arguments.plot_gantt, instance, results.front()));
+  return {};
+}
+
 }  // namespace
 
 Expected<void> run(const RunArguments& arguments, std::ostream& out) {
-  SHAPLEY_TRY_ASSIGN(const fairness::Instance instance, read_instance(arguments.instance));
+  SHAPLEY_TRY_ASSIGN(const RunInput input, load_input(arguments));
+  const fairness::Instance& instance = input.instance;
   std::vector<PolicyResult> results;
   for (const std::string& name : arguments.policies) {
     SHAPLEY_TRY_ASSIGN(PolicyResult result, run_policy(instance, name, arguments.options));
     results.push_back(std::move(result));
   }
-  if (!arguments.json) {
+  if (arguments.json) {
+    Json json = {{"results", Json::array()}};
+    for (const PolicyResult& result : results) json["results"].push_back(to_json(instance, result, arguments));
+    out << json.dump() << '\n';
+  } else {
+    if (!input.about.empty()) out << input.about << '\n';
     print_table(results, arguments.options.utility, out);
-    return {};
   }
-  Json json = {{"results", Json::array()}};
-  for (const PolicyResult& result : results) json["results"].push_back(to_json(instance, result, arguments));
-  out << json.dump() << '\n';
-  return {};
+  return write_files(arguments, instance, results);
 }
 
 }  // namespace shapley::sim

@@ -1,20 +1,28 @@
-// `shapley-sim run`: policies over one instance.
+// `shapley-sim run`: policies over one instance, read from a file or cut from a workload.
 #pragma once
 
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/comparison.hpp"
 #include "sim/registry.hpp"
+#include "sim/workload_source.hpp"
 
 namespace shapley::sim {
 
 struct RunArguments {
-  std::filesystem::path instance;
+  std::filesystem::path instance;  // empty: a window of `source`
+  WorkloadSource source;
+  ComparisonSettings window;          // organizations, processors, endowment, length, seed of that window
+  std::size_t number = 0;             // which of the windows that `compare` draws from this seed
+  std::optional<std::int64_t> begin;  // or the window that begins here
   std::vector<std::string> policies;
   bool json = false;
   bool schedule = false;
+  std::filesystem::path organizations_csv, batsim_jobs, plot_time, plot_gantt;
   PolicyOptions options;
 };
 

@@ -1,0 +1,88 @@
+#include "sim/compare_command.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <ostream>
+
+#include "sim/comparison_report.hpp"
+#include "sim/exit_code.hpp"
+#include "sim/interrupt.hpp"
+#include "sim/plot.hpp"
+#include "sim/registry.hpp"
+
+namespace shapley::sim {
+
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A wrong name or too many organizations should not show up after the first hour.
+Expected<void> check_policies(const ComparisonSettings& settings) {
+  fairness::Instance empty;
+  empty.processors.assign(settings.organizations, 1);
+  std::vector<std::string> names = settings.policies;
+  names.push_back(settings.reference);
+  for (const std::string& name : names) SHAPLEY_TRY(make_policy(name, empty, PolicyOptions{}));
+  return {};
+}
+
+}  // namespace
+
+Expected<void> complete(CompareArguments& arguments, const workload::Trace& trace) {
+  ComparisonSettings& settings = arguments.settings;
+  if (settings.processors == 0) settings.processors = trace.processors;
+  if (settings.processors == 0)
+    return fail(Errc::invalid_argument, "the trace does not say how many processors there were; give --processors");
+  if (settings.policies.empty()) return fail(Errc::invalid_argument, "no policy to compare; give --policies");
+  if (settings.windows == 0) return fail(Errc::invalid_argument, "--windows: expected at least one");
+  if (settings.length.value < 1) return fail(Errc::invalid_argument, "--length: expected at least one second");
+  if (arguments.baseline.empty())
+    arguments.baseline = contains(settings.policies, "direct_contr") ? "direct_contr" : settings.policies.front();
+  if (!contains(settings.policies, arguments.baseline))
+    return fail(Errc::invalid_argument, "--baseline " + arguments.baseline + " is not among --policies");
+  return check_policies(settings);
+}
+
+Expected<void> report(const CompareArguments& arguments, const std::vector<WindowResult>& results, std::ostream& out) {
+  const auto summaries = summarize_policies(arguments.settings, results, arguments.baseline);
+  if (arguments.json) {
+    out << report_json(arguments.settings, results, summaries, arguments.baseline).dump(1) << '\n';
+  } else {
+    print_table(arguments.settings, results, summaries, arguments.baseline, out);
+  }
+  if (!arguments.plot.empty()) {
+    std::vector<PlotPoint> points;
+    for (const PolicySummary& summary : summaries) {
+      points.push_back({.label = summary.policy,
+                        .mean = summary.unfairness.mean,
+                        .error = summary.unfairness.standard_error.value_or(0),
+                        .median = summary.unfairness.median});
+    }
+    SHAPLEY_TRY(plot_unfairness(arguments.plot, "Unfairness by policy", points));
+  }
+  return {};
+}
+
+Expected<int> compare(CompareArguments arguments, std::ostream& out) {
+  SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_workload(arguments.source));
+  SHAPLEY_TRY(complete(arguments, trace));
+  const std::size_t last = arguments.last_window == 0 ? arguments.settings.windows : arguments.last_window;
+  if (arguments.first_window >= last) return fail(Errc::invalid_argument, "--first-window: not before --last-window");
+  catch_interrupt();
+  std::vector<WindowResult> results;
+  {
+    Progress progress("windows", last - arguments.first_window);
+    SHAPLEY_TRY_ASSIGN(
+        results, run_windows(trace, arguments.settings, arguments.first_window, last, arguments.threads, progress));
+  }
+  const bool whole = results.size() == last - arguments.first_window;
+  if (!whole)
+    std::cerr << "shapley-sim: interrupted: " << results.size() << " of " << last - arguments.first_window
+              << " windows are finished\n";
+  if (!results.empty()) SHAPLEY_TRY(report(arguments, results, out));
+  return whole ? k_exit_done : k_exit_interrupted;
+}
+
+}  // namespace shapley::sim

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The commands as a user types them: exit codes, messages, files, and the same bytes for the same seed.
+# Usage: command_line.sh SHAPLEY_SIM
+set -euo pipefail
+sim=$1
+dir=$(mktemp -d "${TMPDIR:-/tmp}/shapley-sim.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+die() { echo "$*"; exit 1; }
+
+# ends CODE PATTERN COMMAND...: the command ends with CODE and says PATTERN on standard error, which holds nothing else
+# on success (no progress bar: it is no terminal).
+ends() {
+  local code=$1 pattern=$2 found=0
+  shift 2
+  "$@" >"$dir/out" 2>"$dir/err" || found=$?
+  [[ $found == "$code" ]] || die "exit $found, not $code: $* ($(cat "$dir/err"))"
+  [[ -z $pattern ]] || grep -qE "$pattern" "$dir/err" || die "'$pattern' not said by: $* ($(cat "$dir/err"))"
+  [[ $code != 0 || ! -s $dir/err ]] || die "noise on standard error: $(cat "$dir/err")"
+}
+
+window=(--trace excerpt --processors 12 --organizations 4 --length 8000)
+
+ends 0 '' "$sim" trace --trace excerpt
+grep -q 'left out *131: no user' "$dir/out" || die "trace does not count what it leaves out"
+ends 0 '' "$sim" trace --generate unit --generate-length 2000 --length 500 --json
+jq -e '.jobs > 0 and .windows_with_jobs > 0' "$dir/out" >/dev/null
+
+ends 0 '' "$sim" compare "${window[@]}" --windows 4 --json
+cp "$dir/out" "$dir/first"
+ends 0 '' "$sim" compare "${window[@]}" --windows 4 --threads 1 --json
+cmp "$dir/out" "$dir/first"
+jq -e '(.windows | length) == 4 and ([.summary[].mean] | max) > 0' "$dir/first" >/dev/null
+ends 0 '' "$sim" compare "${window[@]}" --windows 2 --policies rand,fcfs --baseline fcfs
+grep -qE '^fcfs .* 1\.00 +0 +(0|-)$' "$dir/out" || die "the baseline differs from itself"
+
+ends 0 '' "$sim" run "${window[@]}" --window 3 --policy shapley_rate,fcfs --csv "$dir/o.csv"
+[[ $(wc -l <"$dir/o.csv") -eq 9 ]] || die "the csv has another number of rows"
+ends 0 '' "$sim" run "${window[@]}" --policy fcfs --batsim-jobs "$dir/jobs.csv"
+head -1 "$dir/jobs.csv" | grep -q '^job_id,.*,metadata$'
+
+printf '1 2 3\n' >"$dir/bad.swf"
+ends 1 'bad.swf: line 1: expected 18 columns, found 3.*--malformed skip' "$sim" trace --trace "$dir/bad.swf"
+ends 1 'holds no job' "$sim" trace --trace "$dir/bad.swf" --malformed skip
+ends 1 'absent.swf: cannot be read' "$sim" compare --trace "$dir/absent.swf"
+ends 1 'policy "fair" is unknown; known are' "$sim" compare "${window[@]}" --policies fair
+ends 1 'is not among --policies' "$sim" compare "${window[@]}" --policies fcfs --baseline rand
+ends 1 'exceed its limit' "$sim" compare --trace excerpt --processors 12 --organizations 20
+ends 1 'show one policy' "$sim" run "${window[@]}" --policy fcfs,rand --batsim-jobs "$dir/jobs.csv"
+ends 1 'cannot be written' "$sim" run "${window[@]}" --policy fcfs --csv "$dir/no/o.csv"
+ends 2 '' "$sim" compare --endowment unfair
+ends 2 '' "$sim"
+
+# A missing gnuplot is said in a sentence; the numbers are printed all the same.
+ends 1 'gnuplot.*install' env PATH=/nonexistent "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
+grep -q '^rand ' "$dir/out" || die "no table without gnuplot"
+if command -v gnuplot >/dev/null; then
+  ends 0 '' "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
+  ends 0 '' "$sim" run "${window[@]}" --policy ref --plot-time "$dir/t.svg" --plot-gantt "$dir/g.svg"
+  for plot in p t g; do grep -q '</svg>' "$dir/$plot.svg" || die "$plot.svg is no picture"; done
+else
+  echo "gnuplot is not installed: plots are not tried"
+fi
+
+# The traces of the archive, when somebody has them.
+lpc=$(ls "${SHAPLEY_TRACES:-/nonexistent}"/LPC-EGEE*.swf* 2>/dev/null | head -1 || true)
+if [[ -n $lpc ]]; then
+  ends 0 '' "$sim" trace --trace "$lpc" --processors 70
+  grep -q 'left out *14194: no user' "$dir/out" || die "LPC-EGEE: another number of records without a user"
+else
+  echo "SHAPLEY_TRACES=DIR holds no LPC-EGEE trace: not tried"
+fi
+echo "shapley-sim does what its command line says"
