@@ -1,44 +1,35 @@
 #include "plugin/multifactor.h"
 
-#include <pthread.h>
 #include <string.h>
 
-static pthread_rwlock_t life = PTHREAD_RWLOCK_INITIALIZER;
+#include "plugin/gate.h"
+
+static shapley_gate_t gate; /* open while the stock plugin is loaded */
 static plugin_context_t* context;
 static shapley_stock_ops_t stock;
 
 bool shapley_multifactor_load(void) {
-  shapley_stock_ops_t loaded;
   const char* names[k_shapley_stock_ops];
   memcpy(names, shapley_stock_names(), sizeof(names));
-  plugin_context_t* created =
-      plugin_context_create("priority", "priority/multifactor", (void**)&loaded, names, sizeof(names));
-  if (!created) return false;
-  pthread_rwlock_wrlock(&life);
-  stock = loaded;
-  context = created;
-  pthread_rwlock_unlock(&life);
+  context = plugin_context_create("priority", "priority/multifactor", (void**)&stock, names, sizeof(names));
+  if (!context) return false;
+  shapley_gate_open(&gate);
   return true;
 }
 
 void shapley_multifactor_unload(void) {
-  pthread_rwlock_wrlock(&life);
-  plugin_context_t* unloaded = context;
+  shapley_gate_close(&gate);
+  if (context) plugin_context_destroy(context);
   context = NULL;
-  pthread_rwlock_unlock(&life);
-  if (unloaded) plugin_context_destroy(unloaded);
 }
 
 /* The stock plugin's table for one call, or NULL when it is gone; then nothing is to be released. */
 static const shapley_stock_ops_t* enter(void) {
-  pthread_rwlock_rdlock(&life);
-  if (context) return &stock;
-  pthread_rwlock_unlock(&life);
-  return NULL;
+  return shapley_gate_enter(&gate) ? &stock : NULL;
 }
 
 static void leave(void) {
-  pthread_rwlock_unlock(&life);
+  shapley_gate_leave(&gate);
 }
 
 uint32_t shapley_multifactor_set(job_record_t* job) {

@@ -1,7 +1,7 @@
 /* The stock priority/multifactor plugin, loaded underneath ours by Slurm's own loader. Every call that slurmctld makes
  * to a priority plugin is passed on to it, so usage decay, association and QOS limits, sshare and sprio work as ever.
  *
- * Each call takes a read lock that only unloading takes for writing: an RPC that arrives during shutdown finds the
+ * Each call enters by a gate (plugin/gate.h) that unloading closes: an RPC that arrives during shutdown finds the
  * plugin either there or gone, never half unloaded. A call that finds it gone answers what leaves the job as it is.
  */
 #ifndef SHAPLEY_MULTIFACTOR_H

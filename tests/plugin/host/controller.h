@@ -1,0 +1,68 @@
+/* A process that imitates slurmctld for the plugin: its symbols, its locks (Slurm's own locks.c), its job, node, partition and
+ * association records, and the ways in which its threads change them. For running the real plugin under sanitizers.
+ *
+ * Every function here that changes or reads records takes the locks that slurmctld takes for the same purpose, and may be
+ * called from any thread, unless said otherwise. Times are seconds since the epoch. Faults end the process with a line.
+ */
+#ifndef SHAPLEY_HOST_CONTROLLER_H
+#define SHAPLEY_HOST_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { k_host_organizations = 3 };
+
+/* Reads slurm.conf and makes nodes, partitions and associations; no job yet. Slurm's log goes to the file. Once a process. */
+void host_open(const char* slurm_conf, const char* log_path);
+/* Frees everything that host_open and the jobs hold. The plugin is unloaded. */
+void host_close(void);
+
+/* As slurmctld does at start and end: Slurm's own loader, then init() or fini(). No other thread is in a host_ function. */
+void host_load_plugin(void);
+void host_unload_plugin(void);
+
+/* ---- what slurmctld's threads do ---------------------------------------------------------------- */
+
+/* One random act of an RPC or scheduler thread on a random job: submit, start, end, cancel, requeue, suspend, resume, hold,
+ * release, clean nodes, purge, set down a node, sprio. `random` decides which. */
+void host_act(uint64_t random);
+/* `scontrol reconfigure` as in 22.05: node and partition tables are built anew, in another order, under all write locks;
+ * then the plugin's callback, under none. */
+void host_reconfigure(uint64_t random);
+/* The association manager's thread: account names move in memory under its write lock. */
+void host_refresh_associations(void);
+/* An RPC that is still on its way through priority_p_set and priority_p_job_end while the plugin comes and goes: by the
+ * plugin's own symbols, past Slurm's wrappers, which would load it again. A job of its own, on no list. */
+void host_late_call(void);
+/* All jobs end and leave the list. */
+void host_purge_everything(void);
+
+/* ---- what is true ------------------------------------------------------------------------------- */
+
+/* The host's own account of a job, kept beside Slurm's record and never read from it. */
+enum host_state { HOST_PENDING, HOST_RUNNING, HOST_SUSPENDED, HOST_ENDED };
+typedef struct {
+  uint32_t job_id;
+  enum host_state state;
+  int64_t start, end; /* 0: not yet; of a waiting job: 0 */
+  uint32_t cpus;      /* held; 0 for a job that never ran */
+} host_truth_t;
+
+/* All jobs on the list, up to `capacity`; the number of them. */
+size_t host_truth(host_truth_t* jobs, size_t capacity);
+/* Whether the priority of every waiting job of organization order[i], unless held, is above those of order[i + 1]. */
+bool host_priorities_follow(const char* const* order, size_t organizations);
+/* Jobs submitted so far; jobs that started so far. */
+uint64_t host_submitted(void);
+uint64_t host_started(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,245 @@
+// The real plugin in a process that imitates slurmctld, under the sanitizers: jobs come, run and go under slurmctld's locks while
+// the plugin looks at them, slurmctld is reconfigured and restarted again and again, and the daemon at the other end of the
+// socket does everything that a daemon should not. What the plugin told in the end is compared with the host's own account.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include "daemon.hpp"
+#include "tests/plugin/host/controller.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
+#endif
+
+namespace shapley::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds k_deadline{60};
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + k_deadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+// How often, from the environment: a run by hand may take longer than one in CI.
+int rounds(const char* variable, int standard) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? standard : std::atoi(text);
+}
+
+std::size_t entries(const char* folder) {
+  const fs::directory_iterator all(folder);
+  return static_cast<std::size_t>(std::distance(fs::begin(all), fs::end(all)));
+}
+
+std::size_t allocated_bytes() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return __sanitizer_get_current_allocated_bytes();
+#else
+  return ::mallinfo2().uordblks;
+#endif
+}
+
+// What the process holds.
+struct Holdings {
+  std::size_t descriptors = entries("/proc/self/fd");
+  std::size_t threads = entries("/proc/self/task");
+  std::size_t bytes = allocated_bytes();
+};
+
+// slurmctld's RPC and scheduler threads, at work until the end of scope.
+class Load {
+ public:
+  explicit Load(int threads) {
+    for (int i = 0; i < threads; ++i) workers_.emplace_back([this, i] { work(static_cast<std::uint64_t>(i)); });
+    workers_.emplace_back([this] {
+      while (!over_) {
+        host_refresh_associations();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  ~Load() {
+    over_ = true;
+    for (std::thread& worker : workers_) worker.join();
+  }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+ private:
+  void work(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    while (!over_) {
+      host_act(random());
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+  }
+
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> workers_;
+};
+
+const std::string& directory() {
+  static const std::string path = [] {
+    std::string pattern = (fs::temp_directory_path() / "shapley-host-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
+    return pattern;
+  }();
+  return path;
+}
+
+std::string socket_path() {
+  return directory() + "/shapleyd.sock";
+}
+
+// One slurmctld a process, as Slurm's library keeps state in globals.
+class Slurmctld : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    fs::create_directory(directory() + "/state");
+    std::ofstream(directory() + "/slurm.conf")
+        << "ClusterName=host\nSlurmctldHost=localhost(127.0.0.1)\nSlurmUser=root\nPriorityType=priority/shapley\n"
+        << "StateSaveLocation=" << directory() << "/state\nPriorityWeightJobSize=1000\nPriorityWeightPartition=100\n"
+        << "PriorityParameters=socket=" << socket_path() << ",interval=0.1\n"
+        << "PluginDir=" << SHAPLEY_PLUGIN_FOLDER << ":" << SLURM_PLUGIN_FOLDER << "\n"
+        << "NodeName=n[1-8] NodeAddr=127.0.0.1 CPUs=16\nPartitionName=main Nodes=ALL\n";
+    host_open((directory() + "/slurm.conf").c_str(), (directory() + "/slurmctld.log").c_str());
+  }
+  void TearDown() override {
+    host_close();
+    if (::testing::UnitTest::GetInstance()->Failed()) {
+      std::cerr << "slurmctld's log is kept in " << directory() << '\n';
+    } else {
+      fs::remove_all(directory());
+    }
+  }
+};
+
+// The plugin's last word on a job against the host's. Times of a waiting job are of the run before, and not compared.
+std::string difference(const host_truth_t& truth, const protocol::JobRecord& told) {
+  const auto state = static_cast<int>(told.state);
+  std::uint32_t cpus = 0;
+  for (const auto& share : told.nodes) cpus += share.cpus;
+  const bool same = state == static_cast<int>(truth.state) &&
+                    (truth.state == HOST_PENDING ||
+                     (told.start_time == truth.start && told.end_time == truth.end && cpus == truth.cpus));
+  if (same) return "";
+  return "job " + std::to_string(truth.job_id) + ": state " + std::to_string(truth.state) + " told " +
+         std::to_string(state) + ", start " + std::to_string(truth.start) + " told " +
+         std::to_string(told.start_time) + ", end " + std::to_string(truth.end) + " told " +
+         std::to_string(told.end_time) + ", cpus " + std::to_string(truth.cpus) + " told " + std::to_string(cpus);
+}
+
+std::string differences(const Daemon& daemon) {
+  static std::vector<host_truth_t> truths(1U << 20U);
+  const std::size_t count = host_truth(truths.data(), truths.size());
+  const auto told = daemon.jobs();
+  if (told.size() != count) {
+    return std::to_string(told.size()) + " jobs told, " + std::to_string(count) + " exist";
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto found = told.find(truths[i].job_id);
+    if (found == told.end()) return "job " + std::to_string(truths[i].job_id) + " was never told";
+    if (std::string text = difference(truths[i], found->second); !text.empty()) return text;
+  }
+  return "";
+}
+
+// With nothing changing any more, the daemon knows what is, and waiting jobs stand in the order of the ranks.
+void expect_agreement(Daemon& daemon) {
+  const char* const order[] = {"chem", "astro", "bio"};
+  daemon.fix_order({order[0], order[1], order[2]});
+  daemon.set_mood(Mood::good);
+  std::string differ;
+  EXPECT_TRUE(eventually([&] { return (differ = differences(daemon)).empty(); })) << differ;
+  EXPECT_TRUE(eventually([&] { return host_priorities_follow(order, 3); })) << "priorities do not follow the ranks";
+}
+
+TEST(PluginInHost, agrees_with_slurmctld_after_a_thousand_reconfigures_under_load) {
+  Daemon daemon(socket_path());
+  host_load_plugin();
+  const std::uint64_t started = host_started();
+  {
+    const Load load(3);
+    const int wanted = rounds("SHAPLEY_HOST_RECONFIGURES", 1000);
+    for (int i = 0; i < wanted; ++i) {
+      host_reconfigure(static_cast<std::uint64_t>(i));
+      if (i % 100 == 50) daemon.set_mood(i % 200 == 50 ? Mood::fickle : Mood::good);
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+  }
+  EXPECT_GT(host_started(), started);
+  expect_agreement(daemon);
+  host_unload_plugin();
+  host_purge_everything();
+}
+
+// Every mood of the daemon in turn. After each life of the plugin the process holds what it held before the first.
+TEST(PluginInHost, holds_nothing_after_a_hundred_restarts) {
+  Daemon daemon(socket_path());
+  const auto live = [&](int round) {
+    daemon.set_mood(static_cast<Mood>(round % k_moods));
+    const std::uint64_t connections = daemon.connections(), submitted = host_submitted();
+    host_load_plugin();
+    {
+      const Load load(2);
+      EXPECT_TRUE(eventually([&] { return daemon.connections() > connections; }));
+      EXPECT_TRUE(eventually([&] { return host_submitted() > submitted + 3; }));
+      // What the unfriendly moods left in the spool is acknowledged once every turn, so that it does not grow for ever.
+      if (daemon.mood() == Mood::good) EXPECT_TRUE(eventually([&] { return daemon.snapshot_taken(); }));
+      if (round % 3 == 0) host_reconfigure(static_cast<std::uint64_t>(round));
+    }
+    std::atomic<bool> unloaded = false;
+    std::thread late([&] {
+      do host_late_call();
+      while (!unloaded);
+    });
+    host_unload_plugin();
+    unloaded = true;
+    late.join();
+    host_purge_everything();
+  };
+  int round = 0;
+  for (; round < 2 * k_moods; ++round) live(round);  // what is allocated once and kept
+  const Holdings before;
+  for (const int last = round + rounds("SHAPLEY_HOST_RESTARTS", 100); round < last; ++round) live(round);
+  const Holdings after;
+  EXPECT_EQ(after.descriptors, before.descriptors);
+  EXPECT_EQ(after.threads, before.threads);
+  // Slurm's library and the fake daemon keep buffers of varying size; a leak of a record a restart would be far more.
+  EXPECT_LT(after.bytes, before.bytes + (64U << 10U));
+
+  host_load_plugin();
+  { const Load load(2); EXPECT_TRUE(eventually([started = host_started()] { return host_started() > started + 20; })); }
+  expect_agreement(daemon);
+  host_unload_plugin();
+  host_purge_everything();
+}
+
+}  // namespace
+}  // namespace shapley::host
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  ::testing::AddGlobalTestEnvironment(new shapley::host::Slurmctld);
+  return RUN_ALL_TESTS();
+}

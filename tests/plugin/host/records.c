@@ -1,0 +1,291 @@
+#include "tests/plugin/host/records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef __typeof__(*((job_record_t*)0)->details) details_t;
+
+/* Slurm's record first, so that a pointer to one is a pointer to the other. All of it is one piece of heap that is freed when
+ * the job is purged: who reads it without the lock is caught. */
+typedef struct {
+  job_record_t record;
+  details_t details;
+  job_resources_t resources;
+  uint64_t requested[k_host_tres], allocated[k_host_tres];
+  uint16_t cpus[k_host_nodes];
+  uint32_t held_nodes; /* bit i: node "n<i + 1>", whatever its place in the table */
+  char account[32], name[32], partition[32], nodes[128];
+  host_truth_t truth;
+} host_job_t;
+
+static const char* const k_accounts[] = {"astro", "bio", "chem"};
+
+static node_record_t* nodes[k_host_nodes];
+static char node_names[k_host_nodes][8];
+static part_record_t* partitions[2];
+static slurmdb_assoc_rec_t associations[1 + k_host_organizations];
+static char* tres_names[k_host_tres] = {"cpu", "mem", "gres/gpu"};
+
+void host_fail(const char* what) {
+  fprintf(stderr, "host: %s\n", what);
+  abort();
+}
+
+static void* allocate(size_t bytes) {
+  void* memory = calloc(1, bytes);
+  if (!memory) host_fail("out of memory");
+  return memory;
+}
+
+static char* copy_of(const char* text) {
+  char* copy = strdup(text);
+  if (!copy) host_fail("out of memory");
+  return copy;
+}
+
+static host_job_t* job_of(job_record_t* record) {
+  return (host_job_t*)record;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------- */
+
+/* Node "n<number>" at this place of the table. */
+static void make_node(uint32_t place, uint32_t number) {
+  node_record_t* node = allocate(sizeof(*node));
+  snprintf(node_names[number], sizeof(node_names[number]), "n%u", number + 1);
+  node->name = copy_of(node_names[number]);
+  node->index = place;
+  node->cpus = node->cpus_efctv = k_host_node_cpus;
+  node->node_state = NODE_STATE_IDLE;
+  nodes[place] = node;
+}
+
+static void free_tables(void) {
+  for (size_t i = 0; i < k_host_nodes; i++) {
+    if (nodes[i]) free(nodes[i]->name);
+    free(nodes[i]);
+    nodes[i] = NULL;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    if (partitions[i]) free(partitions[i]->name);
+    free(partitions[i]);
+    partitions[i] = NULL;
+  }
+}
+
+/* One association an account, below that of the university. */
+static void make_associations(void) {
+  for (size_t i = 0; i <= k_host_organizations; i++) {
+    free(associations[i].acct);
+    associations[i].acct = copy_of(i ? k_accounts[i - 1] : "university");
+    if (associations[i].usage) continue;
+    associations[i].usage = slurmdb_create_assoc_usage(k_host_tres);
+    associations[i].usage->parent_assoc_ptr = i ? &associations[0] : NULL;
+  }
+}
+
+void host_tables_make(uint64_t random) {
+  free_tables();
+  for (uint32_t place = 0; place < k_host_nodes; place++)
+    make_node(place, (place + (uint32_t)(random % k_host_nodes)) % k_host_nodes);
+  node_record_table_ptr = nodes;
+  node_record_count = k_host_nodes;
+  rehash_node(); /* names are looked up in it */
+  static const char* const names[] = {"main", "long"};
+  for (size_t i = 0; i < 2; i++) {
+    partitions[i] = allocate(sizeof(part_record_t));
+    partitions[i]->name = copy_of(names[i]);
+    partitions[i]->priority_job_factor = 1;
+    partitions[i]->norm_priority = 1;
+  }
+  assoc_mgr_tres_name_array = tres_names;
+  last_node_update = time(NULL);
+}
+
+void host_tables_free(void) {
+  free_tables();
+  node_record_count = 0;
+  rehash_node();
+  for (size_t i = 0; i <= k_host_organizations; i++) {
+    free(associations[i].acct);
+    associations[i].acct = NULL;
+    slurmdb_destroy_assoc_usage(associations[i].usage);
+    associations[i].usage = NULL;
+  }
+  assoc_mgr_tres_name_array = NULL;
+}
+
+part_record_t* host_find_partition(const char* name) {
+  for (size_t i = 0; i < 2; i++)
+    if (partitions[i] && !strcmp(partitions[i]->name, name)) return partitions[i];
+  return NULL;
+}
+
+void host_associations_move(void) {
+  make_associations();
+}
+
+void host_node_flip(uint64_t random) {
+  node_record_t* node = nodes[random % k_host_nodes];
+  node->node_state = IS_NODE_DOWN(node) ? NODE_STATE_IDLE : NODE_STATE_DOWN;
+  last_node_update = time(NULL);
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------- */
+
+static void set_requests(host_job_t* job, uint64_t random) {
+  job->requested[0] = 1 + random % 8;
+  job->requested[1] = 100;
+  job->details.min_cpus = (uint32_t)job->requested[0];
+  job->details.max_cpus = NO_VAL;
+  job->details.min_nodes = 1;
+  job->details.nice = NICE_OFFSET;
+  job->details.submit_time = time(NULL);
+  job->details.begin_time = time(NULL);
+}
+
+job_record_t* host_job_make(uint32_t job_id, uint64_t random) {
+  host_job_t* job = allocate(sizeof(*job));
+  size_t organization = random % k_host_organizations;
+  set_requests(job, random / 16);
+  snprintf(job->account, sizeof(job->account), "%s", k_accounts[organization]);
+  snprintf(job->name, sizeof(job->name), "job-%u", job_id);
+  snprintf(job->partition, sizeof(job->partition), "%s", random / 256 % 2 ? "main" : "long");
+  job_record_t* record = &job->record;
+  record->job_id = job_id;
+  record->array_task_id = NO_VAL;
+  record->details = &job->details;
+  record->account = job->account;
+  record->name = job->name;
+  record->partition = job->partition;
+  record->part_ptr = host_find_partition(job->partition);
+  record->assoc_ptr = &associations[1 + organization];
+  record->tres_req_cnt = job->requested;
+  record->job_state = JOB_PENDING;
+  record->site_factor = NICE_OFFSET;
+  record->user_id = 1000 + (uint32_t)organization;
+  record->group_id = 100;
+  job->truth = (host_truth_t){.job_id = job_id, .state = HOST_PENDING};
+  return record;
+}
+
+static void give_nodes_back(host_job_t* job) {
+  if (job->resources.node_bitmap) bit_free(job->resources.node_bitmap);
+  job->resources.node_bitmap = NULL;
+}
+
+void host_job_free(job_record_t* record) {
+  host_job_t* job = job_of(record);
+  give_nodes_back(job);
+  if (record->prio_factors) {
+    xfree(record->prio_factors->tres_weights);
+    xfree(record->prio_factors->priority_tres);
+    xfree(record->prio_factors);
+  }
+  free(job);
+}
+
+/* Bitmap and processors in the table's order, names in that of their numbers, as Slurm writes them. */
+static void place(host_job_t* job) {
+  uint32_t each = (uint32_t)job->requested[0], entry = 0;
+  size_t length = 0;
+  give_nodes_back(job);
+  job->resources.node_bitmap = bit_alloc(k_host_nodes);
+  for (uint32_t index = 0; index < k_host_nodes; index++) {
+    uint32_t number = (uint32_t)atoi(nodes[index]->name + 1) - 1;
+    if (!(job->held_nodes >> number & 1)) continue;
+    bit_set(job->resources.node_bitmap, index);
+    job->cpus[entry++] = (uint16_t)each;
+  }
+  for (uint32_t number = 0; number < k_host_nodes; number++)
+    if (job->held_nodes >> number & 1)
+      length += (size_t)snprintf(job->nodes + length, sizeof(job->nodes) - length, "%sn%u", length ? "," : "", number + 1);
+  job->resources.nodes = job->nodes;
+  job->resources.cpus = job->cpus;
+  job->resources.nhosts = entry;
+  job->resources.ncpus = entry * each;
+}
+
+void host_job_start(job_record_t* record, uint64_t random) {
+  host_job_t* job = job_of(record);
+  job->held_nodes = 1U << random % k_host_nodes | 1U << random / 8 % k_host_nodes;
+  place(job);
+  job->allocated[0] = job->resources.ncpus;
+  record->job_resrcs = &job->resources;
+  record->nodes = job->nodes;
+  record->node_bitmap = job->resources.node_bitmap;
+  record->tres_alloc_cnt = job->allocated;
+  record->total_cpus = job->resources.ncpus;
+  record->job_state = JOB_RUNNING;
+  record->start_time = time(NULL);
+  record->end_time = record->start_time + 600; /* expected */
+  record->suspend_time = 0;
+  record->pre_sus_time = record->tot_sus_time = 0;
+  job->truth.state = HOST_RUNNING;
+  job->truth.start = record->start_time;
+  job->truth.end = 0;
+  job->truth.cpus = job->resources.ncpus;
+}
+
+void host_job_end(job_record_t* record, uint32_t state) {
+  host_job_t* job = job_of(record);
+  bool ran = job->truth.state != HOST_PENDING;
+  record->end_time = record->time_last_active = time(NULL);
+  if (!ran) record->start_time = record->end_time; /* as Slurm does for a job cancelled while it waits */
+  record->job_state = ran ? state | JOB_COMPLETING : state;
+  job->truth.state = HOST_ENDED;
+  job->truth.end = record->end_time;
+  if (!ran) job->truth.start = 0;
+}
+
+void host_job_requeue(job_record_t* record) {
+  host_job_t* job = job_of(record);
+  record->end_time = record->time_last_active = time(NULL);
+  record->job_state = JOB_PENDING | JOB_COMPLETING;
+  record->restart_cnt++;
+  job->details.submit_time = time(NULL);
+  job->truth = (host_truth_t){.job_id = record->job_id, .state = HOST_PENDING};
+}
+
+void host_job_clean(job_record_t* record) {
+  host_job_t* job = job_of(record);
+  if (!IS_JOB_COMPLETING(record)) return;
+  record->job_state &= ~(uint32_t)JOB_COMPLETING;
+  record->node_bitmap = NULL;
+  give_nodes_back(job);
+  if (!IS_JOB_PENDING(record)) return;
+  record->job_resrcs = NULL;
+  record->nodes = NULL;
+  record->start_time = record->end_time = 0;
+}
+
+void host_job_suspend_or_resume(job_record_t* record) {
+  host_job_t* job = job_of(record);
+  time_t now = time(NULL);
+  if (IS_JOB_RUNNING(record)) {
+    record->pre_sus_time += now - (record->suspend_time ? record->suspend_time : record->start_time);
+    record->job_state = JOB_SUSPENDED;
+    job->truth.state = HOST_SUSPENDED;
+  } else if (IS_JOB_SUSPENDED(record)) {
+    record->tot_sus_time += now - record->suspend_time;
+    record->job_state = JOB_RUNNING;
+    job->truth.state = HOST_RUNNING;
+  } else {
+    return;
+  }
+  record->suspend_time = now;
+}
+
+void host_job_follow_tables(job_record_t* record) {
+  host_job_t* job = job_of(record);
+  record->part_ptr = host_find_partition(job->partition);
+  if (!job->resources.node_bitmap) return; /* of a finished job only the names stay */
+  place(job);
+  record->node_bitmap = job->resources.node_bitmap;
+}
+
+host_truth_t host_job_truth(const job_record_t* record) {
+  return ((const host_job_t*)record)->truth;
+}
