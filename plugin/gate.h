@@ -1,8 +1,8 @@
 /* A way in for callbacks that closes when the plugin is unloaded. Slurm-free.
  *
- * Whoever enters never waits, so a gate may be entered under any lock and any lock may be taken inside. (A read-write lock in
- * its place would order the callbacks' locks: some arrive with slurmctld's locks held, others take them inside.) Closing
- * waits for those inside.
+ * Whoever enters never waits, so a gate may be entered under any lock and any lock may be taken inside. (A read-write
+ * lock in its place would order the callbacks' locks: some arrive with slurmctld's locks held, others take them
+ * inside.) Closing waits for those inside.
  */
 #ifndef SHAPLEY_GATE_H
 #define SHAPLEY_GATE_H

@@ -334,8 +334,8 @@ static bool order_changed(void) {
   return now.generation != scanner.applied.generation || now.act != scanner.applied.act;
 }
 
-/* slurmctld's time stamp of the last change, read without its lock: a late value costs one interval. A function of its own,
- * because the thread sanitizer is told of it by name. */
+/* slurmctld's time stamp of the last change, read without its lock: a late value costs one interval. A function of its
+ * own, because the thread sanitizer is told of it by name. */
 static __attribute__((noinline)) time_t unlocked_stamp(const time_t* stamp) {
   return *(const volatile time_t*)stamp;
 }
@@ -346,8 +346,9 @@ static bool is_anything_new(void) {
   int64_t since_ms = monotonic_ms() - scanner.looked_ms;
   return !scanner.looked_ms || since_ms >= k_look_at_least_ms ||
          unlocked_stamp(&last_job_update) >= scanner.looked_at ||
-         unlocked_stamp(&last_node_update) >= scanner.looked_at || (scanner.next_eligible && time(NULL) >= scanner.next_eligible) ||
-         atomic_load(&reload_wanted) || order_changed();
+         unlocked_stamp(&last_node_update) >= scanner.looked_at ||
+         (scanner.next_eligible && time(NULL) >= scanner.next_eligible) || atomic_load(&reload_wanted) ||
+         order_changed();
 }
 
 /* How long to leave the locks alone after a look. */

@@ -1,5 +1,6 @@
 #include "plugin/client/alarm.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace shapley::client {
@@ -13,13 +14,16 @@ void Alarm::raise(bool& flag) {
 }
 
 enum shapley_wake Alarm::wait(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, std::chrono::steady_clock::now() + timeout,
-                      [this] { return hinted_ || ranks_ || stopped_; });
-  if (stopped_) return SHAPLEY_WAKE_STOP;
-  if (std::exchange(ranks_, false)) return SHAPLEY_WAKE_RANKS;
-  if (std::exchange(hinted_, false)) return SHAPLEY_WAKE_HINT;
-  return SHAPLEY_WAKE_TICK;
+  while (true) {
+    const auto now = std::chrono::steady_clock::now();
+    changed_.wait_until(lock, std::min(deadline, now + k_hint_delay), [this] { return hinted_ || ranks_ || stopped_; });
+    if (stopped_) return SHAPLEY_WAKE_STOP;
+    if (std::exchange(ranks_, false)) return SHAPLEY_WAKE_RANKS;
+    if (hinted_.exchange(false)) return SHAPLEY_WAKE_HINT;
+    if (std::chrono::steady_clock::now() >= deadline) return SHAPLEY_WAKE_TICK;
+  }
 }
 
 }  // namespace shapley::client

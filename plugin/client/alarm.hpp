@@ -2,6 +2,7 @@
 // Any thread; stop stays set.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -10,9 +11,14 @@
 
 namespace shapley::client {
 
+// A hint is taken up after this long at most.
+inline constexpr std::chrono::milliseconds k_hint_delay{50};
+
 class Alarm {
  public:
-  void hint() { raise(hinted_); }
+  // From slurmctld's threads, under its locks: a store, no system call. So it wakes nobody; the sleeper looks for
+  // hints.
+  void hint() { hinted_ = true; }
   void ranks_changed() { raise(ranks_); }
   void stop() { raise(stopped_); }
 
@@ -24,7 +30,7 @@ class Alarm {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool hinted_ = false;
+  std::atomic<bool> hinted_ = false;
   bool ranks_ = false;
   bool stopped_ = false;
 };

@@ -117,7 +117,7 @@ uint32_t shapley_client_rank(shapley_client_t *client, const shapley_job_traits_
 
 /* ---- the scanning thread's clock ---------------------------------------------------------------------------------- */
 
-/* Something happened (priority_p_set, job_end): scan soon. Only sets a flag and signals. */
+/* Something happened (priority_p_set, job_end): scan soon. Only sets a flag: no system call. */
 void shapley_client_hint(shapley_client_t *client);
 
 enum shapley_wake { SHAPLEY_WAKE_TICK, SHAPLEY_WAKE_HINT, SHAPLEY_WAKE_RANKS, SHAPLEY_WAKE_STOP };

@@ -59,7 +59,10 @@ static void run_on_two_nodes(made_t* made) {
   made->resources.cpus = made->cpus;
   made->cpus[0] = 5;
   made->cpus[1] = 3;
-  made->resources.node_bitmap = bit_alloc(node_record_count);
+  static bitstr_t* bitmap;
+  if (!bitmap) bitmap = bit_alloc(node_record_count);
+  bit_clear_all(bitmap);
+  made->resources.node_bitmap = bitmap;
   bit_set(made->resources.node_bitmap, 1);
   bit_set(made->resources.node_bitmap, 3);
 }

@@ -221,7 +221,8 @@ void host_refresh_associations(void) {
   assoc_mgr_unlock(&locks);
 }
 
-/* The plugin's own symbols. It stays mapped after it was unloaded (-z nodelete), which is what makes a late call safe. */
+/* The plugin's own symbols. It stays mapped after it was unloaded (-z nodelete), which is what makes a late call safe.
+ */
 static void* plugin_symbol(const char* name) {
   void* plugin = dlopen(SHAPLEY_PLUGIN_FILE, RTLD_LAZY | RTLD_NOLOAD);
   if (!plugin) host_fail("the plugin is not mapped any more");

@@ -1,8 +1,10 @@
-/* A process that imitates slurmctld for the plugin: its symbols, its locks (Slurm's own locks.c), its job, node, partition and
- * association records, and the ways in which its threads change them. For running the real plugin under sanitizers.
+/* A process that imitates slurmctld for the plugin: its symbols, its locks (Slurm's own locks.c), its job, node,
+ * partition and association records, and the ways in which its threads change them. For running the real plugin under
+ * sanitizers.
  *
- * Every function here that changes or reads records takes the locks that slurmctld takes for the same purpose, and may be
- * called from any thread, unless said otherwise. Times are seconds since the epoch. Faults end the process with a line.
+ * Every function here that changes or reads records takes the locks that slurmctld takes for the same purpose, and may
+ * be called from any thread, unless said otherwise. Times are seconds since the epoch. Faults end the process with a
+ * line.
  */
 #ifndef SHAPLEY_HOST_CONTROLLER_H
 #define SHAPLEY_HOST_CONTROLLER_H
@@ -17,22 +19,24 @@ extern "C" {
 
 enum { k_host_organizations = 3 };
 
-/* Reads slurm.conf and makes nodes, partitions and associations; no job yet. Slurm's log goes to the file. Once a process. */
+/* Reads slurm.conf and makes nodes, partitions and associations; no job yet. Slurm's log goes to the file. Once a
+ * process. */
 void host_open(const char* slurm_conf, const char* log_path);
 /* Frees everything that host_open and the jobs hold. The plugin is unloaded. */
 void host_close(void);
 
-/* As slurmctld does at start and end: Slurm's own loader, then init() or fini(). No other thread is in a host_ function. */
+/* As slurmctld does at start and end: Slurm's own loader, then init() or fini(). No other thread is in a host_
+ * function. */
 void host_load_plugin(void);
 void host_unload_plugin(void);
 
 /* ---- what slurmctld's threads do ---------------------------------------------------------------- */
 
-/* One random act of an RPC or scheduler thread on a random job: submit, start, end, cancel, requeue, suspend, resume, hold,
- * release, clean nodes, purge, set down a node, sprio. `random` decides which. */
+/* One random act of an RPC or scheduler thread on a random job: submit, start, end, cancel, requeue, suspend, resume,
+ * hold, release, clean nodes, purge, set down a node, sprio. `random` decides which. */
 void host_act(uint64_t random);
-/* `scontrol reconfigure` as in 22.05: node and partition tables are built anew, in another order, under all write locks;
- * then the plugin's callback, under none. */
+/* `scontrol reconfigure` as in 22.05: node and partition tables are built anew, in another order, under all write
+ * locks; then the plugin's callback, under none. */
 void host_reconfigure(uint64_t random);
 /* The association manager's thread: account names move in memory under its write lock. */
 void host_refresh_associations(void);

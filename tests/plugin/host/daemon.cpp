@@ -92,7 +92,8 @@ std::map<std::uint32_t, protocol::JobRecord> Daemon::jobs() const {
 
 void Daemon::run() {
   while (!stopping_) {
-    if (readable(listener_.get())) serve(client::Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+    if (readable(listener_.get()))
+      serve(client::Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
   }
 }
 

@@ -1,5 +1,5 @@
-// A daemon that the plugin must bear: it answers as shapleyd does, or as nothing should. One thread; each connection has the
-// mood that comes next.
+// A daemon that the plugin must bear: it answers as shapleyd does, or as nothing should. One thread; each connection
+// has the mood that comes next.
 #pragma once
 
 #include <atomic>

@@ -7,8 +7,8 @@
 
 typedef __typeof__(*((job_record_t*)0)->details) details_t;
 
-/* Slurm's record first, so that a pointer to one is a pointer to the other. All of it is one piece of heap that is freed when
- * the job is purged: who reads it without the lock is caught. */
+/* Slurm's record first, so that a pointer to one is a pointer to the other. All of it is one piece of heap that is
+ * freed when the job is purged: who reads it without the lock is caught. */
 typedef struct {
   job_record_t record;
   details_t details;
@@ -201,7 +201,8 @@ static void place(host_job_t* job) {
   }
   for (uint32_t number = 0; number < k_host_nodes; number++)
     if (job->held_nodes >> number & 1)
-      length += (size_t)snprintf(job->nodes + length, sizeof(job->nodes) - length, "%sn%u", length ? "," : "", number + 1);
+      length +=
+          (size_t)snprintf(job->nodes + length, sizeof(job->nodes) - length, "%sn%u", length ? "," : "", number + 1);
   job->resources.nodes = job->nodes;
   job->resources.cpus = job->cpus;
   job->resources.nhosts = entry;
