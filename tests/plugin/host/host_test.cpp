@@ -194,41 +194,50 @@ TEST(PluginInHost, agrees_with_slurmctld_after_a_thousand_reconfigures_under_loa
   host_purge_everything();
 }
 
-// Every mood of the daemon in turn. After each life of the plugin the process holds what it held before the first.
+// One life of the plugin with a daemon of this mood, under load, until the daemon has been met; an RPC is still under
+// way when it ends.
+void live(Daemon& daemon, int round) {
+  daemon.set_mood(static_cast<Mood>(round % k_moods));
+  const std::uint64_t connections = daemon.connections(), submitted = host_submitted();
+  host_load_plugin();
+  {
+    const Load load(2);
+    EXPECT_TRUE(eventually([&] { return daemon.connections() > connections; }));
+    EXPECT_TRUE(eventually([&] { return host_submitted() > submitted + 3; }));
+    // What the unfriendly moods left in the spool is acknowledged once every turn, so that it does not grow for ever.
+    EXPECT_TRUE(daemon.mood() != Mood::good || eventually([&] { return daemon.snapshot_taken(); }));
+    if (round % 3 == 0) host_reconfigure(static_cast<std::uint64_t>(round));
+  }
+  std::atomic<bool> unloaded = false;
+  std::thread late([&] {
+    do host_late_call();
+    while (!unloaded);
+  });
+  host_unload_plugin();
+  unloaded = true;
+  late.join();
+  host_purge_everything();
+}
+
+// What the process holds after these lives, with the daemon gone.
+Holdings holdings_after(int lives) {
+  {
+    Daemon daemon(socket_path());
+    for (int round = 0; round < lives; ++round) live(daemon, round);
+  }
+  return {};
+}
+
+// After many lives of the plugin the process holds what it held after a few.
 TEST(PluginInHost, holds_nothing_after_a_hundred_restarts) {
-  Daemon daemon(socket_path());
-  const auto live = [&](int round) {
-    daemon.set_mood(static_cast<Mood>(round % k_moods));
-    const std::uint64_t connections = daemon.connections(), submitted = host_submitted();
-    host_load_plugin();
-    {
-      const Load load(2);
-      EXPECT_TRUE(eventually([&] { return daemon.connections() > connections; }));
-      EXPECT_TRUE(eventually([&] { return host_submitted() > submitted + 3; }));
-      // What the unfriendly moods left in the spool is acknowledged once every turn, so that it does not grow for ever.
-      EXPECT_TRUE(daemon.mood() != Mood::good || eventually([&] { return daemon.snapshot_taken(); }));
-      if (round % 3 == 0) host_reconfigure(static_cast<std::uint64_t>(round));
-    }
-    std::atomic<bool> unloaded = false;
-    std::thread late([&] {
-      do host_late_call();
-      while (!unloaded);
-    });
-    host_unload_plugin();
-    unloaded = true;
-    late.join();
-    host_purge_everything();
-  };
-  int round = 0;
-  for (; round < 2 * k_moods; ++round) live(round);  // what is allocated once and kept
-  const Holdings before;
-  for (const int last = round + rounds("SHAPLEY_HOST_RESTARTS", 100); round < last; ++round) live(round);
-  const Holdings after;
+  const Holdings before = holdings_after(2 * k_moods);
+  const Holdings after = holdings_after(rounds("SHAPLEY_HOST_RESTARTS", 100));
   EXPECT_EQ(after.descriptors, before.descriptors);
   EXPECT_EQ(after.threads, before.threads);
-  // Slurm's library and the fake daemon keep buffers of varying size; a leak of a record a restart would be far more.
+  // Slurm's library keeps buffers of varying size; a record lost in each life would be far more.
   EXPECT_LT(after.bytes, before.bytes + (64U << 10U));
 
+  Daemon daemon(socket_path());
   host_load_plugin();
   {
     const Load load(2);
