@@ -10,6 +10,7 @@
 #include "sim/axioms_command.hpp"
 #include "sim/compare_command.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/planning_cli.hpp"
 #include "sim/run_command.hpp"
 #include "sim/trace_command.hpp"
 
@@ -150,8 +151,9 @@ Action add_axioms(CLI::App& app) {
 int run_command_line(int argc, char** argv) {
   CLI::App app{"shapley-sim: every scheduling policy of the Shapley papers, over instances and traces"};
   app.require_subcommand(1);
-  const std::map<std::string, Action> actions{
+  std::map<std::string, Action> actions{
       {"run", add_run(app)}, {"compare", add_compare(app)}, {"trace", add_trace(app)}, {"axioms", add_axioms(app)}};
+  actions.merge(add_planning_commands(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -9,13 +9,14 @@ cd "$1"
 declare -A allowed=(
   [common/base]=""
   [common/fairness]="base"
+  [common/planning]="base"
   [common/workload]="base fairness"
   [common/ledger]="base fairness"
   [common/config]="base fairness"
   [common/protocol]="base"
   [daemon]="base fairness ledger config protocol"
-  [ctl]="base fairness ledger protocol config"
-  [sim]="base fairness workload ledger"
+  [ctl]="base fairness ledger protocol config planning"
+  [sim]="base fairness workload ledger planning"
   [plugin/client]="base protocol"
   [plugin]="plugin/client"
 )
@@ -49,7 +50,7 @@ while IFS= read -r file; do
   while IFS= read -r header; do
     layer=${header%/*}
     case "$layer" in
-      base | fairness | workload | ledger | config | protocol | daemon | daemon/* | ctl | ctl/* | sim | sim/* | plugin | plugin/*)
+      base | fairness | planning | workload | ledger | config | protocol | daemon | daemon/* | ctl | ctl/* | sim | sim/* | plugin | plugin/*)
         ok=0
         for name in "$own" ${allowed[$folder]}; do [[ $layer == "$name" || $layer == "$name"/* ]] && ok=1; done
         [[ $own == plugin/client && $layer == plugin ]] && ok=0
