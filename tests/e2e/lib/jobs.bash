@@ -15,7 +15,7 @@ submit() {
 close_queue() { scontrol update PartitionName=main State=DOWN; }
 open_queue() { scontrol update PartitionName=main State=UP; }
 
-queue_empty() { test -z "$(squeue -h -t all -o '%A %T' | grep -vE 'COMPLETED|CANCELLED|FAILED|TIMEOUT|NODE_FAIL|DEADLINE|OUT_OF_MEMORY')"; }
+queue_empty() { test -z "$(squeue -h -t all -o '%A %T' | grep -vE 'COMPLETED|CANCELLED|FAILED|TIMEOUT|NODE_FAIL|DEADLINE|OUT_OF_MEMORY|PREEMPTED')"; }
 job_state() { scontrol -o show job "$1" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p' | head -n 1; }
 job_is() { test "$(job_state "$1")" = "$2"; }
 job_field() { scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p" | head -n 1; }
@@ -25,6 +25,6 @@ wait_drained() { wait_until "${1:-60}" queue_empty; }
 
 # start_order: "TIME JOB_ID" of every start, in slurmctld's own order (its log; several starts share a second elsewhere).
 start_order() {
-  sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_now: Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \4/p' \
+  sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_[a-z]+: Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \4/p' \
     "$CLUSTER_DIR/log/slurmctld.log"
 }

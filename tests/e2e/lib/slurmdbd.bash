@@ -55,7 +55,7 @@ CONF
   daemon_start slurmdbd env MYSQL_UNIX_PORT="$data/sock" slurmdbd -D &&
     daemon_ready 30 slurmdbd sacctmgr -n -P list cluster || return 1
   database_accounts | sacctmgr -i >"$CLUSTER_DIR/log/sacctmgr.out" 2>&1
-  test -n "$(sacctmgr -n -P list cluster format=cluster)" || { tail -n 5 "$CLUSTER_DIR/log/sacctmgr.out" >&2; return 1; }
+  ! grep -q 'error:' "$CLUSTER_DIR/log/sacctmgr.out" || { tail -n 5 "$CLUSTER_DIR/log/sacctmgr.out" >&2; return 1; }
 }
 
 database_stop() { daemon_stop slurmdbd && daemon_stop mariadb; }
