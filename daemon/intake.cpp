@@ -10,10 +10,11 @@ namespace shapley::daemon {
 Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits)
     : books_(books), rules_(rules), limits_(limits), known_until_(last_observed) {}
 
-void Intake::begin_session(std::uint64_t instance, Duration interval) {
+void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age) {
   end_session();
   instance_ = instance;
   interval_ = interval;
+  min_job_age_ = min_job_age;
   batch_sequence_ = acknowledged(instance);
 }
 
@@ -90,7 +91,8 @@ Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
   for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_node(frame.nodes[cursor_ - begin], at, now));
   begin = end;
   end += frame.gone.size();
-  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_gone(JobId{frame.gone[cursor_ - begin]}, alive, now));
+  for (; cursor_ < end; ++cursor_)
+    SHAPLEY_TRY(read_gone(JobId{frame.gone[cursor_ - begin]}, alive, Departure::purged, now));
   begin = end;
   end += frame.gone_nodes.size();
   for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_gone_node(frame.gone_nodes[cursor_ - begin], at, now));
@@ -103,6 +105,9 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
   SHAPLEY_TRY(flush(now));
   if (snapshot_ && !absent_) {
     absent_.emplace();
+    // An older record that still waits to be told from others must not bring back what is gone.
+    std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->jobs.contains(entry.first); });
+    std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->nodes.contains(entry.first); });
     for (const JobId job : books_.state().jobs_with_open_segments()) {
       if (!snapshot_->jobs.contains(job)) absent_->gone.push_back(job.value);
     }
@@ -114,13 +119,22 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
     const Instant at{frame.observed_at};
     // Nobody looked between the last observation before the snapshot and the snapshot.
     const Instant alive = snapshot_ && snapshot_->known_until ? *snapshot_->known_until : k_beginning_of_time;
-    for (const std::uint32_t job : absent_->gone) SHAPLEY_TRY(read_gone(JobId{job}, alive, now));
+    const Departure departure = departure_at(at);
+    for (const std::uint32_t job : absent_->gone) SHAPLEY_TRY(read_gone(JobId{job}, alive, departure, now));
     for (const std::string& node : absent_->gone_nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
   }
   absent_.reset();
   snapshot_.reset();
   complete(frame.sequence, Instant{frame.observed_at});
   return {};
+}
+
+Departure Intake::departure_at(Instant snapshot_at) const {
+  // What was alive when the books were last complete cannot have ended and been purged since, if that is less than
+  // MinJobAge ago; Slurm's times are whole seconds, so one is lost on either side.
+  const bool too_early_to_purge =
+      snapshot_ && snapshot_->known_until && snapshot_at - *snapshot_->known_until + Duration{2} <= min_job_age_;
+  return too_early_to_purge ? Departure::forgotten : Departure::purged;
 }
 
 Instant Intake::last_alive(Instant observed_at) const {
@@ -148,11 +162,11 @@ Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant obser
   return {};
 }
 
-Expected<void> Intake::read_gone(JobId job, Instant last_alive, Instant now) {
+Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure departure, Instant now) {
   SHAPLEY_TRY(flush_before(job, now));
   unsettled_jobs_.erase(job);
   seen_.erase(job);
-  Observation observation = observe_gone(books_.state(), job, last_alive);
+  Observation observation = observe_gone(books_.state(), job, last_alive, departure);
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));
   return {};

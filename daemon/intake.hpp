@@ -37,8 +37,9 @@ class Intake {
   // `books` and `rules` must outlive the intake. `last_observed`: until when the books are known to be complete.
   Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits);
 
-  // A feeder's life on one connection. `interval`: the longest time between two of its scans.
-  void begin_session(std::uint64_t instance, Duration interval);
+  // A feeder's life on one connection. `interval`: the longest time between two of its scans; `min_job_age`: how long
+  // slurmctld keeps the record of a job that ended, 0: not known.
+  void begin_session(std::uint64_t instance, Duration interval, Duration min_job_age);
   void end_session();
 
   void receive(FeederFrame frame);
@@ -80,7 +81,8 @@ class Intake {
   [[nodiscard]] Expected<void> read(const protocol::Observations& frame, Instant now);
   [[nodiscard]] Expected<void> read(const protocol::SnapshotEnd& frame, Instant now);
   [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& record, Instant observed_at, Instant now);
-  [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Instant now);
+  [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
+  [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
   [[nodiscard]] Expected<void> read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone_node(const std::string& node, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> flush(Instant now);
@@ -100,6 +102,7 @@ class Intake {
 
   std::uint64_t instance_ = 0;
   Duration interval_;
+  Duration min_job_age_;
   std::deque<FeederFrame> inbox_;
   std::size_t cursor_ = 0;  // items of the first frame that are done
   std::optional<Snapshot> snapshot_;

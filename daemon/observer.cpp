@@ -143,14 +143,17 @@ class JobObserver {
     settle_since_pivot(facts, run, scan_.at, at_end);
   }
 
+  // Every requeue raises Slurm's count of restarts. Where there was none, a run of which the record knows nothing is
+  // one that slurmctld forgot (killed before it saved the start, or even the job, whose number another one got then).
+  [[nodiscard]] bool was_requeued() const { return record_.restart_count > 0; }
+
   // A run that is open although a later one began: requeued at the new submit time. If the submit time lies before the
-  // run, the job was never requeued: slurmctld forgot the first start (killed before it saved it, or nodes had to boot
-  // first).
+  // run, the job was never requeued: slurmctld forgot the first start, or nodes had to boot first.
   void end_superseded_run(Instant start, Instant next_start) {
     RunWriter run = writer(start);
     const Instant submit{record_.submit_time};
     if (!run.is_open()) return;
-    if (submit >= run.open_begin()) {
+    if (submit >= run.open_begin() && was_requeued()) {
       run.close(std::min(submit, next_start), CloseReason::requeued);
     } else {
       run.retract(scan_.at);
@@ -175,7 +178,7 @@ class JobObserver {
     if (!run.is_open() || scan_.at < run.open_begin()) return;
     std::optional<Instant> end;
     for (const Instant candidate : {Instant{record_.end_time}, Instant{record_.submit_time}}) {
-      const bool fits = candidate >= run.open_begin() && candidate <= scan_.at;
+      const bool fits = candidate >= run.open_begin() && candidate <= scan_.at && was_requeued();
       if (fits) end = std::min(end.value_or(candidate), candidate);
     }
     if (end) {
@@ -280,13 +283,21 @@ Observation observe_job(const fairness::State& books, const JobRecord& record, S
   return JobObserver(books, record, scan, rules, past).observe();
 }
 
-Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive) {
+Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive, Departure departure) {
   Observation out;
   const fairness::JobMemory* memory = books.find_job(job);
   if (memory == nullptr) return out;
   for (const fairness::SegmentKey& key : memory->segments) {
     const fairness::LiveSegment* live = books.find_segment(key);
     if (live == nullptr || live->end) continue;
+    if (departure == Departure::forgotten && key.kind == SegmentKind::run) {
+      out.warnings.push_back(
+          fmt::format("observer: job {}: slurmctld forgot it; its run since {}, which Slurm's own records do not have "
+                      "either, is taken back",
+                      job.value, live->opened.begin.value));
+      RunWriter(books, {}, {.job = job, .start = key.anchor, .organization = {}}, out.events).retract(last_alive);
+      continue;
+    }
     const Instant end = std::max(live->opened.begin, last_alive);
     out.events.emplace_back(fairness::SegmentClosed{key, end, CloseReason::vanished, ""});
     if (key.kind == SegmentKind::run) {

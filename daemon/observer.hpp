@@ -49,9 +49,14 @@ struct Scan {
 [[nodiscard]] Observation observe_job(const fairness::State& books, const protocol::JobRecord& record, Scan scan,
                                       const ReadingRules& rules, const std::vector<PastSegment>& past = {});
 
+// Why slurmctld no longer has a job. `purged`: it ended and its record was purged before anybody looked. `forgotten`:
+// slurmctld was killed before it saved that the job existed; its own records never mention the run.
+enum class Departure { purged, forgotten };
+
 // A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
-// there, so that nobody is charged for time that nobody saw.
-[[nodiscard]] Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive);
+// there, so that nobody is charged for time that nobody saw; the open run of a forgotten job is taken back.
+[[nodiscard]] Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive,
+                                       Departure departure = Departure::purged);
 
 // One node. `last_change` is the instant of its last CapacityChanged, if the caller knows it.
 [[nodiscard]] Observation observe_node(const fairness::State& books, const protocol::NodeRecord& record,

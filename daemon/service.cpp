@@ -76,7 +76,8 @@ Expected<void> Service::reload(Site site, Instant now) {
 
 void Service::begin_session(const protocol::Hello& hello, Instant now) {
   constexpr std::int64_t k_ms = 1000;
-  intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms});
+  intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms},
+                         Duration{hello.min_job_age_s});
   feeder_ = Feeder{true, hello, now};
 }
 

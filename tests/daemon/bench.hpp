@@ -57,8 +57,8 @@ class Bench {
   Observation see(const protocol::JobRecord& record, std::int64_t at, std::int64_t previous = 0) {
     return taken(observe_job(state, record, {.at = Instant{at}, .previous = Instant{previous}}, rules_));
   }
-  Observation see_gone(std::uint32_t job, std::int64_t last_alive) {
-    return taken(observe_gone(state, JobId{job}, Instant{last_alive}));
+  Observation see_gone(std::uint32_t job, std::int64_t last_alive, Departure departure = Departure::purged) {
+    return taken(observe_gone(state, JobId{job}, Instant{last_alive}, departure));
   }
 
   // The run segments of job 7 as text: "[100,160) n1:1 n2:2; [200,...) n1:1"; in order of their begin.

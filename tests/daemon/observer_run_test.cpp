@@ -332,6 +332,30 @@ TEST(ObserverRun, AJobThatIsGoneEndsWhereItWasLastKnownAlive) {
   EXPECT_TRUE(bench.see_gone(7, 150).events.empty());
 }
 
+TEST(ObserverRun, ARunOfAJobThatSlurmctldForgotIsTakenBack) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(pending_again(150), 152);
+  bench.see(running(280), 281);
+  const Observation seen = bench.see_gone(7, 290, Departure::forgotten);
+  EXPECT_EQ(bench.runs(), "[120,150) n1:1");  // an earlier run, which Slurm recorded, stays
+  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(seen.warnings.size(), 1U);
+  EXPECT_FALSE(bench.anything_open());
+}
+
+TEST(ObserverRun, AnotherJobWithTheNumberOfAForgottenOneTakesItsRunBack) {
+  for (const bool waits : {true, false}) {
+    Bench bench;
+    bench.see(running(120), 121);
+    JobRecord other = waits ? record_of(JobState::pending) : running(160);
+    other.submit_time = 150;
+    other.wait = protocol::WaitReason::other;
+    bench.see(other, 170);
+    EXPECT_EQ(bench.runs(), waits ? "" : "[160,...) n1:1");
+  }
+}
+
 TEST(ObserverRun, GoneBeforeItsBeginIsClampedToIt) {
   Bench bench;
   bench.see(running(120), 121);

@@ -166,6 +166,7 @@ TEST(ObserverWait, AfterARequeueItWaitsAgain) {
   JobRecord again = waiting();
   again.submit_time = 150;
   again.eligible_time = 150;
+  again.restart_count = 1;
   bench.see(again, 153, 121);
   EXPECT_EQ(bench.runs(), "[120,150) n1:1");
   EXPECT_EQ(bench.waits(), "[100,120) 1; [150,...) 1");
