@@ -1,0 +1,58 @@
+# Slurm's own records (jobcomp/filetxt) against the ledger while jobs go on: every run that Slurm has recorded must be in the books, and
+# every run that the books call over must be in Slurm's records, to the second and the processor. Plain awk and sqlite3, none of our code. To be
+# sourced after tests/e2e/lib/books.bash.
+#
+# Three things are as they must be although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
+# of $CLUSTER_DIR/lost are called losses:
+#   twice      Slurm recorded two ends of one run: the first after the state that a later loss went back to, and before that loss
+#   forgotten  a run that began after that state and whose end fell into the blind part of the loss: neither slurmctld nor the plugin knew it
+#              afterwards; jobcomp alone does
+#   requeued   a run that ended in a requeue within the blind part of a loss: slurmctld keeps only the times of a job's last run
+
+# read_records: $CLUSTER_DIR/records = "JOB START END PROCESSORS ACCOUNT STATE LINE NODES" of every run recorded so far, nodes as n1,n3,n4.
+read_records() {
+  awk '
+    function expand(list,    body, parts, n, i, range, k, result) {
+      if (list !~ /^n\[/) return list
+      body = substr(list, 3, length(list) - 3)
+      n = split(body, parts, ",")
+      for (i = 1; i <= n; ++i) {
+        if (split(parts[i], range, "-") == 1) range[2] = range[1]
+        for (k = range[1]; k <= range[2]; ++k) result = result (result == "" ? "" : ",") "n" k
+      }
+      return result
+    }
+    {
+      delete field
+      for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown" && field["StartTime"] != field["EndTime"])
+        print field["JobId"], field["StartTime"], field["EndTime"], field["ProcCnt"], field["Account"], field["JobState"], FNR,
+          expand(field["NodeList"])
+    }' "$CLUSTER_JOBCOMP" >"$CLUSTER_DIR/records"
+}
+
+# remember_seconds: "JOB START SECONDS" of every finished job that slurmctld has or had, the last word on each: its run time without
+# suspensions, which jobcomp/filetxt does not know. (A killed slurmctld may have forgotten a suspension.)
+remember_seconds() {
+  { cat "$CLUSTER_DIR/seconds"; finished_seconds; } | awk '{ last[$1 " " $2] = $0 } END { for (key in last) print last[key] }' \
+    >"$CLUSTER_DIR/seconds.new" && mv "$CLUSTER_DIR/seconds.new" "$CLUSTER_DIR/seconds"
+}
+finished_seconds() {
+  scontrol -o show jobs | awk '{
+      delete field
+      for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
+      if (field["NodeList"] == "(null)" || field["JobState"] ~ /RUNNING|SUSPENDED|PENDING/) next
+      n = split(field["RunTime"], part, /[-:]/)
+      print field["JobId"], field["StartTime"], (n > 3 ? part[1] * 86400 : 0) + part[n - 2] * 3600 + part[n - 1] * 60 + part[n]
+    }'
+}
+
+# compare_now: one line for every difference, "excused KIND LINE" for every record that is excused, "compared N" at the end.
+compare_now() {
+  local dir=$CLUSTER_DIR
+  touch "$dir/lost" "$dir/seconds"
+  squeue -h -t RUNNING,SUSPENDED -o '%A %S' >"$dir/active" || return 1
+  read_records
+  remember_seconds || return 1
+  (cd "$dir" && sqlite3 -separator ' ' :memory: ".read $faults_lib/compare.sql" 2>&1)
+}

@@ -1,0 +1,65 @@
+-- See compare.bash. Run by it in an empty database, with the files of the current directory and the ledger beside them.
+CREATE TABLE lines (job INT, start TEXT, end TEXT, processors INT, account TEXT, state TEXT, line INT, nodes TEXT);
+CREATE TABLE active_text (job INT, start TEXT);
+CREATE TABLE loss (saved INT, blind INT, until INT);
+CREATE TABLE seconds_text (job INT, start TEXT, seconds INT);
+.import records lines
+.import active active_text
+.import lost loss
+.import seconds seconds_text
+ATTACH 'file:ledger/ledger.db?mode=ro' AS ledger;
+
+CREATE TABLE slurm AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, processors, account,
+  nodes, state, line FROM lines;
+CREATE TABLE active AS SELECT job, CAST(strftime('%s', start) AS INT) AS start FROM active_text;
+CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, seconds FROM seconds_text;
+-- What was suspended from its first second to its last held nothing.
+DELETE FROM slurm WHERE (job, start, 0) IN (SELECT job, start, seconds FROM counted);
+
+-- One row a run. What slurmctld holds for running is not over, whatever the books say of it so far.
+CREATE TABLE parts AS
+  SELECT s.job, s.anchor, s.ordinal, s.organization, s.begin, s.end, s.processors, group_concat(n.node) AS nodes, SUM(n.processors) AS on_nodes
+  FROM ledger.segments s JOIN (SELECT * FROM ledger.segment_nodes ORDER BY node) n USING (kind, job, anchor, ordinal)
+  WHERE s.kind = 'run' AND s.retracted IS NULL GROUP BY s.job, s.anchor, s.ordinal;
+CREATE TABLE books AS
+  SELECT job, anchor, MIN(begin) AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
+         SUM(end - begin) AS seconds, COUNT(*) - COUNT(end) AS unfinished
+  FROM parts GROUP BY job, anchor, processors, nodes HAVING COUNT(end) < COUNT(*) OR SUM(end - begin) > 0;
+CREATE INDEX books_by_job ON books (job, start);
+CREATE INDEX slurm_by_job ON slurm (job, start);
+DELETE FROM books WHERE (job, anchor) IN (SELECT job, start FROM active);
+
+-- A run resumed in the very second it ended may have no segment there; its run time is compared below all the same.
+UPDATE books SET end = (SELECT s.end FROM slurm s WHERE s.job = books.job AND s.start = books.start AND s.end > books.end)
+  WHERE EXISTS (SELECT 1 FROM slurm s JOIN counted c USING (job, start)
+    WHERE s.job = books.job AND s.start = books.start AND s.end > books.end AND c.seconds < s.end - s.start);
+
+CREATE TABLE slurm_only AS SELECT * FROM slurm
+  WHERE (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM books);
+CREATE TABLE excused AS
+  SELECT DISTINCT 'twice' AS kind, o.line FROM slurm_only o JOIN slurm s ON s.job = o.job AND s.start = o.start AND s.end <> o.end AND s.nodes = o.nodes
+    WHERE (s.job, s.start, s.end, s.processors, s.account, s.nodes) IN (SELECT job, start, end, processors, account, nodes FROM books)
+      AND EXISTS (SELECT 1 FROM loss WHERE MIN(s.end, o.end) BETWEEN saved - 1 AND until);
+-- Its second end is yet to come: slurmctld holds it for running.
+INSERT INTO excused SELECT 'twice', line FROM slurm_only o
+  WHERE line NOT IN (SELECT line FROM excused) AND (job, start) IN (SELECT job, start FROM active)
+    AND EXISTS (SELECT 1 FROM loss WHERE o.end BETWEEN saved - 1 AND until);
+INSERT INTO excused SELECT 'forgotten', line FROM slurm_only o
+  WHERE line NOT IN (SELECT line FROM excused) AND EXISTS (SELECT 1 FROM loss WHERE o.start >= saved - 1 AND o.end BETWEEN blind AND until);
+INSERT INTO excused SELECT 'requeued', line FROM slurm_only o
+  WHERE line NOT IN (SELECT line FROM excused) AND o.state = 'PENDING' AND EXISTS (SELECT 1 FROM loss WHERE o.end BETWEEN blind AND until);
+
+SELECT 'Slurm only: line', line, 'job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes, state
+  FROM slurm_only WHERE line NOT IN (SELECT line FROM excused);
+SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM books
+  WHERE unfinished = 0
+    AND (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM slurm);
+SELECT 'open in the ledger only: job', job, datetime(start, 'unixepoch') FROM books WHERE unfinished > 0;
+SELECT 'wrong run time: job', b.job, datetime(b.start, 'unixepoch'), 'ledger', b.seconds, 'Slurm', COALESCE(c.seconds, b.end - b.start)
+  FROM books b LEFT JOIN counted c ON c.job = b.job AND c.start = b.start
+  WHERE b.unfinished = 0 AND b.seconds IS NOT COALESCE(c.seconds, b.end - b.start);
+SELECT 'overlap: job', a.job, datetime(a.begin, 'unixepoch') FROM parts a JOIN parts b
+  ON a.job = b.job AND (a.anchor, a.ordinal) < (b.anchor, b.ordinal) AND b.begin < a.end AND a.begin < b.end;
+SELECT 'processors do not add up: job', job, processors, on_nodes FROM parts WHERE processors IS NOT on_nodes;
+SELECT 'excused', kind, line FROM excused;
+SELECT 'compared', COUNT(*) FROM slurm WHERE line NOT IN (SELECT line FROM excused);
