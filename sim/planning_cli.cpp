@@ -5,6 +5,7 @@
 
 #include "sim/exit_code.hpp"
 #include "sim/plan_command.hpp"
+#include "sim/workflow_command.hpp"
 
 namespace shapley::sim {
 
@@ -26,10 +27,26 @@ Action add_plan(CLI::App& app) {
   };
 }
 
+Action add_workflow(CLI::App& app) {
+  static const std::map<std::string, bool> k_switch{{"on", true}, {"off", false}};
+  const auto arguments = std::make_shared<WorkflowArguments>();
+  CLI::App* command = app.add_subcommand("workflow", "one step of the workflow fairness loop");
+  command->add_option("--instance", arguments->instance, "JSON file with tau and workflows")->required();
+  command->add_option("--mode", arguments->mode,
+                      "phases_upper_median (default), phases_mid_median, elapsed_only_upper_median");
+  command->add_option("--relative-duration", arguments->relative_duration, "on (default) or off: T^ is 1")
+      ->transform(CLI::CheckedTransformer(k_switch));
+  command->add_flag("--json", arguments->json, "print JSON instead of text");
+  return [arguments]() -> Expected<int> {
+    SHAPLEY_TRY(workflow_command(*arguments, std::cout));
+    return k_exit_done;
+  };
+}
+
 }  // namespace
 
 std::map<std::string, Action> add_planning_commands(CLI::App& app) {
-  return {{"plan", add_plan(app)}};
+  return {{"plan", add_plan(app)}, {"workflow", add_workflow(app)}};
 }
 
 }  // namespace shapley::sim

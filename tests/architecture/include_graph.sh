@@ -10,13 +10,14 @@ declare -A allowed=(
   [common/base]=""
   [common/fairness]="base"
   [common/planning]="base"
+  [common/workflow]="base"
   [common/workload]="base fairness"
   [common/ledger]="base fairness"
   [common/config]="base fairness"
   [common/protocol]="base"
-  [daemon]="base fairness ledger config protocol"
+  [daemon]="base fairness ledger config protocol workflow"
   [ctl]="base fairness ledger protocol config planning"
-  [sim]="base fairness workload ledger planning"
+  [sim]="base fairness workload ledger planning workflow"
   [plugin/client]="base protocol"
   [plugin]="plugin/client"
 )
@@ -50,7 +51,7 @@ while IFS= read -r file; do
   while IFS= read -r header; do
     layer=${header%/*}
     case "$layer" in
-      base | fairness | planning | workload | ledger | config | protocol | daemon | daemon/* | ctl | ctl/* | sim | sim/* | plugin | plugin/*)
+      base | fairness | planning | workflow | workload | ledger | config | protocol | daemon | daemon/* | ctl | ctl/* | sim | sim/* | plugin | plugin/*)
         ok=0
         for name in "$own" ${allowed[$folder]}; do [[ $layer == "$name" || $layer == "$name"/* ]] && ok=1; done
         [[ $own == plugin/client && $layer == plugin ]] && ok=0
