@@ -10,6 +10,7 @@
 #include "sim/axioms_command.hpp"
 #include "sim/compare_command.hpp"
 #include "sim/exit_code.hpp"
+#include "sim/experiment_command.hpp"
 #include "sim/planning_cli.hpp"
 #include "sim/run_command.hpp"
 #include "sim/trace_command.hpp"
@@ -146,13 +147,38 @@ Action add_axioms(CLI::App& app) {
   };
 }
 
+Action add_experiment(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("experiment", "the experiments of the papers, beside their numbers");
+  auto arguments = std::make_shared<ExperimentArguments>();
+  command->add_option("name", arguments->name, "table1, table2, figure10, utilization or speed")
+      ->required()
+      ->check(CLI::IsMember(experiment_names()));
+  command->add_option("--traces", arguments->traces, "folder of the archive's traces ($SHAPLEY_TRACES)");
+  command->add_option("--only", arguments->only, "of these traces only, e.g. LPC-EGEE,RICC")->delimiter(',');
+  command->add_option("--trace", arguments->trace, "this one trace instead; \"excerpt\" is the embedded one");
+  command->add_option("--windows", arguments->windows, "windows per trace (100; speed: 5)")->check(CLI::PositiveNumber);
+  command->add_option("--length", arguments->length, "length of a window in seconds")->check(CLI::PositiveNumber);
+  command->add_option("--organizations", arguments->organizations, "organizations; figure10 and speed take several")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 32));
+  command->add_option("--policies", arguments->policies, "other policies than the preset's")->delimiter(',');
+  command->add_option("--seed", arguments->seed, "seed (1)");
+  command->add_option("--threads", arguments->threads, "threads (one per core)");
+  command->add_flag("--json", arguments->json, "print JSON instead of tables");
+  command->add_option("--plot", arguments->plot, "folder for plots (SVG)");
+  return [=] { return run_experiment(*arguments, std::cout); };
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"shapley-sim: every scheduling policy of the Shapley papers, over instances and traces"};
   app.require_subcommand(1);
-  std::map<std::string, Action> actions{
-      {"run", add_run(app)}, {"compare", add_compare(app)}, {"trace", add_trace(app)}, {"axioms", add_axioms(app)}};
+  std::map<std::string, Action> actions{{"run", add_run(app)},
+                                        {"compare", add_compare(app)},
+                                        {"trace", add_trace(app)},
+                                        {"experiment", add_experiment(app)},
+                                        {"axioms", add_axioms(app)}};
   actions.merge(add_planning_commands(app));
   try {
     app.parse(argc, argv);

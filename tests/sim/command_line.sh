@@ -38,6 +38,22 @@ ends 0 '' "$sim" run "${window[@]}" --window 3 --policy shapley_rate,fcfs --csv 
 ends 0 '' "$sim" run "${window[@]}" --policy fcfs --batsim-jobs "$dir/jobs.csv"
 head -1 "$dir/jobs.csv" | grep -q '^job_id,.*,metadata$'
 
+# The presets, shrunk; without a trace they run on generated jobs and say so.
+traces=${SHAPLEY_TRACES:-}
+unset SHAPLEY_TRACES
+ends 0 '' "$sim" experiment table1 --windows 2 --organizations 3 --policies rand,fcfs
+grep -q 'These jobs are generated' "$dir/out" || die "a generated workload is not named as one"
+ends 0 '' "$sim" experiment table2 --windows 2 --length 60000 --organizations 3 --policies rand,direct_contr --json
+jq -e '.traces[0].trace == "generated" and (.traces[0].windows | length) == 2' "$dir/out" >/dev/null
+ends 0 '' "$sim" experiment figure10 --trace excerpt --windows 2 --length 8000 --organizations 2,3
+grep -q 'k = 3' "$dir/out" || die "figure10 has no column for k = 3"
+ends 0 '' "$sim" experiment utilization --windows 2 --length 30000 --json
+jq -e '[.traces[].policies[].worst] | min >= 0.75 and max <= 1' "$dir/out" >/dev/null ||
+  die "utilization leaves the bounds of Theorem 6.2"
+ends 0 '' "$sim" experiment speed --windows 1 --length 30000 --organizations 3 --json
+jq -e '.events_per_second.ref["3"] > 0' "$dir/out" >/dev/null
+ends 1 'holds none of the traces' "$sim" experiment table1 --traces "$dir"
+ends 2 'table3 not in' "$sim" experiment table3
 printf '1 2 3\n' >"$dir/bad.swf"
 ends 1 'bad.swf: line 1: expected 18 columns, found 3.*--malformed skip' "$sim" trace --trace "$dir/bad.swf"
 ends 1 'holds no job' "$sim" trace --trace "$dir/bad.swf" --malformed skip
@@ -62,10 +78,12 @@ else
 fi
 
 # The traces of the archive, when somebody has them.
-lpc=$(ls "${SHAPLEY_TRACES:-/nonexistent}"/LPC-EGEE*.swf* 2>/dev/null | head -1 || true)
+lpc=$(ls "${traces:-/nonexistent}"/LPC-EGEE*.swf* 2>/dev/null | head -1 || true)
 if [[ -n $lpc ]]; then
   ends 0 '' "$sim" trace --trace "$lpc" --processors 70
   grep -q 'left out *14194: no user' "$dir/out" || die "LPC-EGEE: another number of records without a user"
+  ends 0 '' "$sim" experiment table1 --traces "$traces" --only LPC-EGEE --windows 5 --policies rand
+  grep -qE '^rand .* 8 \+- 21' "$dir/out" || die "the papers' number is missing"
 else
   echo "SHAPLEY_TRACES=DIR holds no LPC-EGEE trace: not tried"
 fi
