@@ -156,7 +156,12 @@ TEST_F(ProcessTest, SighupReloadsAndRefusesAFaultyFile) {
   write_configuration("organizations: [");
   daemon->signal(SIGHUP);
   EXPECT_TRUE(eventually([&] { return logged().find("the running configuration stays") != std::string::npos; }));
-  EXPECT_EQ(connect({})->ask(R"({"request":"status"})")["daemon"]["mode"], "observe");
+  const auto status = connect({})->ask(R"({"request":"status"})");
+  EXPECT_EQ(status["daemon"]["mode"], "observe");
+  EXPECT_EQ(status["ranks_act"], false);
+  for (const auto& organization : status["organizations"]) {
+    EXPECT_EQ(organization["would_rank"], organization["rank"]) << "nothing has happened since the ranks were computed";
+  }
 }
 
 TEST_F(ProcessTest, ASecondDaemonIsRefused) {

@@ -143,6 +143,21 @@ static void test_the_stock_plugin_computes_what_is_not_stored(void) {
   CHECK_EQ(stock_calls, 2);
 }
 
+/* As shapley_part_priorities finds them. */
+static void give_part_priorities(job_record_t* record, uint32_t* priorities) {
+#if SHAPLEY_SLURM_AT_LEAST(25, 5, 1) || (SHAPLEY_SLURM_AT_LEAST(24, 11, 7) && !SHAPLEY_SLURM_AT_LEAST(25, 5, 0))
+  static __typeof__(*record->prio_mult) parts;
+  parts.priority_array = priorities;
+  record->prio_mult = &parts;
+#elif SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
+  static __typeof__(*record->part_prio) parts;
+  parts.priority_array = priorities;
+  record->part_prio = &parts;
+#else
+  record->priority_array = priorities;
+#endif
+}
+
 /* Where the stock plugin cannot be called, the rank is added to each partition's priority. */
 static void test_several_partitions_without_the_stock_plugin(void) {
   made_t made;
@@ -151,7 +166,7 @@ static void test_several_partitions_without_the_stock_plugin(void) {
   uint32_t priorities[] = {1250, 1450, 1};
   made.record.part_ptr_list = list_create(NULL);
   for (size_t i = 0; i < 3; i++) list_append(made.record.part_ptr_list, &parts[i]);
-  made.record.priority_array = priorities;
+  give_part_priorities(&made.record, priorities);
   stock_away = true;
   CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 20000));
   CHECK_EQ(made.record.priority, 21250);

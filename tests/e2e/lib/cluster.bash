@@ -71,7 +71,7 @@ daemon_signal() { kill "-$2" "$(daemon_pid "$1")"; }
 daemon_stop() {
   daemon_runs "$1" || return 0
   daemon_signal "$1" TERM
-  daemon_signal "$1" CONT 2>/dev/null
+  daemon_signal "$1" CONT 2>/dev/null || true  # it may have ended already
   wait_until 15 daemon_gone "$1" && return 0
   say "$1 did not end after SIGTERM: killed"
   daemon_signal "$1" KILL
