@@ -28,8 +28,9 @@ enum {
   k_rest_factor_min = 4,
   /* Look this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
   k_look_at_least_ms = 5000,
-  /* One hold of the job write lock ends at the first look at the clock after this; 64 jobs take about 0.1 ms. */
-  k_write_hold_max_us = 9000,
+  /* One hold of the job write lock ends at the first look at the clock after this; 64 jobs take about 0.1 ms. Half of the
+   * 10 ms that a hold may last: the kernel may take the processor away in its midst. */
+  k_write_hold_max_us = 5000,
   k_write_pause_ms = 20,
   k_jobs_between_clock_looks = 64,
   /* Ranks that slurmctld recovered with its jobs hold this long without word from shapleyd. */
@@ -259,6 +260,7 @@ static size_t rewrite_some(size_t* next, int64_t* longest_hold_us) {
   if (changed) last_job_update = time(NULL);
   int64_t held_us = monotonic_us() - locked_us;
   unlock_slurmctld(locks);
+  debug2("%s: held the job lock for writing for %" PRId64 " us", plugin_type, held_us);
   *longest_hold_us = max_of(*longest_hold_us, held_us);
   return changed;
 }
@@ -268,7 +270,7 @@ static bool rewrite_all(void) {
   size_t changed = 0;
   int64_t longest_hold_us = 0;
   for (size_t next = 0; next < scanner.rewrites_count;) {
-    if (next) sleep_ms(k_write_pause_ms); /* others have the lock two thirds of the time */
+    if (next) sleep_ms(k_write_pause_ms); /* others have the lock four fifths of the time */
     if (atomic_load(&stopping)) return false;
     changed += rewrite_some(&next, &longest_hold_us);
   }

@@ -1,7 +1,7 @@
 /* The plugin's own thread inside slurmctld: looks at the job list, hands changes to the client, re-asserts priorities.
  *
  * It is woken by the clock, by a hint (a submission, an end) or by new ranks. One look takes slurmctld's read locks
- * once; priorities are written in holds of the job write lock of at most 10 ms with pauses between. No I/O happens
+ * once; priorities are written in holds of the job write lock of 5 ms with pauses between. No I/O happens
  * under a lock, and no caller of these functions waits for the thread, except shapley_scanner_stop.
  */
 #ifndef SHAPLEY_SCANNER_H

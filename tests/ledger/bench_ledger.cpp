@@ -117,7 +117,13 @@ void restart(benchmark::State& state) {
   }
   state.counters["file_MiB"] = static_cast<double>(std::filesystem::file_size(scratch.file())) / (1024 * 1024);
 }
-BENCHMARK(restart)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(3)->UseRealTime();
+BENCHMARK(restart)
+    ->Arg(100'000)
+    ->Arg(1'000'000)
+    ->Arg(10'000'000)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3)
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace shapley::ledger

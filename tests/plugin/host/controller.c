@@ -221,10 +221,10 @@ void host_refresh_associations(void) {
   assoc_mgr_unlock(&locks);
 }
 
-/* The plugin's own symbols. It stays mapped after it was unloaded (-z nodelete), which is what makes a late call safe.
+/* A symbol of a plugin that is mapped. Ours stays so after it was unloaded (-z nodelete), which makes a late call safe.
  */
-static void* plugin_symbol(const char* name) {
-  void* plugin = dlopen(SHAPLEY_PLUGIN_FILE, RTLD_LAZY | RTLD_NOLOAD);
+static void* plugin_symbol(const char* file, const char* name) {
+  void* plugin = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
   if (!plugin) host_fail("the plugin is not mapped any more");
   void* symbol = dlsym(plugin, name);
   dlclose(plugin);
@@ -235,8 +235,8 @@ static void* plugin_symbol(const char* name) {
 void host_late_call(void) {
   uint32_t (*set)(uint32_t, job_record_t*);
   void (*job_end)(job_record_t*);
-  *(void**)&set = plugin_symbol("priority_p_set");
-  *(void**)&job_end = plugin_symbol("priority_p_job_end");
+  *(void**)&set = plugin_symbol(SHAPLEY_PLUGIN_FILE, "priority_p_set");
+  *(void**)&job_end = plugin_symbol(SHAPLEY_PLUGIN_FILE, "priority_p_job_end");
   lock_slurmctld(k_change);
   job_record_t* job = host_job_make(0, 0);
   job->priority = 1;
@@ -246,6 +246,52 @@ void host_late_call(void) {
   host_job_free(job);
   unlock_slurmctld(k_change);
 }
+
+/* ---- single calls ------------------------------------------------------------------------------- */
+
+typedef uint32_t (*set_t)(uint32_t, job_record_t*);
+
+static set_t shapley_set, multifactor_set;
+static job_record_t* set_jobs[k_host_organizations];
+
+bool host_set_ranks_a_job(void) {
+  lock_slurmctld(k_change);
+  job_record_t* job = host_job_make(0, 1);
+  priority_g_set(1, job);
+  bool ranked = job->site_factor != NICE_OFFSET;
+  host_job_free(job);
+  unlock_slurmctld(k_change);
+  return ranked;
+}
+
+void host_set_prepare(void) {
+  *(void**)&shapley_set = plugin_symbol(SHAPLEY_PLUGIN_FILE, "priority_p_set");
+  *(void**)&multifactor_set = plugin_symbol(SLURM_PLUGIN_FOLDER "/priority_multifactor.so", "priority_p_set");
+  lock_slurmctld(k_change);
+  for (uint64_t i = 0; i < k_host_organizations; i++) set_jobs[i] = host_job_make(0, i);
+}
+
+static void set_times(set_t set, unsigned times) {
+  for (unsigned i = 0; i < times; i++) {
+    job_record_t* job = set_jobs[i % k_host_organizations];
+    job->priority = set(1, job);
+  }
+}
+
+void host_set_shapley(unsigned times) {
+  set_times(shapley_set, times);
+}
+
+void host_set_multifactor(unsigned times) {
+  set_times(multifactor_set, times);
+}
+
+void host_set_done(void) {
+  for (size_t i = 0; i < k_host_organizations; i++) host_job_free(set_jobs[i]);
+  unlock_slurmctld(k_change);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------ */
 
 static int is_any(void* element, void* unused) {
   (void)unused;

@@ -46,6 +46,19 @@ void host_late_call(void);
 /* All jobs end and leave the list. */
 void host_purge_everything(void);
 
+/* ---- single calls ------------------------------------------------------------------------------- */
+
+/* Whether priority_p_set gives a job a rank by now: the plugin has ranks and rules. */
+bool host_set_ranks_a_job(void);
+/* For timing: takes the job write lock, as whoever calls priority_p_set holds it, and makes a job. Until host_set_done.
+ */
+void host_set_prepare(void);
+/* priority_p_set of our plugin, or of the stock plugin underneath, so many times for that job, of three organizations
+ * in turn. */
+void host_set_shapley(unsigned times);
+void host_set_multifactor(unsigned times);
+void host_set_done(void);
+
 /* ---- what is true ------------------------------------------------------------------------------- */
 
 /* The host's own account of a job, kept beside Slurm's record and never read from it. */

@@ -7,9 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iostream>
 #include <random>
 #include <string>
 #include <thread>
@@ -19,6 +16,7 @@
 #include <malloc.h>
 
 #include "daemon.hpp"
+#include "slurmctld.hpp"
 #include "tests/plugin/host/controller.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -29,17 +27,6 @@ namespace shapley::host {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::chrono::seconds k_deadline{60};
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + k_deadline;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 // How often, from the environment: a run by hand may take longer than one in CI.
 int rounds(const char* variable, int standard) {
@@ -97,42 +84,6 @@ class Load {
 
   std::atomic<bool> over_ = false;
   std::vector<std::thread> workers_;
-};
-
-const std::string& directory() {
-  static const std::string path = [] {
-    std::string pattern = (fs::temp_directory_path() / "shapley-host-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
-    return pattern;
-  }();
-  return path;
-}
-
-std::string socket_path() {
-  return directory() + "/shapleyd.sock";
-}
-
-// One slurmctld a process, as Slurm's library keeps state in globals.
-class Slurmctld : public ::testing::Environment {
- public:
-  void SetUp() override {
-    fs::create_directory(directory() + "/state");
-    std::ofstream(directory() + "/slurm.conf")
-        << "ClusterName=host\nSlurmctldHost=localhost(127.0.0.1)\nSlurmUser=root\nPriorityType=priority/shapley\n"
-        << "StateSaveLocation=" << directory() << "/state\nPriorityWeightJobSize=1000\nPriorityWeightPartition=100\n"
-        << "PriorityParameters=socket=" << socket_path() << ",interval=0.1\n"
-        << "PluginDir=" << SHAPLEY_PLUGIN_FOLDER << ":" << SLURM_PLUGIN_FOLDER << "\n"
-        << "NodeName=n[1-8] NodeAddr=127.0.0.1 CPUs=16\nPartitionName=main Nodes=ALL\n";
-    host_open((directory() + "/slurm.conf").c_str(), (directory() + "/slurmctld.log").c_str());
-  }
-  void TearDown() override {
-    host_close();
-    if (::testing::UnitTest::GetInstance()->Failed()) {
-      std::cerr << "slurmctld's log is kept in " << directory() << '\n';
-    } else {
-      fs::remove_all(directory());
-    }
-  }
 };
 
 // The plugin's last word on a job against the host's. Times of a waiting job are of the run before, and not compared.
