@@ -28,6 +28,7 @@ expect_preempted_books() {
   # One of lend, two runs of each requeued job, one of each cancelled one, four urgent ones.
   [ "$(recorded_runs | wc -l)" -eq 11 ] || { recorded_runs >&2; return 1; }
   expect_books_correct 11
+  [ -z "$(compare_standings "$(date +%s)")" ]
 }
 
 @test "preemption by partition tier: requeue in one partition, cancel in another" {

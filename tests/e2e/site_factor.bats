@@ -65,6 +65,7 @@ priorities_are() { test "$(pending_priorities)" = "$1"; }
   plain_load 6
   wait_drained 90
   expect_books_correct 20
+  [ -z "$(compare_standings "$(date +%s)")" ]
 }
 
 @test "both plugins at once: site_factor steps aside, says so, and ranks act through priority/shapley" {

@@ -32,13 +32,13 @@ database_start() {
   for program in mariadbd mariadb-install-db slurmdbd sacctmgr; do
     command -v "$program" >/dev/null || missing+=("$program")
   done
-  [ ${#missing[@]} -eq 0 ] || { say "missing programs: ${missing[*]}; install mariadb-server and slurmdbd"; return 1; }
-  install -d -o mysql -g mysql "$data"
-  mariadb-install-db --no-defaults --user=mysql --datadir="$data" --auth-root-authentication-method=normal \
+  [ ${#missing[@]} -eq 0 ] || { say "missing programs: ${missing[*]}; install mariadb-server-core and slurmdbd"; return 1; }
+  mkdir -p "$data"
+  mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal \
     --skip-test-db >"$CLUSTER_DIR/log/mariadb-install.out" 2>&1 || { tail -n 5 "$CLUSTER_DIR/log/mariadb-install.out" >&2; return 1; }
-  daemon_start mariadb mariadbd --no-defaults --user=mysql --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
+  daemon_start mariadb mariadbd --no-defaults --user=root --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
     --skip-networking --innodb-buffer-pool-size=32M --innodb-flush-log-at-trx-commit=0 &&
-    daemon_ready 30 mariadb mariadb-admin --no-defaults --user=root --socket="$data/sock" ping || return 1
+    daemon_ready 30 mariadb test -S "$data/sock" || return 1
   (umask 077 && cat >"$CLUSTER_DIR/slurmdbd.conf") <<CONF
 AuthType=auth/munge
 AuthInfo=socket=$CLUSTER_DIR/run/munge.socket
