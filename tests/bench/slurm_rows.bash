@@ -56,7 +56,7 @@ latency_rows() {
     esac
     compare held_job "$calls"
     row "sbatch, plugin / multifactor, $1 pending, shapleyd $state" "as without" "$(ratio_of_medians) ($(medians))"
-    compare list_some "$calls"
+    compare list_some $(((calls + 2) / 3))
     row "squeue of the empty partition, $1 pending, shapleyd $state" "as without" "$(ratio_of_medians) ($(medians))"
     compare list_all $(((calls + 5) / 6))
     row "squeue of all jobs, $1 pending, shapleyd $state" "as without" "$(ratio_of_medians) ($(medians))"
