@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "ctl/advise.hpp"
 #include "ctl/audit.hpp"
 #include "ctl/check_config.hpp"
 #include "ctl/client.hpp"
@@ -25,7 +26,8 @@ constexpr const char* k_usage =
     "  check-config [FILE]\n"
     "  audit [LEDGER] [--against FILE] [--against-head FILE --public-key FILE] [--json]\n"
     "  audit --head [LEDGER] [--sign-with KEY] [-o FILE] [--json]\n"
-    "  keygen FILE\n";
+    "  keygen FILE\n"
+    "  advise --ledger FILE [-S TIME] [-E TIME] [--json]\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
@@ -47,6 +49,7 @@ struct CommandLine {
   CheckConfigArguments check_config;
   AuditArguments audit;
   KeygenArguments keygen;
+  AdviseArguments advise;
 };
 
 void describe(CLI::App& app, CommandLine& line) {
@@ -65,6 +68,7 @@ void describe(CLI::App& app, CommandLine& line) {
   add_check_config(app, line.check_config);
   add_audit(app, line.audit);
   add_keygen(app, line.keygen);
+  add_advise(app, line.advise);
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
@@ -74,6 +78,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("check-config")) return run_check_config(line.check_config, environment);
   if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);
   if (app.got_subcommand("keygen")) return run_keygen(line.keygen, environment);
+  if (app.got_subcommand("advise")) return run_advise(line.advise, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }

@@ -13,6 +13,8 @@
 #include "sim/comparison_report.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/experiment_traces.hpp"
+#include "sim/experiments/mosp.hpp"
+#include "sim/experiments/workflow.hpp"
 #include "sim/interrupt.hpp"
 #include "sim/paper_numbers.hpp"
 #include "sim/plot.hpp"
@@ -324,7 +326,7 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
 }  // namespace
 
 std::vector<std::string> experiment_names() {
-  return {"table1", "table2", "figure10", "utilization", "speed"};
+  return {"table1", "table2", "figure10", "utilization", "speed", "mosp", "workflow"};
 }
 
 Expected<int> run_experiment(const ExperimentArguments& arguments, std::ostream& out) {
@@ -334,6 +336,14 @@ Expected<int> run_experiment(const ExperimentArguments& arguments, std::ostream&
     if (error) return fail(Errc::io, "--plot: " + arguments.plot.string() + ": " + error.message());
   }
   catch_interrupt();
+  if (arguments.name == "mosp") {
+    SHAPLEY_TRY(experiment_mosp({arguments.instances.value_or(50), arguments.seed, arguments.threads}, out));
+    return interrupted() ? k_exit_interrupted : k_exit_done;
+  }
+  if (arguments.name == "workflow") {
+    SHAPLEY_TRY(experiment_workflow({arguments.instances.value_or(10), arguments.seed, arguments.threads}, out));
+    return interrupted() ? k_exit_interrupted : k_exit_done;
+  }
   if (arguments.name == "table1") return run_table(arguments, 1, out);
   if (arguments.name == "table2") return run_table(arguments, 2, out);
   if (arguments.name == "figure10") return run_figure(arguments, out);

@@ -1,0 +1,112 @@
+#include "ctl/advise.hpp"
+
+#include <array>
+#include <cmath>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+
+#include "ctl/advice.hpp"
+#include "ctl/offline.hpp"
+#include "ctl/table.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array k_fields{
+    Field{
+        .name = "organization", .member = "organization", .title = "Organization", .meaning = "", .align = Align::left},
+    Field{.name = "processors", .member = "processors", .title = "Owned", .meaning = ""},
+    Field{.name = "runs", .member = "runs", .title = "Runs", .meaning = ""},
+    Field{.name = "way", .member = "way", .title = "How", .meaning = "", .align = Align::left},
+    Field{.name = "makespan", .member = "makespan", .title = "Makespan", .meaning = ""},
+    Field{.name = "mean_flow", .member = "mean_flow", .title = "MeanFlow", .meaning = ""}};
+
+std::string seconds(const json& value) {
+  return std::to_string(std::llround(value.get<double>())) + " s";
+}
+
+json rows_of(const json& report) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> k_ways{{{"as_it_ran", "as it ran"},
+                                                                       {"alone", "alone"},
+                                                                       {"planned_alone", "planned alone"},
+                                                                       {"planned_together", "planned together"}}};
+  json rows = json::array();
+  for (const json& organization : report["organizations"]) {
+    for (const auto& [member, title] : k_ways) {
+      const bool first = rows.size() % k_ways.size() == 0;
+      rows.push_back({{"organization", first ? organization["organization"] : json("")},
+                      {"processors", first ? organization["processors"] : json(nullptr)},
+                      {"runs", first ? organization["runs"] : json(nullptr)},
+                      {"way", title},
+                      {"makespan", seconds(organization[member]["makespan"])},
+                      {"mean_flow", seconds(organization[member]["mean_flow"])}});
+    }
+  }
+  return rows;
+}
+
+// From the mean flow, which is what users feel; a tenth of a percent is no difference.
+std::string verdict(const json& organization) {
+  const std::string name = organization["organization"].get<std::string>();
+  if (organization["runs"].get<std::int64_t>() == 0) return name + " ran nothing: there is nothing to compare.";
+  const double together = organization["as_it_ran"]["mean_flow"].get<double>();
+  const double alone = organization["alone"]["mean_flow"].get<double>();
+  const std::string from_to = " (mean flow " + seconds(organization["as_it_ran"]["mean_flow"]) + " as it ran, " +
+                              seconds(organization["alone"]["mean_flow"]) + " alone).";
+  if (std::abs(together - alone) <= alone / 1000) return name + " did as well as it would have done alone" + from_to;
+  return name + (together < alone ? " did better than it would have done alone" : " would have done better alone") +
+         from_to;
+}
+
+std::string left_out(const json& report) {
+  std::string text;
+  for (const json& organization : report["organizations"]) {
+    const auto count = organization["left_out_too_wide"].get<std::int64_t>();
+    if (count > 0)
+      text += "Left out: " + std::to_string(count) + " runs of " + organization["organization"].get<std::string>() +
+              " that are wider than the smallest organization.\n";
+  }
+  for (const auto& [name, count] : report["left_out_without_nodes"].items())
+    text += "Left out: " + count.dump() + " runs of " + name + ", which owns no processor.\n";
+  return text;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, AdviseArguments& arguments) {
+  CLI::App* command = app.add_subcommand("advise", "Would each organization be better off alone? From a ledger's runs");
+  command->add_option("--ledger", arguments.ledger, "The ledger, or a copy of it; no daemon is needed")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("-S,--since", arguments.since, "Only jobs submitted then or later")->type_name("TIME");
+  command->add_option("-E,--until", arguments.until, "Only runs that ended by then")->type_name("TIME");
+  command->add_flag("--json", arguments.json, "Print JSON instead of text");
+}
+
+std::string render_advice(const json& report) {
+  const auto columns = parse_columns("organization%-16,processors,runs,way%-16,makespan,mean_flow", k_fields);
+  std::string text = render_table(*columns, rows_of(report), {}) + '\n';
+  for (const json& organization : report["organizations"]) text += verdict(organization) + '\n';
+  text += '\n' + left_out(report) + "Limits:\n";
+  for (const json& limit : report["limits"]) text += "- " + limit.get<std::string>() + '\n';
+  return text;
+}
+
+Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Environment& environment) {
+  AdviceQuestion question{.ledger = arguments.ledger, .since = std::nullopt, .until = std::nullopt};
+  if (!arguments.since.empty()) {
+    SHAPLEY_TRY_ASSIGN(question.since, parse_time(arguments.since, "--since"));
+  }
+  if (!arguments.until.empty()) {
+    SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
+  }
+  SHAPLEY_TRY_ASSIGN(const json report, advice_report(question));
+  environment.out << (arguments.json ? report.dump(2) + '\n' : render_advice(report));
+  return ExitCode::success;
+}
+
+}  // namespace shapley::ctl
