@@ -132,6 +132,8 @@ json planned(const Grid& grid, const Schedule& schedule, std::size_t organizatio
 json limits() {
   return {
       "As it ran and alone use the real submission times; alone means list scheduling in their order on the own nodes.",
+      "Slurm's pauses between jobs, limits, reservations and outages are in as it ran only, which favours the other "
+      "rows.",
       "Planned assumes every job there at the beginning and its run time known, which no scheduler has.",
       "Planned together is MOCCA, then ILBA: nobody's last job ends later than planned alone, single jobs may.",
       "A run keeps its length wherever it is placed; a job runs on the nodes of one organization only.",

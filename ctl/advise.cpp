@@ -25,8 +25,10 @@ constexpr std::array k_fields{
     Field{.name = "makespan", .member = "makespan", .title = "Makespan", .meaning = ""},
     Field{.name = "mean_flow", .member = "mean_flow", .title = "MeanFlow", .meaning = ""}};
 
+// To a tenth of a second, without a needless zero.
 std::string seconds(const json& value) {
-  return std::to_string(std::llround(value.get<double>())) + " s";
+  const long long tenths = std::llround(value.get<double>() * 10);
+  return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
 }
 
 json rows_of(const json& report) {
