@@ -135,7 +135,7 @@ json limits() {
       "Slurm's pauses between jobs, limits, reservations and outages are in as it ran only, which favours the other "
       "rows.",
       "Planned assumes every job there at the beginning and its run time known, which no scheduler has.",
-      "Planned together is MOCCA, then ILBA: nobody's last job ends later than planned alone, single jobs may.",
+      "Planned together is MOCCA, then ILBA: no job ends later than planned alone.",
       "A run keeps its length wherever it is placed; a job runs on the nodes of one organization only.",
       "Runs wider than the smallest organization, and runs of whoever owns no processor, are left out everywhere."};
 }

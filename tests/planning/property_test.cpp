@@ -51,6 +51,8 @@ RC_GTEST_PROP(Planning, MoccaIsTheWitnessAndKeepsTheoremOne, (std::uint64_t seed
   RC_ASSERT(check_schedule(grid, plan->schedule).has_value());
   RC_ASSERT(makespan(grid, plan->schedule) <= 3 * grid.lower_bound());
   RC_ASSERT(check_no_organization_loses(grid, schedule_locally(grid, LocalOrder::hf), plan->schedule).has_value());
+  // What is moved ended after 3 LB, so no single job ends later, either.
+  expect_no_later(grid, schedule_locally(grid, LocalOrder::hf), plan->schedule);
   RC_ASSERT(plan->phase2.size() + plan->phase3.size() == plan->removed.size());
   const auto witness = naive::mocca(grid);
   RC_ASSERT(witness.has_value());
