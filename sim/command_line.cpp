@@ -118,6 +118,9 @@ Action add_compare(CLI::App& app) {
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   command->add_option("--threads", arguments->threads, "threads (one per core)");
   command->add_option("--plot", arguments->plot, "draw the means with their errors (SVG)");
+  command->add_option("--submit", arguments->submit, "run as a Slurm job array; results are kept in this folder");
+  command->add_option("--block", arguments->block, "with --submit: windows per task (10)")->check(CLI::PositiveNumber);
+  command->add_option("--sbatch", arguments->sbatch_options, "with --submit: a further option of sbatch (repeatable)");
   command->add_option("--first-window", arguments->first_window, "only the windows from this one on");
   command->add_option("--last-window", arguments->last_window, "... up to the one before this");
   return [=] { return compare(*arguments, std::cout); };

@@ -9,6 +9,7 @@
 #include "sim/interrupt.hpp"
 #include "sim/plot.hpp"
 #include "sim/registry.hpp"
+#include "sim/submit.hpp"
 
 namespace shapley::sim {
 
@@ -68,6 +69,7 @@ Expected<void> report(const CompareArguments& arguments, const std::vector<Windo
 Expected<int> compare(CompareArguments arguments, std::ostream& out) {
   SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_workload(arguments.source));
   SHAPLEY_TRY(complete(arguments, trace));
+  if (!arguments.submit.empty()) return submit_comparison(arguments, out);
   const std::size_t last = arguments.last_window == 0 ? arguments.settings.windows : arguments.last_window;
   if (arguments.first_window >= last) return fail(Errc::invalid_argument, "--first-window: not before --last-window");
   catch_interrupt();

@@ -149,12 +149,10 @@ Expected<int> run_table(const ExperimentArguments& arguments, int table, std::os
 std::vector<PlotLine> lines_of(const std::vector<Outcome>& outcomes) {
   std::vector<PlotLine> lines;
   for (std::size_t p = 0; p < outcomes.front().summaries.size(); ++p) {
-    PlotLine line{
-        .label = outcomes.front().summaries[p].policy, .x = {}, .y = {}, .error = {}, .dashed = p >= 8, .color = p};
+    PlotLine line{.label = outcomes.front().summaries[p].policy, .x = {}, .y = {}, .dashed = p >= 8, .color = p};
     for (const Outcome& outcome : outcomes) {
       line.x.push_back(static_cast<double>(outcome.settings.organizations));
       line.y.push_back(outcome.summaries[p].unfairness.mean);
-      line.error.push_back(0);
     }
     lines.push_back(std::move(line));
   }
@@ -164,13 +162,13 @@ std::vector<PlotLine> lines_of(const std::vector<Outcome>& outcomes) {
 void print_figure(const std::vector<Outcome>& outcomes, std::ostream& out) {
   out << std::left << std::setw(22) << "MEAN (STD.ERR)";
   for (const Outcome& outcome : outcomes)
-    out << std::setw(16) << "k = " + std::to_string(outcome.settings.organizations);
+    out << std::setw(18) << "k = " + std::to_string(outcome.settings.organizations);
   out << '\n';
   for (std::size_t p = 0; p < outcomes.front().summaries.size(); ++p) {
     out << std::setw(22) << outcomes.front().summaries[p].policy;
     for (const Outcome& outcome : outcomes) {
       const Summary& summary = outcome.summaries[p].unfairness;
-      out << std::setw(16)
+      out << std::setw(18)
           << short_number(summary.mean) +
                  (summary.standard_error ? " (" + short_number(*summary.standard_error) + ")" : "");
     }

@@ -6,11 +6,9 @@
 #include <fstream>
 #include <sstream>
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
+#include "sim/program.hpp"
 
 namespace shapley::sim {
 
@@ -40,22 +38,6 @@ std::string preamble(const std::filesystem::path& file, const std::string& title
   return script.str();
 }
 
-Expected<int> run_program(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  std::vector<std::string> copies = words;
-  for (std::string& word : copies) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ) != 0) {
-    return fail(Errc::unavailable,
-                "plot: " + words[0] + " does not start; install gnuplot (Debian: gnuplot-nox), or leave the plot out");
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 Expected<void> draw(const std::filesystem::path& file, const std::string& script) {
   std::string name = (std::filesystem::temp_directory_path() / "shapley-plot.XXXXXX").string();
   const int descriptor = mkstemp(name.data());
@@ -65,7 +47,10 @@ Expected<void> draw(const std::filesystem::path& file, const std::string& script
   const auto status = run_program({"gnuplot", name});
   std::error_code ignored;
   std::filesystem::remove(name, ignored);
-  if (!status) return tl::unexpected<Error>(status.error());
+  if (!status) {
+    return fail(status.error().code,
+                "plot: " + status.error().what + " Install gnuplot (Debian: gnuplot-nox), or leave the plot out");
+  }
   if (*status != 0)
     return fail(Errc::io, "plot: gnuplot could not draw " + file.string() + "; can the file be written?");
   return {};
@@ -88,7 +73,7 @@ Expected<void> plot_unfairness(const std::filesystem::path& file, const std::str
   script << preamble(file, title, 800, 90 + 34 * static_cast<int>(rows.size()) + 60)
          << "set logscale x\nset format x '%g'\nset xlabel 'delta-psi / p_tot (seconds; smaller is fairer)'\n"
          << "set xrange [" << floor << ":]\nset yrange [-0.6:" << static_cast<double>(rows.size()) - 0.4
-         << "]\nset key outside bottom center horizontal\n$data << END\n";
+         << "]\nset bmargin 6\nset key at screen 0.5,0.04 center center horizontal width -6 samplen 2\n$data << END\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto clip = [&](double value) { return std::max(value, floor); };
     script << rows[i].label << ' ' << i << ' ' << clip(rows[i].mean) << ' ' << clip(rows[i].mean - rows[i].error) << ' '
@@ -105,23 +90,21 @@ Expected<void> plot_lines(const std::filesystem::path& file, const PlotAxes& axe
   script << preamble(file, axes.title, 860, 480) << "set xlabel " << quoted(axes.x) << "\nset ylabel " << quoted(axes.y)
          << "\nset key outside right top Left reverse\n";
   if (axes.logarithmic) script << "set logscale y\nset format y '%g'\n";
+  constexpr std::size_t k_marked = 20;  // more points would hide their line
   std::string plots;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const PlotLine& line = lines[i];
     script << "$d" << i << " << END\n";
     for (std::size_t j = 0; j < line.x.size(); ++j) {
       if (axes.logarithmic && line.y[j] <= 0) continue;  // no place on this axis
-      script << line.x[j] << ' ' << line.y[j] << ' ' << (line.error.empty() ? 0 : line.error[j]) << '\n';
+      script << line.x[j] << ' ' << line.y[j] << '\n';
     }
     script << "END\n";
     const std::string style =
         " lw 2 dt " + std::string(line.dashed ? "2" : "1") + " lc rgb '" + color(line.color) + "' ";
     plots += (plots.empty() ? "plot " : ", ") + ("$d" + std::to_string(i)) +
-             (line.error.empty() ? " using 1:2 with lines" : " using 1:2 with linespoints pt 7 ps 0.6") + style +
+             (line.x.size() <= k_marked ? " using 1:2 with linespoints pt 7 ps 0.6" : " using 1:2 with lines") + style +
              "title " + quoted(line.label);
-    if (!line.error.empty()) {
-      plots += ", $d" + std::to_string(i) + " using 1:2:3 with yerrorbars pt 0" + style + "notitle";
-    }
   }
   return draw(file, script.str() + plots + "\n");
 }

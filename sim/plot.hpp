@@ -24,7 +24,6 @@ struct PlotLine {
   std::string label;
   std::vector<double> x;
   std::vector<double> y;
-  std::vector<double> error;  // empty, or of each y
   bool dashed = false;
   std::size_t color = 0;
 };
