@@ -12,7 +12,12 @@
 namespace shapley::config {
 
 // A cluster of a million nodes is larger than any; a typing error such as n[1-99999999999] must not eat the memory.
+// The fuzz targets have a smaller bound: at a million names each they would look at a few inputs a minute.
+#ifdef SHAPLEY_FUZZ_MAX_EXPANDED_NODES
+inline constexpr std::size_t k_max_expanded_nodes = SHAPLEY_FUZZ_MAX_EXPANDED_NODES;
+#else
 inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
+#endif
 
 // Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is
 // wrong; Errc::limit above k_max_expanded_nodes.

@@ -11,6 +11,9 @@ template <typename... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
 };
+// C++20 deduces this itself; clang 14, which builds the fuzz targets, does not yet.
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 std::string text_of(const SegmentKey& key) {
   return std::string(name_of(key.kind)) + '/' + std::to_string(key.job.value) + '/' + std::to_string(key.anchor.value) +

@@ -1,0 +1,54 @@
+// A reader's request to a daemon with a few jobs in its books.
+#include <memory>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include "../daemon/records.hpp"
+#include "daemon/queries.hpp"
+#include "daemon/service.hpp"
+#include "fuzz.hpp"
+
+namespace {
+
+using shapley::fuzz::require;
+using namespace shapley::daemon;
+namespace protocol = shapley::protocol;
+
+constexpr shapley::Instant k_now{1'700'000'000};
+
+class Daemon {
+ public:
+  Daemon() {
+    spdlog::set_level(spdlog::level::off);
+    auto started = Service::start(site_in(directory_), {}, k_now);
+    require(started.has_value(), "the daemon starts");
+    service_ = std::move(*started);
+    service_->begin_session(feeder_hello(), k_now);
+    protocol::Observations o;
+    o.sequence = 1;
+    o.observed_at = k_now.value;
+    o.nodes = {node_record("n1"), node_record("n2")};
+    o.jobs = {running({.id = 1, .start = k_now.value - 100}),
+              ended({.id = 2, .account = "chem", .start = k_now.value - 90}, k_now.value - 10),
+              waiting({.id = 3, .start = k_now.value - 50})};
+    o.jobs.front().name = "not \xff UTF-8";
+    service_->receive(std::move(o), k_now);
+    require(service_->process(k_now), "the records are booked");
+  }
+  [[nodiscard]] std::string ask(std::string_view request) { return answer(*service_, request, k_now); }
+
+ private:
+  TempDirectory directory_;
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static Daemon daemon;
+  const std::string reply = daemon.ask(shapley::fuzz::text_of(data, size));
+  const auto parsed = nlohmann::json::parse(reply, nullptr, false);
+  require(parsed.is_object(), "every request is answered with an object");
+  return 0;
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# systemd_unit.sh UNIT_FILE: systemd knows every setting of the unit, and rates its sandbox "SAFE" (exposure below 1.0 of 10).
+# Reads the file only; no systemd needs to run.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unit=$folder/${1##*/}
+# The program is not installed where tests run.
+sed 's|^ExecStart=/usr/sbin/shapleyd |ExecStart=/bin/true |' "$1" >"$unit"
+complaints=$(systemd-analyze verify --man=no "$unit" 2>&1) || { echo "$complaints"; exit 1; }
+# An unknown setting is only a complaint, no failure. Of other units on the machine nothing is asked.
+if grep -F "${1##*/}" <<<"$complaints"; then exit 1; fi
+systemd-analyze security --offline=true --no-pager --threshold=10 "$unit" | tail -n 1
