@@ -18,6 +18,7 @@
 #include "daemon/server.hpp"
 #include "daemon/service.hpp"
 #include "daemon/site.hpp"
+#include "daemon/start_checks.hpp"
 #include "daemon/version.hpp"
 
 namespace shapley::daemon {
@@ -92,6 +93,10 @@ class Application {
 
   void reload() {
     spdlog::info("configuration: {}: reload", file_.string());
+    if (const auto trusted = check_configuration_file(file_); !trusted) {
+      spdlog::error("{}; not taken over; the running configuration stays", trusted.error().what);
+      return;
+    }
     auto site = load_site(file_);
     if (!site) {
       log_faults(site.error(), file_);
@@ -123,9 +128,28 @@ class Application {
   boost::asio::signal_set signals_;
 };
 
+// success: nothing is in others' hands.
+ExitCode check_files(const Site& site) {
+  const auto report = [](const Expected<std::vector<std::string>>& checked) {
+    if (!checked) {
+      spdlog::error("{}", checked.error().what);
+      return false;
+    }
+    for (const std::string& warning : *checked) spdlog::warn("{}", warning);
+    return true;
+  };
+  if (!report(check_ledger_files(site.configuration.ledger))) return ExitCode::ledger;
+  if (!report(check_socket_place(site.configuration.socket))) return ExitCode::socket;
+  return ExitCode::success;
+}
+
 }  // namespace
 
 ExitCode check_configuration(const std::filesystem::path& file) {
+  if (const auto trusted = check_configuration_file(file); !trusted) {
+    fmt::print(stderr, "{}\n", trusted.error().what);
+    return ExitCode::configuration;
+  }
   const auto site = load_site(file);
   if (!site) {
     fmt::print(stderr, "{}", config::format_faults(site.error(), file.string()));
@@ -149,11 +173,16 @@ ExitCode check_configuration(const std::filesystem::path& file) {
 ExitCode run(const std::filesystem::path& file) {
   // Whoever reads our log or notifications may go away; that must not end the daemon.
   std::signal(SIGPIPE, SIG_IGN);
+  if (const auto trusted = check_configuration_file(file); !trusted) {
+    spdlog::error("{}", trusted.error().what);
+    return ExitCode::configuration;
+  }
   auto site = load_site(file);
   if (!site) {
     log_faults(site.error(), file);
     return ExitCode::configuration;
   }
+  if (const ExitCode checked = check_files(*site); checked != ExitCode::success) return checked;
   Service::Options options;
   options.configuration_file = file;
   auto service = Service::start(std::move(*site), std::move(options), wall_clock());

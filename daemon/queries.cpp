@@ -80,10 +80,10 @@ json status(Service& service, const json& request, Instant now) {
   return report;
 }
 
-json jobs(Service& service, const json& request, Instant now) {
+json jobs(Service& service, const json& request, Instant now, ledger::QueryBudget budget) {
   const auto filter = ledger::parse_jobs_filter(request);
   if (!filter) return error_answer(filter.error().code, filter.error().what);
-  auto report = ledger::jobs_report(service.books().ledger(), *filter, now);
+  auto report = ledger::jobs_report(service.books().ledger(), *filter, now, budget);
   if (!report) return error_answer(report.error().code, report.error().what);
   return *std::move(report);
 }
@@ -101,24 +101,39 @@ json head(Service& service, Instant now) {
   return {{"head", signed_head->text()}, {"public_key", key->public_key().pem()}};
 }
 
-json dispatch(Service& service, const json& request, Instant now) {
+json dispatch(Service& service, const json& request, Instant now, ledger::QueryBudget budget) {
   if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
     return error_answer(Errc::protocol, "a request is an object with a member \"request\"");
   }
   const auto name = request["request"].get<std::string>();
   if (name == "ping") return {{"pong", k_program}, {"at", now.value}};
   if (name == "status") return status(service, request, now);
-  if (name == "jobs") return jobs(service, request, now);
+  if (name == "jobs") return jobs(service, request, now, budget);
   if (name == "head") return head(service, now);
   return error_answer(Errc::not_found, "unknown request '" + name + "'; known are head, jobs, ping, status");
 }
 
+// No request of ours nests deeper. The parser takes any depth, but to write or copy a value takes stack by its depth,
+// and a request of thousands of '[' would end the daemon.
+constexpr int k_max_depth = 8;
+
+// Discarded: no JSON, or nested too deep.
+json parse_request(std::string_view request) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, json::parse_event_t, json&) {
+    too_deep = too_deep || depth > k_max_depth;
+    return !too_deep;
+  };
+  json parsed = json::parse(request, watch, false);
+  return too_deep ? json(json::value_t::discarded) : parsed;
+}
+
 }  // namespace
 
-std::string answer(Service& service, std::string_view request, Instant now) {
-  const json parsed = json::parse(request, nullptr, false);
-  const json reply =
-      parsed.is_discarded() ? error_answer(Errc::protocol, "the request is no JSON") : dispatch(service, parsed, now);
+std::string answer(Service& service, std::string_view request, Instant now, ledger::QueryBudget budget) {
+  const json parsed = parse_request(request);
+  const json reply = parsed.is_discarded() ? error_answer(Errc::protocol, "the request is no JSON, or nests too deep")
+                                           : dispatch(service, parsed, now, budget);
   // Job names may hold any bytes; an answer is valid UTF-8 all the same.
   return reply.dump(-1, ' ', false, json::error_handler_t::replace);
 }

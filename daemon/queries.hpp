@@ -8,9 +8,12 @@
 
 #include "base/types.hpp"
 #include "daemon/service.hpp"
+#include "ledger/ledger.hpp"
 
 namespace shapley::daemon {
 
-[[nodiscard]] std::string answer(Service& service, std::string_view request, Instant now);
+// `budget` bounds the work in the ledger; beyond it the answer is an error of code `limit`.
+[[nodiscard]] std::string answer(Service& service, std::string_view request, Instant now,
+                                 ledger::QueryBudget budget = {});
 
 }  // namespace shapley::daemon

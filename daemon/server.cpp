@@ -70,7 +70,8 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       path_(service.site().configuration.socket.string()),
       acceptor_(io),
       ticker_(io),
-      accept_pause_(io) {}
+      accept_pause_(io),
+      turn_(io) {}
 
 Server::~Server() {
   close();
@@ -103,6 +104,7 @@ void Server::close() {
   acceptor_.close(ignored);
   ticker_.cancel();
   accept_pause_.cancel();
+  turn_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
   unlink(path_.c_str());
@@ -153,13 +155,20 @@ bool Server::may_read(const Session& session) const {
   return &session != feeder_ || service_.accepting();
 }
 
+void Server::on_written_out(Session& session) {
+  if (session.role() == protocol::Role::reader) schedule_answer();
+}
+
 void Server::on_closed(Session& session) {
+  turns_.forget(session);
   if (&session == feeder_) {
     feeder_ = nullptr;
     service_.end_session();
     if (open_) spdlog::warn("server: {}: disconnected", session.name());
   }
   sessions_.erase(session.shared_from_this());
+  // It may have been the one whose unread answer others waited for.
+  if (open_) schedule_answer();
 }
 
 Expected<void> Server::on_message(Session& session, protocol::Message message) {
@@ -169,11 +178,51 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
     return greet(session, *hello);
   }
   if (&session == feeder_) return feed(session, std::move(message));
-  if (const auto* query = std::get_if<protocol::Query>(&message)) {
-    session.send(protocol::Reply{query->id, answer(service_, query->json, clock_())});
+  if (const auto* query = std::get_if<protocol::Query>(&message)) return take_query(session, *query);
+  return fail(Errc::protocol, "a reader sends queries only");
+}
+
+Expected<void> Server::take_query(Session& session, const protocol::Query& query) {
+  // An administrator does not queue behind users, and could stop the daemon anyway.
+  if (may_feed(session.peer())) {
+    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_())});
     return {};
   }
-  return fail(Errc::protocol, "a reader sends queries only");
+  session.await_answer();
+  turns_.add({&session, session.peer().uid, query});
+  schedule_answer();
+  return {};
+}
+
+bool Server::may_serve(std::uint32_t uid) const {
+  std::size_t unread = 0;
+  for (const auto& session : sessions_) {
+    if (session.get() == feeder_ || session->unwritten_bytes() == 0) continue;
+    if (session->peer().uid == uid) return false;
+    unread += session->unwritten_bytes();
+  }
+  return unread <= limits_.unread_bytes;
+}
+
+void Server::schedule_answer() {
+  const auto at = turns_.next_at([this](std::uint32_t uid) { return may_serve(uid); });
+  if (!at) return;  // nobody waits, or for an answer to be read; on_written_out and on_closed tell
+  // Through the timer even when it is due, so that the loop looks at the feeder's socket between two answers.
+  turn_.expires_at(*at);
+  turn_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && open_) answer_next();
+  });
+}
+
+void Server::answer_next() {
+  const auto began = Turns::Clock::now();
+  const auto waiting = turns_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
+  if (waiting) {
+    const auto session = waiting->session->shared_from_this();
+    session->send(protocol::Reply{waiting->query.id, answer(service_, waiting->query.json, clock_(), limits_.query)});
+    turns_.done(waiting->uid, began, Turns::Clock::now());
+  }
+  schedule_answer();
 }
 
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {

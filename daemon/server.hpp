@@ -3,7 +3,8 @@
 // The socket's mode is 0666 on purpose. Every right is decided by the peer's kernel-given user id, not by the file:
 // anybody on the machine may ask (the books are for all members to see), root and `slurm_user` alone may feed, and a
 // reader can change nothing. So opening the file to all gives nobody more than `shapleyctl status`; numbers of
-// connections and sizes of frames and queues are bounded, in total and per user.
+// connections, sizes of frames and queues, and the time spent on queries (turns.hpp) are bounded, in total and per
+// user. The limits with their reasons: docs/operating/security.md.
 //
 // One feeder at a time: slurmctld is one. A new one replaces the old, which after a restart of slurmctld is a dead
 // connection. Single-threaded: everything runs in the io_context.
@@ -23,6 +24,8 @@
 #include "base/types.hpp"
 #include "daemon/service.hpp"
 #include "daemon/session.hpp"
+#include "daemon/turns.hpp"
+#include "ledger/ledger.hpp"
 
 namespace shapley::daemon {
 
@@ -32,6 +35,9 @@ class Server final : public SessionOwner {
     std::size_t connections = 256;
     std::size_t connections_per_user = 16;  // of root and slurm_user all, of others each
     Session::Patience patience = {};
+    // Answers that readers have not taken, over all connections: beyond it no further query is looked at.
+    std::size_t unread_bytes = 64U << 20U;
+    ledger::QueryBudget query = {.steps = 50'000'000, .rows = 500'000};  // of others than root and slurm_user
   };
   using Clock = std::function<Instant()>;
 
@@ -51,6 +57,7 @@ class Server final : public SessionOwner {
 
   [[nodiscard]] Expected<void> on_message(Session& session, protocol::Message message) override;
   [[nodiscard]] bool may_read(const Session& session) const override;
+  void on_written_out(Session& session) override;
   void on_closed(Session& session) override;
 
  private:
@@ -59,6 +66,10 @@ class Server final : public SessionOwner {
   [[nodiscard]] bool may_feed(const Peer& peer) const;
   [[nodiscard]] Expected<void> greet(Session& session, const protocol::Hello& hello);
   [[nodiscard]] Expected<void> feed(Session& session, protocol::Message message);
+  [[nodiscard]] Expected<void> take_query(Session& session, const protocol::Query& query);
+  [[nodiscard]] bool may_serve(std::uint32_t uid) const;
+  void schedule_answer();
+  void answer_next();
   void install_feeder(Session& session, const protocol::Hello& hello);
   void process_soon();
   void tick();
@@ -73,6 +84,8 @@ class Server final : public SessionOwner {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer accept_pause_;
+  boost::asio::steady_timer turn_;
+  Turns turns_;
   std::set<std::shared_ptr<Session>> sessions_;
   Session* feeder_ = nullptr;
   bool process_pending_ = false;

@@ -42,6 +42,7 @@ void Session::start() {
 
 void Session::welcome(protocol::Role role) {
   role_ = role;
+  last_request_ = Clock::now();
   handshake_.cancel();
   const bool feeder = role == protocol::Role::feeder;
   reader_.set_limit(feeder ? protocol::k_max_frame_bytes : k_max_query_bytes);
@@ -78,7 +79,7 @@ void Session::take_frames() {
   bool more = true;
   while (more && !closed_ && !closing_) {
     // The rest waits in the frame reader until the answer is written.
-    if (role_ == protocol::Role::reader && !queue_.empty()) return;
+    if (role_ == protocol::Role::reader && (awaits_answer_ || !queue_.empty())) return;
     if (const auto taken = take_frame(more); !taken) {
       fail_with(taken.error());
       return;
@@ -91,21 +92,26 @@ Expected<void> Session::take_frame(bool& more) {
   SHAPLEY_TRY_ASSIGN(const std::optional<std::string> body, reader_.next());
   more = body.has_value();
   if (!more) return {};
+  last_request_ = Clock::now();
   SHAPLEY_TRY_ASSIGN(protocol::Message message, protocol::decode_body(*body));
   return owner_.on_message(*this, std::move(message));
 }
 
 void Session::fail_with(const Error& error) {
-  // What a reader sends is nobody's concern but its own: it must not fill the log.
-  const bool feeder = role_ == protocol::Role::feeder;
-  spdlog::log(feeder ? spdlog::level::err : spdlog::level::debug, "server: {}: {}; closed", name(), error.what);
+  log_fault(error.what + "; closed");
   refuse(error.what);
 }
 
+void Session::log_fault(const std::string& what) const {
+  const bool feeder = role_ == protocol::Role::feeder;
+  spdlog::log(feeder ? spdlog::level::err : spdlog::level::debug, "server: {}: {}", name(), what);
+}
+
 void Session::send(const protocol::Message& message) {
+  awaits_answer_ = false;
   if (closed_ || closing_) return;
   if (queued_bytes_ > k_max_queued_bytes) {
-    spdlog::warn("server: {}: leaves {} bytes unread; dropped", name(), queued_bytes_);
+    log_fault(fmt::format("leaves {} bytes unread; dropped", queued_bytes_));
     close();
     return;
   }
@@ -139,15 +145,23 @@ void Session::on_written(const boost::system::error_code& error) {
     write();
   } else if (closing_) {
     close();
-  } else if (role_ == protocol::Role::reader && !reading_) {
-    take_frames();
+  } else {
+    // The owner may close the session in this call.
+    owner_.on_written_out(*this);
+    if (role_ == protocol::Role::reader && !reading_) take_frames();
   }
 }
 
 void Session::check_progress(Clock::time_point now) {
-  if (closed_ || queue_.empty() || now - write_started_ < patience_.write) return;
-  spdlog::warn("server: {}: took nothing for {} s; dropped", name(), patience_.write.count());
-  close();
+  if (closed_) return;
+  if (!queue_.empty()) {
+    if (now - write_started_ < patience_.write) return;
+    log_fault(fmt::format("took nothing for {} s; dropped", patience_.write.count()));
+    close();
+  } else if (role_ == protocol::Role::reader && !awaits_answer_ && now - last_request_ >= patience_.request) {
+    log_fault(fmt::format("asked nothing for {} s; dropped", patience_.request.count()));
+    close();
+  }
 }
 
 void Session::close() {

@@ -2,8 +2,9 @@
 //
 // Single-threaded (the io_context's). Lives as long as an operation is pending; close() ends it at any time. Bounds: a
 // first frame of k_max_first_frame_bytes in good time, then the frame size of its role; a peer that leaves
-// k_max_queued_bytes unread, or takes nothing for too long, is dropped. A reader's next request is looked at when its
-// last answer is written, so that one user's flood of requests delays others by one answer a connection.
+// k_max_queued_bytes unread, or takes nothing for too long, is dropped, and so is a reader that asks nothing for too
+// long or lets a request trickle in. A reader's next request is looked at when its last one is answered and the answer
+// written.
 #pragma once
 
 #include <chrono>
@@ -40,6 +41,8 @@ class SessionOwner {
   [[nodiscard]] virtual Expected<void> on_message(Session& session, protocol::Message message) = 0;
   // False: read no further until resume().
   [[nodiscard]] virtual bool may_read(const Session& session) const = 0;
+  // Everything that was sent is written.
+  virtual void on_written_out(Session& session) = 0;
   virtual void on_closed(Session& session) = 0;
 };
 
@@ -54,6 +57,7 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Patience {
     std::chrono::seconds handshake{10};
     std::chrono::seconds write{30};
+    std::chrono::seconds request{300};  // from one whole request of a reader to its next
   };
 
   Session(Socket socket, Peer peer, SessionOwner& owner, Patience patience);
@@ -64,11 +68,14 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(std::string reason);  // says why, then closes
   void resume();
   void close();
-  // Drops the peer if it does not take what is written for it.
+  // Takes no further request until the next send(): the answer to the last one comes later.
+  void await_answer() { awaits_answer_ = true; }
+  // Drops the peer if it does not take what is written for it, or, as a reader, asks nothing.
   void check_progress(Clock::time_point now);
 
   [[nodiscard]] const Peer& peer() const { return peer_; }
   [[nodiscard]] std::optional<protocol::Role> role() const { return role_; }
+  [[nodiscard]] std::size_t unwritten_bytes() const { return queued_bytes_; }
   [[nodiscard]] std::string name() const;  // "feeder (uid 64030, pid 812)"
 
   // What the owner last pushed to this session.
@@ -89,6 +96,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_written(const boost::system::error_code& error);
   void fail_with(const Error& error);
   void write();
+  // What a reader does is nobody's concern but its own: it must not fill the log.
+  void log_fault(const std::string& what) const;
 
   Socket socket_;
   Peer peer_;
@@ -101,6 +110,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::deque<std::string> queue_;  // the first one is being written
   std::size_t queued_bytes_ = 0;
   Clock::time_point write_started_;
+  Clock::time_point last_request_;  // of a reader; its welcome before the first
+  bool awaits_answer_ = false;
   bool reading_ = false;
   bool closing_ = false;  // close when the queue is written
   bool closed_ = false;

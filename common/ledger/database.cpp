@@ -18,6 +18,7 @@ Errc errc_of(int result) {
     case SQLITE_AUTH:
       return Errc::denied;
     case SQLITE_TOOBIG:
+    case SQLITE_INTERRUPT:  // only StepLimit interrupts
       return Errc::limit;
     default:
       return Errc::io;
@@ -147,6 +148,22 @@ std::int64_t Database::changes() const {
 
 bool Database::in_transaction() const {
   return sqlite3_get_autocommit(connection_.get()) == 0;
+}
+
+StepLimit::StepLimit(const Database& database, std::uint64_t steps) : thousands_left_((steps + 999) / 1000) {
+  if (steps == 0) return;
+  connection_ = database.connection_.get();
+  const auto spend = [](void* left) -> int {
+    auto& thousands = *static_cast<std::uint64_t*>(left);
+    if (thousands == 0) return 1;
+    --thousands;
+    return 0;
+  };
+  sqlite3_progress_handler(connection_, 1000, spend, &thousands_left_);
+}
+
+StepLimit::~StepLimit() {
+  if (connection_ != nullptr) sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
 }
 
 Expected<Transaction> Transaction::begin(const Database& database, Kind kind) {

@@ -67,12 +67,27 @@ class Database {
   [[nodiscard]] std::int64_t changes() const;
 
  private:
+  friend class StepLimit;
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
   explicit Database(sqlite3* connection) : connection_(connection) {}
 
   std::unique_ptr<sqlite3, Close> connection_;
+};
+
+// Interrupts statements of the connection (Errc::limit) once they took `steps` steps of SQLite's virtual machine in
+// all, rounded up to thousands, during its life. 0: no bound. One at a time.
+class StepLimit {
+ public:
+  StepLimit(const Database& database, std::uint64_t steps);
+  ~StepLimit();
+  StepLimit(const StepLimit&) = delete;
+  StepLimit& operator=(const StepLimit&) = delete;
+
+ private:
+  sqlite3* connection_ = nullptr;  // null: no bound
+  std::uint64_t thousands_left_;
 };
 
 // Rolls back at the end of its scope unless committed.

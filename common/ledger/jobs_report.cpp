@@ -114,10 +114,11 @@ struct Segment {
 using SegmentName = std::vector<std::string>;  // job, anchor, kind, ordinal
 using NodesOf = std::map<SegmentName, json>;
 
-Expected<NodesOf> nodes_of(const Ledger& ledger, const std::string& jobs) {
+Expected<NodesOf> nodes_of(const Ledger& ledger, const std::string& jobs, QueryBudget budget) {
   SHAPLEY_TRY_ASSIGN(const auto rows, ledger.query("SELECT job, anchor, kind, ordinal, node, processors FROM "
                                                    "segment_nodes WHERE job IN " +
-                                                   jobs + " ORDER BY job, anchor, kind, ordinal, node"));
+                                                       jobs + " ORDER BY job, anchor, kind, ordinal, node",
+                                                   budget));
   NodesOf nodes;
   for (const Row& row : rows) {
     nodes[{row.begin(), row.begin() + 4}].push_back({{"node", row[4]}, {"processors", processors(row[5])}});
@@ -149,12 +150,13 @@ Segment segment_of(const Row& row, const NodesOf& nodes) {
 
 using SegmentsByJob = std::map<std::int64_t, std::vector<Segment>>;
 
-Expected<SegmentsByJob> segments_of(const Ledger& ledger, const std::string& jobs) {
-  SHAPLEY_TRY_ASSIGN(const NodesOf nodes, nodes_of(ledger, jobs));
+Expected<SegmentsByJob> segments_of(const Ledger& ledger, const std::string& jobs, QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(const NodesOf nodes, nodes_of(ledger, jobs, budget));
   SHAPLEY_TRY_ASSIGN(const auto rows,
                      ledger.query("SELECT job, anchor, kind, ordinal, begin, end, processors, reason, job_state, "
                                   "retracted FROM segments WHERE job IN " +
-                                  jobs + " ORDER BY job, COALESCE(begin, end), kind DESC, ordinal"));
+                                      jobs + " ORDER BY job, COALESCE(begin, end), kind DESC, ordinal",
+                                  budget));
   SegmentsByJob segments;
   for (const Row& row : rows) segments[integer(row[0]).value_or(0)].push_back(segment_of(row, nodes));
   return segments;
@@ -283,15 +285,17 @@ json jobs_request(const JobsFilter& filter) {
   return request;
 }
 
-Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at) {
-  SHAPLEY_TRY_ASSIGN(auto rows, ledger.query(jobs_query(filter, at)));
+namespace {
+
+Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(auto rows, ledger.query(jobs_query(filter, at), budget));
   const bool truncated = rows.size() > k_max_reported_jobs;
   if (truncated) rows.resize(k_max_reported_jobs);
   std::reverse(rows.begin(), rows.end());
 
   std::vector<std::int64_t> ids;
   for (const Row& row : rows) ids.push_back(integer(row[0]).value_or(0));
-  SHAPLEY_TRY_ASSIGN(const SegmentsByJob segments, segments_of(ledger, listed_numbers(ids)));
+  SHAPLEY_TRY_ASSIGN(const SegmentsByJob segments, segments_of(ledger, listed_numbers(ids), budget));
   json jobs = json::array();
   for (const Row& row : rows) {
     const auto found = segments.find(integer(row[0]).value_or(0));
@@ -302,6 +306,16 @@ Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Insta
               {"at_utc", format_instant(at)},
               {"jobs", std::move(jobs)},
               {"truncated", truncated}};
+}
+
+}  // namespace
+
+Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget) {
+  auto report = bounded_report(ledger, filter, at, budget);
+  if (!report && report.error().code == Errc::limit) {
+    report.error().what += "; ask for fewer jobs (a later 'since', fewer ids), or read the ledger file itself";
+  }
+  return report;
 }
 
 }  // namespace shapley::ledger

@@ -39,7 +39,9 @@ struct JobsFilter {
 [[nodiscard]] Expected<JobsFilter> parse_jobs_filter(const nlohmann::json& request);
 [[nodiscard]] nlohmann::json jobs_request(const JobsFilter& filter);
 
-// Jobs by id and submit time, each with its segments. Open segments count up to `at`. Reads the projections.
-[[nodiscard]] Expected<nlohmann::json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at);
+// Jobs by id and submit time, each with its segments. Open segments count up to `at`. Reads the projections, in three
+// queries of at most `budget` each; Errc::limit says how to ask for less.
+[[nodiscard]] Expected<nlohmann::json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
+                                                   QueryBudget budget = {});
 
 }  // namespace shapley::ledger

@@ -180,14 +180,18 @@ Expected<void> Ledger::store_head(const SignedHead& head) {
   return {};
 }
 
-Expected<std::vector<std::vector<std::string>>> Ledger::query(const std::string& sql) const {
+Expected<std::vector<std::vector<std::string>>> Ledger::query(const std::string& sql, QueryBudget budget) const {
   auto rows = [&]() -> Expected<std::vector<std::vector<std::string>>> {
     SHAPLEY_TRY_ASSIGN(Statement select, impl_->database.prepare(sql));
     if (!select.read_only()) return fail(Errc::denied, "only reading is allowed here, not: " + sql);
+    const StepLimit limit(impl_->database, budget.steps);
     std::vector<std::vector<std::string>> result;
     while (true) {
       SHAPLEY_TRY_ASSIGN(const bool row, select.step());
       if (!row) return result;
+      if (budget.rows > 0 && result.size() == budget.rows) {
+        return fail(Errc::limit, "more than " + std::to_string(budget.rows) + " rows");
+      }
       auto& cells = result.emplace_back();
       for (int column = 0; column < select.columns(); ++column) cells.emplace_back(select.text(column));
     }

@@ -43,6 +43,13 @@ struct Recovered {
   std::int64_t replayed = 0;  // events applied on top of the checkpoint
 };
 
+// What a query may cost at most; beyond it it ends with Errc::limit. 0: no bound. Steps are those of SQLite's virtual
+// machine (some ten million a second), counted in thousands, so that the bound does not depend on the machine's speed.
+struct QueryBudget {
+  std::uint64_t steps = 0;
+  std::size_t rows = 0;
+};
+
 class Ledger {
  public:
   // Creates or migrates as needed (create_or_write). Errors: Errc::conflict when another process writes this ledger
@@ -79,7 +86,8 @@ class Ledger {
   [[nodiscard]] Expected<void> rebuild_projections();
 
   // Exclusive access to plain SQL for audits and tests, read-only: rows of text.
-  [[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const std::string& sql) const;
+  [[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const std::string& sql,
+                                                                      QueryBudget budget = {}) const;
 
   struct Impl;
 

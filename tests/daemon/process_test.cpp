@@ -200,6 +200,66 @@ TEST_F(ProcessTest, ALedgerThatCannotBeOpenedIsSaidSo) {
   EXPECT_NE(logged().find("ledger.db"), std::string::npos) << logged();
 }
 
+// The command at the end of the last line that says "run: ", done as an administrator would.
+int obey(const std::string& log) {
+  const std::string mark = "run: ";
+  const std::size_t at = log.rfind(mark);
+  if (at == std::string::npos) return -1;
+  return std::system(log.substr(at + mark.size(), log.find('\n', at) - at - mark.size()).c_str());
+}
+
+TEST_F(ProcessTest, FilesThatOthersCouldChangeAreRefusedUntilTheirModesAreCorrected) {
+  { const auto daemon = start(); }  // makes the ledger
+  struct Case {
+    std::filesystem::path path;
+    std::filesystem::perms loose;
+    ExitCode code;
+  };
+  using std::filesystem::perms;
+  std::filesystem::create_directory(directory / "run");
+  std::string yaml = yaml_in(directory);
+  yaml.replace(yaml.find("/sock"), 5, "/run/sock");
+  write_configuration(yaml);
+  for (const Case& c : {Case{directory / "shapleyd.yaml", perms(0664), ExitCode::configuration},
+                        Case{directory / "shapleyd.yaml", perms(0646), ExitCode::configuration},
+                        Case{directory / "ledger.db", perms(0660), ExitCode::ledger},
+                        Case{directory / "run", perms(0777), ExitCode::socket},
+                        Case{directory / "", perms(0777), ExitCode::configuration}}) {
+    std::filesystem::remove(log());
+    std::filesystem::permissions(c.path, c.loose);
+    EXPECT_EQ(run(arguments()), static_cast<int>(c.code)) << c.path << logged();
+    EXPECT_EQ(obey(logged()), 0) << logged();
+    Process daemon(arguments(), log());
+    EXPECT_TRUE(eventually([&] { return TestClient(directory / "run/sock").is_connected(); })) << logged();
+  }
+}
+
+TEST_F(ProcessTest, ALedgerThatEverybodyCanReadAndASocketInASharedDirectoryAreWarningsOnly) {
+  { const auto daemon = start(); }
+  EXPECT_EQ(logged().find("warning"), std::string::npos) << logged();
+  std::filesystem::permissions(directory / "ledger.db", std::filesystem::perms(0644));
+  const std::filesystem::path shared = directory / "shared";
+  std::filesystem::create_directory(shared);
+  std::filesystem::permissions(shared, std::filesystem::perms(01777));
+  std::string yaml = yaml_in(directory);
+  yaml.replace(yaml.find("/sock"), 5, "/shared/sock");
+  write_configuration(yaml);
+  Process daemon(arguments(), log());
+  EXPECT_TRUE(eventually([&] { return TestClient(shared / "sock").is_connected(); })) << logged();
+  EXPECT_NE(logged().find("can be read by every user"), std::string::npos) << logged();
+  EXPECT_NE(logged().find("every user can write to " + shared.string()), std::string::npos) << logged();
+}
+
+TEST_F(ProcessTest, AConfigurationThatOthersCouldHaveChangedIsNotTakenOver) {
+  const auto daemon = start();
+  write_configuration(yaml_in(directory) + "mode: observe\n");
+  std::filesystem::permissions(directory / "shapleyd.yaml", std::filesystem::perms(0666));
+  daemon->signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return logged().find("the running configuration stays") != std::string::npos; }));
+  EXPECT_NE(logged().find("has mode 0666"), std::string::npos) << logged();
+  EXPECT_EQ(connect({})->ask(R"({"request":"status"})")["daemon"]["mode"], "priorities");
+}
+
 TEST_F(ProcessTest, ReadinessIsSaidToTheSupervisor) {
   const std::filesystem::path path = directory / "notify";
   sockaddr_un address{};

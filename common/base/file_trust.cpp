@@ -1,0 +1,101 @@
+#include "base/file_trust.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace shapley {
+
+namespace {
+
+using std::filesystem::path;
+
+constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
+constexpr mode_t k_others_anything = S_IRWXG | S_IRWXO;
+
+std::string octal(mode_t mode) {
+  std::string text;
+  for (const unsigned shift : {9U, 6U, 3U, 0U}) text += static_cast<char>('0' + ((mode >> shift) & 7U));
+  return text;
+}
+
+// What a shell reads as one word, whatever it holds.
+std::string quoted(const path& file) {
+  std::string text = "'";
+  for (const char c : file.string()) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + '\'';
+}
+
+tl::unexpected<Error> unseen(const path& file, std::string_view what, int error) {
+  return fail(error == ENOENT ? Errc::not_found : Errc::io,
+              std::string(what) + ": " + file.string() + ": " + std::strerror(error));
+}
+
+Expected<struct stat> look_at(const path& file, std::string_view what) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return unseen(file, what, errno);
+  return status;
+}
+
+std::string found(const path& file, std::string_view what, const struct stat& status) {
+  return std::string(what) + ": " + file.string() + " has mode " + octal(status.st_mode & 07777U) + " and owner uid " +
+         std::to_string(status.st_uid) + ": ";
+}
+
+Expected<void> check_owner(const path& file, std::string_view what, const struct stat& status) {
+  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
+  return fail(Errc::denied, found(file, what, status) + "its owner is neither root nor uid " +
+                                std::to_string(::geteuid()) + ", which this program runs as; run: chown " +
+                                std::to_string(::geteuid()) + ' ' + quoted(file));
+}
+
+Expected<void> check_bits(const path& file, std::string_view what, const struct stat& status, mode_t forbidden,
+                          const char* fault, const char* remedy) {
+  if ((status.st_mode & forbidden) == 0) return {};
+  return fail(Errc::denied, found(file, what, status) + fault + "; run: chmod " + remedy + ' ' + quoted(file));
+}
+
+}  // namespace
+
+Expected<void> check_unwritable(const path& file, std::string_view what) {
+  SHAPLEY_TRY_ASSIGN(const struct stat status, look_at(file, what));
+  SHAPLEY_TRY(check_owner(file, what, status));
+  return check_bits(file, what, status, k_others_write, "others could change it", "go-w");
+}
+
+Expected<void> check_private(const path& file, std::string_view what) {
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) != 0) return unseen(file, what, errno);
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Errc::denied, found(file, what, status) + "it is no regular file; name the file itself");
+  }
+  SHAPLEY_TRY(check_owner(file, what, status));
+  return check_bits(file, what, status, k_others_anything, "others could read or change it", "go-rwx");
+}
+
+Expected<bool> readable_by_others(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const struct stat status, look_at(file, "file"));
+  return (status.st_mode & S_IROTH) != 0;
+}
+
+Expected<void> check_directory(const path& directory, std::string_view what, Sticky sticky) {
+  std::error_code error;
+  const path whole = std::filesystem::canonical(directory.empty() ? "." : directory, error);
+  if (error) return unseen(directory, what, error.value());
+  for (path at = whole;; at = at.parent_path()) {
+    SHAPLEY_TRY_ASSIGN(const struct stat status, look_at(at, what));
+    const bool itself = at == whole;
+    if (itself) SHAPLEY_TRY(check_owner(at, what, status));
+    const bool shared = (status.st_mode & S_ISVTX) != 0 && (!itself || sticky == Sticky::allowed);
+    // Some of those above belong to a group of administrators, as Debian's /usr/local does.
+    const mode_t forbidden = shared ? 0 : itself ? k_others_write : S_IWOTH;
+    const char* remedy = itself ? "go-w" : "o-w";
+    SHAPLEY_TRY(check_bits(at, what, status, forbidden, "others could replace what is in it", remedy));
+    if (at == at.parent_path()) return {};
+  }
+}
+
+}  // namespace shapley

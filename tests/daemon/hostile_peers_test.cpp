@@ -1,0 +1,173 @@
+// What a user of the machine can do to the daemon over its socket: each attack by a real process of another user, while
+// a feeder, as slurmctld would, goes on. Needs root to become that user.
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server_fixture.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+// Users that nobody is; they own nothing.
+constexpr int k_mallory = 65'533;
+constexpr int k_alice = 65'532;
+
+// The attacker as a child process with pipes on both sides.
+class Attacker {
+ public:
+  Attacker(int uid, const std::filesystem::path& socket, const std::string& attack, int number = 1) {
+    std::array<int, 2> in{};
+    std::array<int, 2> out{};
+    EXPECT_EQ(pipe2(in.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
+    const std::string user = std::to_string(uid);
+    const std::string count = std::to_string(number);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(in[0], STDIN_FILENO);
+      dup2(out[1], STDOUT_FILENO);
+      execl(ATTACKER, ATTACKER, user.c_str(), socket.c_str(), attack.c_str(), count.c_str(), nullptr);
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    input_ = in[1];
+    output_ = fdopen(out[0], "r");
+  }
+  ~Attacker() { finish(); }
+  Attacker(const Attacker&) = delete;
+  Attacker& operator=(const Attacker&) = delete;
+
+  std::string line() {
+    std::string text;
+    for (int c = std::fgetc(output_); c != EOF && c != '\n'; c = std::fgetc(output_)) text += static_cast<char>(c);
+    return text;
+  }
+  // Lets it end and takes its last word.
+  std::string finish() {
+    if (pid_ < 0) return {};
+    close(input_);
+    std::string word = line();
+    std::fclose(output_);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    EXPECT_EQ(status, 0) << "the attacker could not attack (127: not built; 2: not root)";
+    pid_ = -1;
+    return word;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int input_ = -1;
+  FILE* output_ = nullptr;
+};
+
+class HostilePeers : public ServerTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(geteuid(), 0U) << "run as root: an attack is made as another user";
+    ServerTest::SetUp();
+  }
+  std::string attack(const std::string& name, int number = 1) {
+    return Attacker(k_mallory, site.configuration.socket, name, number).finish();
+  }
+  void restart(const Server::Limits& limits) {
+    stop();
+    start(limits);
+  }
+  // The feeder is heard, and the books take what it says.
+  void expect_fed(TestClient& client, std::uint64_t sequence) {
+    client.send(observations(sequence, {running({.id = static_cast<std::uint32_t>(sequence), .start = now - 100})}));
+    EXPECT_EQ(client.expect<protocol::Ack>().sequence, sequence);
+  }
+};
+
+TEST_F(HostilePeers, CannotFeed) {
+  EXPECT_EQ(attack("feed"), "refused at once");
+  EXPECT_NE(attack("feed_as_reader").find("a reader sends queries only"), std::string::npos);
+  const auto client = feeder();
+  EXPECT_EQ(welcome.acknowledged, 0U);
+}
+
+TEST_F(HostilePeers, CannotTakeAllConnections) {
+  const auto client = feeder();
+  EXPECT_EQ(attack("crowd", 1000), "16 welcomed");
+  expect_fed(*client, 1);
+  EXPECT_NE(attack("ask_once").find("pong"), std::string::npos);
+}
+
+TEST_F(HostilePeers, CannotHoldConnectionsWithHalfAGreeting) {
+  Server::Limits limits;
+  limits.patience.handshake = std::chrono::seconds(1);
+  restart(limits);
+  const auto client = feeder();
+  EXPECT_EQ(attack("half_open", 100), "100 closed");
+  expect_fed(*client, 1);
+}
+
+TEST_F(HostilePeers, CannotHoldAConnectionByOneByteAtATime) {
+  Server::Limits limits;
+  limits.patience.request = std::chrono::seconds(1);
+  restart(limits);
+  const auto client = feeder();
+  EXPECT_EQ(attack("one_byte_at_a_time"), "closed");
+  expect_fed(*client, 1);
+}
+
+TEST_F(HostilePeers, CannotKeepTheFeederOrOthersWaiting) {
+  const auto client = feeder();
+  for (std::uint64_t sequence = 1; sequence <= 50; ++sequence) expect_fed(*client, sequence);
+  Attacker flood(k_mallory, site.configuration.socket, "flood", 16);
+  ASSERT_EQ(flood.line(), "flooding");
+  for (std::uint64_t sequence = 51; sequence <= 100; ++sequence) expect_fed(*client, sequence);
+  Attacker alice(k_alice, site.configuration.socket, "ask_once");
+  EXPECT_NE(alice.finish().find("pong"), std::string::npos);
+  EXPECT_NE(flood.finish(), "0 answers");
+}
+
+TEST_F(HostilePeers, WhoTakesNoAnswerIsDropped) {
+  Server::Limits limits;
+  limits.patience.write = std::chrono::seconds(1);
+  restart(limits);
+  const auto client = feeder();
+  EXPECT_EQ(attack("deaf"), "dropped");
+  expect_fed(*client, 1);
+}
+
+TEST_F(HostilePeers, CannotEndTheDaemonByNestedJson) {
+  const auto client = feeder();
+  EXPECT_NE(attack("deep").find("nests too deep"), std::string::npos);
+  EXPECT_EQ(attack("huge"), "closed");
+  expect_fed(*client, 1);
+}
+
+TEST_F(HostilePeers, CannotAskMoreThanTheBudget) {
+  Server::Limits limits;
+  limits.query = {.steps = 1000, .rows = 10};
+  restart(limits);
+  const auto client = feeder();
+  std::vector<protocol::JobRecord> jobs;
+  for (std::uint32_t id = 1; id <= 500; ++id) jobs.push_back(running({.id = id, .start = now - 100}));
+  client->send(observations(1, std::move(jobs)));
+  EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
+  const std::string question = R"({"request":"jobs","all":true,"since":0})";
+  EXPECT_EQ(reader()->ask(question)["jobs"].size(), 500U);  // root's question has no bound
+  ASSERT_EQ(seteuid(k_mallory), 0);
+  TestClient mallory(site.configuration.socket);
+  ASSERT_EQ(seteuid(0), 0);
+  mallory.send(protocol::Hello{});
+  mallory.expect<protocol::Welcome>();
+  const auto answer = mallory.ask(question);
+  EXPECT_EQ(answer["error"]["code"], "limit") << answer;
+  EXPECT_NE(answer["error"]["what"].get<std::string>().find("fewer"), std::string::npos);
+  expect_fed(*client, 2);
+}
+
+}  // namespace
+}  // namespace shapley::daemon

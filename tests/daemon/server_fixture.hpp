@@ -1,0 +1,89 @@
+// A server over a real socket, its loop on a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <gtest/gtest.h>
+
+#include "daemon/server.hpp"
+#include "records.hpp"
+#include "test_client.hpp"
+
+namespace shapley::daemon {
+
+inline constexpr std::int64_t k_begin = 1'700'000'000;
+
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override { start({}); }
+  void TearDown() override { stop(); }
+
+  void start(Server::Limits limits) {
+    auto started = Service::start(site, {}, Instant{now});
+    ASSERT_TRUE(started.has_value()) << started.error().what;
+    service = std::move(*started);
+    server = std::make_unique<Server>(
+        io.emplace(1), *service, [this] { return Instant{now.load()}; }, limits);
+    const auto opened = server->open();
+    ASSERT_TRUE(opened.has_value()) << opened.error().what;
+    thread = std::thread([this] { io->run(); });
+  }
+  void stop() {
+    if (!thread.joinable()) return;
+    boost::asio::post(*io, [this] { server->close(); });
+    thread.join();
+    server.reset();
+    service.reset();
+  }
+
+  void reload(const Site& changed) {
+    std::promise<bool> done;
+    boost::asio::post(*io, [&] {
+      done.set_value(service->reload(changed, Instant{now}).has_value());
+      server->push();
+    });
+    EXPECT_TRUE(done.get_future().get());
+  }
+
+  // A feeder that was welcomed.
+  std::unique_ptr<TestClient> feeder(std::uint64_t instance = 1) {
+    auto client = std::make_unique<TestClient>(site.configuration.socket);
+    client->send(feeder_hello(instance));
+    welcome = client->expect<protocol::Welcome>();
+    return client;
+  }
+  std::unique_ptr<TestClient> reader() {
+    auto client = std::make_unique<TestClient>(site.configuration.socket);
+    protocol::Hello hello;
+    hello.program = "test reader";
+    client->send(hello);
+    client->expect<protocol::Welcome>();
+    return client;
+  }
+  protocol::Observations observations(std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) const {
+    protocol::Observations o;
+    o.sequence = sequence;
+    o.observed_at = now;
+    o.jobs = std::move(jobs);
+    return o;
+  }
+
+  TempDirectory directory;
+  Site site = site_in(directory);
+  std::atomic<std::int64_t> now = k_begin;
+  std::optional<boost::asio::io_context> io;
+  std::unique_ptr<Service> service;
+  std::unique_ptr<Server> server;
+  std::thread thread;
+  protocol::Welcome welcome;
+};
+
+}  // namespace shapley::daemon

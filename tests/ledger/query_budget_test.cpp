@@ -1,0 +1,47 @@
+// A query that would take too long or too much ends with an error, and leaves the connection as it was.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using testing::must;
+
+std::string counting_to(int most, const std::string& wanted) {
+  return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(most) +
+         ") SELECT " + wanted + " FROM n";
+}
+
+class QueryBudgets : public testing::LedgerTest {
+ protected:
+  Ledger ledger = testing::writer(file());
+};
+
+TEST_F(QueryBudgets, EndAQueryOfTooManySteps) {
+  const std::string sql = counting_to(100'000, "COUNT(*)");
+  const auto stopped = ledger.query(sql, {.steps = 20'000});
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, Errc::limit) << stopped.error().what;
+  EXPECT_EQ(must(ledger.query(sql)).at(0).at(0), "100000");
+  EXPECT_EQ(must(ledger.query(sql, {.steps = 100'000'000})).at(0).at(0), "100000");
+}
+
+TEST_F(QueryBudgets, EndAQueryOfTooManyRows) {
+  const std::string sql = counting_to(100, "i");
+  EXPECT_EQ(must(ledger.query(sql, {.rows = 100})).size(), 100U);
+  const auto stopped = ledger.query(sql, {.rows = 99});
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, Errc::limit);
+}
+
+TEST_F(QueryBudgets, LeaveTheLedgerWritable) {
+  ASSERT_FALSE(ledger.query(counting_to(100'000, "COUNT(*)"), {.steps = 1000}).has_value());
+  const fairness::Event event = testing::opened(1, 1'700'000'000, "physics", 2);
+  EXPECT_EQ(must(ledger.append({&event, 1}, Instant{1'700'000'100})).appended, 1U);
+}
+
+}  // namespace
+}  // namespace shapley::ledger
