@@ -14,7 +14,6 @@ namespace {
 using std::filesystem::path;
 
 constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
-constexpr mode_t k_others_anything = S_IRWXG | S_IRWXO;
 
 std::string octal(mode_t mode) {
   std::string text;
@@ -64,16 +63,6 @@ Expected<void> check_unwritable(const path& file, std::string_view what) {
   SHAPLEY_TRY_ASSIGN(const struct stat status, look_at(file, what));
   SHAPLEY_TRY(check_owner(file, what, status));
   return check_bits(file, what, status, k_others_write, "others could change it", "go-w");
-}
-
-Expected<void> check_private(const path& file, std::string_view what) {
-  struct stat status {};
-  if (::lstat(file.c_str(), &status) != 0) return unseen(file, what, errno);
-  if (!S_ISREG(status.st_mode)) {
-    return fail(Errc::denied, found(file, what, status) + "it is no regular file; name the file itself");
-  }
-  SHAPLEY_TRY(check_owner(file, what, status));
-  return check_bits(file, what, status, k_others_anything, "others could read or change it", "go-rwx");
 }
 
 Expected<bool> readable_by_others(const path& file) {

@@ -16,9 +16,6 @@ namespace shapley {
 // Owned by root or by us, and nobody else can write it. `what` says what it is ("the configuration").
 [[nodiscard]] Expected<void> check_unwritable(const std::filesystem::path& file, std::string_view what);
 
-// As check_unwritable, and nobody else can read it either: a private key, say. A symbolic link is refused.
-[[nodiscard]] Expected<void> check_private(const std::filesystem::path& file, std::string_view what);
-
 // Whether users outside the file's owner and group can read it.
 [[nodiscard]] Expected<bool> readable_by_others(const std::filesystem::path& file);
 

@@ -69,17 +69,6 @@ TEST_F(FileTrust, RefusesWhatAnotherOwns) {
   EXPECT_EQ(refusal(check_unwritable(file, "x")), "");
 }
 
-TEST_F(FileTrust, KeepsPrivateFilesPrivate) {
-  EXPECT_EQ(refusal(check_private(file, "key")), "");
-  for (const mode_t mode : {0640U, 0604U, 0610U}) {
-    ASSERT_EQ(chmod(file.c_str(), mode), 0);
-    obey(refusal(check_private(file, "key")));
-    EXPECT_EQ(refusal(check_private(file, "key")), "");
-  }
-  std::filesystem::create_symlink(file, directory / "link");
-  EXPECT_NE(refusal(check_private(directory / "link", "key")), "");
-}
-
 TEST_F(FileTrust, LooksAtTheDirectoryAndThoseAboveIt) {
   const path inner = directory / "a" / "b";
   std::filesystem::create_directories(inner);
