@@ -66,6 +66,20 @@ ends 1 'cannot be written' "$sim" run "${window[@]}" --policy fcfs --csv "$dir/n
 ends 2 '' "$sim" compare --endowment unfair
 ends 2 '' "$sim"
 
+# Ctrl-C, once the program has asked for it, keeps the windows that are finished.
+"$sim" compare "${window[@]}" --windows 1000000 --json >"$dir/out" 2>"$dir/err" &
+pid=$!
+catches_interrupt() { (( 0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2 )); }
+for ((i = 0; i < 600; ++i)); do catches_interrupt && break; sleep 0.05; done
+kill -INT "$pid"
+found=0
+wait "$pid" || found=$?
+[[ $found == 3 ]] || die "exit $found after Ctrl-C ($(cat "$dir/err"))"
+done_windows=$(sed -nE 's/.*interrupted: ([0-9]+) of 1000000 windows are finished/\1/p' "$dir/err")
+[[ -n $done_windows ]] || die "Ctrl-C is not said: $(cat "$dir/err")"
+[[ $done_windows == 0 ]] || jq -e --argjson n "$done_windows" '(.windows | length) == $n' "$dir/out" >/dev/null ||
+  die "not all finished windows are kept"
+
 # A missing gnuplot is said in a sentence; the numbers are printed all the same.
 ends 1 'gnuplot.*install' env PATH=/nonexistent "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
 grep -q '^rand ' "$dir/out" || die "no table without gnuplot"
