@@ -1,12 +1,14 @@
 #include "sim/plan_command.hpp"
 
 #include <iomanip>
+#include <iostream>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
 #include "planning/algorithms.hpp"
 #include "sim/grid_file.hpp"
+#include "sim/plot.hpp"
 
 namespace shapley::sim {
 
@@ -59,11 +61,56 @@ void print_table(const NamedGrid& named, const Schedule& schedule, std::ostream&
   }
 }
 
+// The processors of one cluster that each of its jobs takes: at every start the lowest idle ones.
+std::vector<GanttBox> boxes_of(const Grid& grid, const Schedule& schedule, std::uint32_t cluster) {
+  std::vector<std::uint32_t> jobs;
+  for (std::uint32_t i = 0; i < schedule.size(); ++i)
+    if (schedule[i].cluster == cluster) jobs.push_back(i);
+  std::vector<Ticks> free_since(static_cast<std::size_t>(grid.clusters[cluster]), 0);
+  std::vector<GanttBox> boxes;
+  for (const std::uint32_t job : planning::by_start(schedule, std::move(jobs))) {
+    std::int64_t wanted = grid.jobs[job].processors;
+    for (std::uint32_t p = 0; p < free_since.size() && wanted > 0; ++p) {
+      if (free_since[p] > schedule[job].start) continue;
+      free_since[p] = planning::end_of(grid, schedule, job);
+      const Ticks unit = grid.ticks_per_unit();  // a chart shows whole units
+      boxes.push_back({p, static_cast<std::int64_t>(schedule[job].start / unit),
+                       static_cast<std::int64_t>(free_since[p] / unit), grid.jobs[job].owner});
+      --wanted;
+    }
+  }
+  return boxes;
+}
+
+Expected<void> plot(const std::filesystem::path& folder, const Grid& grid, const Schedule& schedule) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Errc::io, "--plot: " + folder.string() + ": " + error.message());
+  for (std::uint32_t k = 0; k < grid.organizations(); ++k) {
+    const auto boxes = boxes_of(grid, schedule, k);
+    if (boxes.empty()) continue;  // nothing runs there
+    const std::string number = std::to_string(k);
+    SHAPLEY_TRY(plot_gantt(folder / ("cluster-" + number + ".svg"), "cluster " + number, grid.organizations(), boxes));
+  }
+  return {};
+}
+
+Expected<NamedGrid> load(const PlanArguments& arguments) {
+  if (!arguments.instance.empty()) return read_grid(arguments.instance);
+  if (arguments.queue.source.trace.empty())
+    return fail(Errc::invalid_argument, "plan: give --instance FILE or --trace FILE");
+  SHAPLEY_TRY_ASSIGN(PendingGrid pending, read_pending(arguments.queue));
+  if (pending.too_wide > 0)
+    std::cerr << "shapley-sim: left out " << pending.too_wide << " jobs that are wider than the smallest cluster\n";
+  return std::move(pending.named);
+}
+
 }  // namespace
 
 Expected<void> plan_command(const PlanArguments& arguments, std::ostream& out) {
-  SHAPLEY_TRY_ASSIGN(const NamedGrid named, read_grid(arguments.instance));
+  SHAPLEY_TRY_ASSIGN(const NamedGrid named, load(arguments));
   SHAPLEY_TRY_ASSIGN(const Schedule schedule, planning::plan(named.grid, arguments.algorithm, arguments.seed));
+  if (!arguments.plot.empty()) SHAPLEY_TRY(plot(arguments.plot, named.grid, schedule));
   if (arguments.json) {
     out << to_json(named, schedule).dump() << '\n';
   } else {

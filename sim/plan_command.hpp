@@ -7,14 +7,17 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "sim/pending_grid.hpp"
 
 namespace shapley::sim {
 
 struct PlanArguments {
-  std::filesystem::path instance;
+  std::filesystem::path instance;  // empty: `queue`
+  PendingQueue queue;
   std::string algorithm;
   std::uint64_t seed = 1;  // of local_rnd and mocca4_rnd
   bool json = false;
+  std::filesystem::path plot;  // folder for a Gantt chart per cluster (SVG); empty: none
 };
 
 // Prints a table, or with `json` {"cmax", "score", "LB", "org_makespans", "schedule"}, fractions as "a/b";

@@ -16,12 +16,24 @@ using Action = std::function<Expected<int>()>;
 Action add_plan(CLI::App& app) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* plan = app.add_subcommand("plan", "plan the jobs of several organizations over their clusters");
-  plan->add_option("--instance", arguments->instance, "JSON file with m and jobs")->required();
+  CLI::Option* instance = plan->add_option("--instance", arguments->instance, "JSON file with m and jobs");
+  PendingQueue& queue = arguments->queue;
+  plan->add_option("--trace", queue.source.trace, "or the jobs of a stretch of a trace, as one queue")
+      ->excludes(instance);
+  plan->add_option("--begin", queue.begin, "trace: where the stretch begins, in its seconds (first submission)");
+  plan->add_option("--length", queue.length.value, "trace: length of the stretch in seconds (3600)")
+      ->check(CLI::PositiveNumber);
+  plan->add_option("--organizations", queue.organizations, "trace: users are dealt to so many (5)")
+      ->check(CLI::Range(1, 32));
+  plan->add_option("--processors", queue.processors, "trace: of all organizations (as the trace says)")
+      ->check(CLI::Range(1, 10'000'000));
+  plan->add_option("--plot", arguments->plot, "folder for a Gantt chart per cluster (SVG)");
   plan->add_option("--algorithm", arguments->algorithm, "local_hf, mocca, mocca_ilba, ... (an unknown name lists all)")
       ->required();
-  plan->add_option("--seed", arguments->seed, "seed of local_rnd and mocca4_rnd (1)");
+  plan->add_option("--seed", arguments->seed, "seed of local_rnd, mocca4_rnd and of the users' organizations (1)");
   plan->add_flag("--json", arguments->json, "print JSON instead of a table");
   return [arguments]() -> Expected<int> {
+    arguments->queue.seed = arguments->seed;
     SHAPLEY_TRY(plan_command(*arguments, std::cout));
     return k_exit_done;
   };
