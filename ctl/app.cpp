@@ -7,6 +7,7 @@
 
 #include "ctl/advise.hpp"
 #include "ctl/audit.hpp"
+#include "ctl/backup.hpp"
 #include "ctl/check_config.hpp"
 #include "ctl/client.hpp"
 #include "ctl/jobs.hpp"
@@ -27,6 +28,8 @@ constexpr const char* k_usage =
     "  audit [LEDGER] [--against FILE] [--against-head FILE --public-key FILE] [--json]\n"
     "  audit --head [LEDGER] [--sign-with KEY] [-o FILE] [--json]\n"
     "  keygen FILE\n"
+    "  backup [--ledger FILE] [--force] TARGET\n"
+    "  restore --ledger FILE BACKUP\n"
     "  advise --ledger FILE [-S TIME] [-E TIME] [--json]\n";
 
 constexpr const char* k_footer =
@@ -49,6 +52,8 @@ struct CommandLine {
   CheckConfigArguments check_config;
   AuditArguments audit;
   KeygenArguments keygen;
+  BackupArguments backup;
+  RestoreArguments restore;
   AdviseArguments advise;
 };
 
@@ -68,6 +73,8 @@ void describe(CLI::App& app, CommandLine& line) {
   add_check_config(app, line.check_config);
   add_audit(app, line.audit);
   add_keygen(app, line.keygen);
+  add_backup(app, line.backup);
+  add_restore(app, line.restore);
   add_advise(app, line.advise);
 }
 
@@ -78,6 +85,8 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("check-config")) return run_check_config(line.check_config, environment);
   if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);
   if (app.got_subcommand("keygen")) return run_keygen(line.keygen, environment);
+  if (app.got_subcommand("backup")) return run_backup(line.backup, endpoint, environment);
+  if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
   if (app.got_subcommand("advise")) return run_advise(line.advise, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;

@@ -188,7 +188,7 @@ ExitCode run(const std::filesystem::path& file) {
   auto service = Service::start(std::move(*site), std::move(options), wall_clock());
   if (!service) {
     spdlog::error("{}", service.error().what);
-    return ExitCode::ledger;
+    return service.error().code == Errc::corrupt ? ExitCode::damaged : ExitCode::ledger;
   }
   return Application(file, std::move(*service)).run();
 }

@@ -1,12 +1,11 @@
 // What hangs on the events: the schema around them and the projections made from them.
-#include <map>
 #include <string>
 
 #include "ledger/audit_parts.hpp"
 #include "ledger/event_json.hpp"
-#include "ledger/ledger_file.hpp"
 #include "ledger/ledger_impl.hpp"
 #include "ledger/projections.hpp"
+#include "ledger/schema.hpp"
 #include "ledger/signed_head.hpp"
 #include "ledger/standings.hpp"
 
@@ -16,26 +15,6 @@ namespace {
 
 constexpr std::int64_t k_rows_shown = 5;  // of each table and kind of difference
 
-using Schema = std::map<std::string, std::string>;  // name -> SQL text
-
-Expected<Schema> schema_of(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL"));
-  Schema schema;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return schema;
-    schema.emplace(select.text(0), select.text(1));
-  }
-}
-
-// The schema as the migrations make it, from nothing. A ledger's own text is not to be trusted with this.
-Expected<Schema> genuine_schema() {
-  SHAPLEY_TRY_ASSIGN(const Database scratch, Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-  SHAPLEY_TRY(migrate(scratch));
-  return schema_of(scratch);
-}
-
 // Drops the temporary tables at the end of an audit, however it ends: their names hide those of the ledger.
 class TemporaryTables {
  public:
@@ -43,7 +22,7 @@ class TemporaryTables {
     SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema());
     TemporaryTables tables(database);
     for (const std::string& table : all_tables()) {
-      std::string sql = schema.at(table);
+      std::string sql = schema.at(table).sql;
       sql.insert(std::string_view("CREATE ").size(), "TEMP ");
       SHAPLEY_TRY(database.execute(sql));
     }
@@ -132,16 +111,16 @@ Expected<void> audit_heads(const Database& database, AuditReport& report) {
 Expected<void> audit_schema(const Database& database, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema());
   SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));
-  for (const auto& [name, sql] : genuine) {
+  for (const auto& [name, object] : genuine) {
     const auto there = found.find(name);
     if (there == found.end()) {
       report.findings.push_back({"schema", name + " is missing"});
-    } else if (there->second != sql) {
-      report.findings.push_back({"schema", name + " is not as the program makes it: " + there->second});
+    } else if (there->second.sql != object.sql) {
+      report.findings.push_back({"schema", name + " is not as the program makes it: " + there->second.sql});
     }
   }
-  for (const auto& [name, sql] : found) {
-    if (!genuine.contains(name)) report.findings.push_back({"schema", name + " was added by hand: " + sql});
+  for (const auto& [name, object] : found) {
+    if (!genuine.contains(name)) report.findings.push_back({"schema", name + " was added by hand: " + object.sql});
   }
   return {};
 }

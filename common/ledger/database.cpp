@@ -142,6 +142,15 @@ Expected<std::int64_t> Database::integer(std::string_view sql) const {
   return statement.integer(0);
 }
 
+Expected<void> Database::copy_to(const Database& target) const {
+  sqlite3_backup* copy = sqlite3_backup_init(target.connection_.get(), "main", connection_.get(), "main");
+  if (copy == nullptr) return failure(target.connection_.get(), sqlite3_errcode(target.connection_.get()));
+  const int stepped = sqlite3_backup_step(copy, -1);
+  const int finished = sqlite3_backup_finish(copy);
+  if (stepped == SQLITE_DONE && finished == SQLITE_OK) return {};
+  return failure(target.connection_.get(), stepped == SQLITE_DONE ? finished : stepped);
+}
+
 std::int64_t Database::changes() const {
   return sqlite3_changes64(connection_.get());
 }

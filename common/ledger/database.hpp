@@ -62,6 +62,8 @@ class Database {
   [[nodiscard]] Expected<void> execute(const std::string& sql) const;
   // The single integer that `sql` answers with.
   [[nodiscard]] Expected<std::int64_t> integer(std::string_view sql) const;
+  // Copies the whole data base, as it is at one moment, over that of `target`. Others may write meanwhile.
+  [[nodiscard]] Expected<void> copy_to(const Database& target) const;
   [[nodiscard]] bool in_transaction() const;
   // Rows changed by the last INSERT, UPDATE or DELETE.
   [[nodiscard]] std::int64_t changes() const;

@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ledger/backup.hpp"
+#include "ledger/file_operations.hpp"
 #include "ledger/migrations.hpp"
+#include "ledger/start_check.hpp"
 
 namespace shapley::ledger {
 
@@ -19,7 +22,9 @@ namespace {
 using std::filesystem::path;
 
 constexpr std::string_view k_sqlite_magic{"SQLite format 3\0", 16};
-constexpr std::string_view k_way_out = "; restore the ledger from a copy, or move this file away to begin a new one";
+constexpr std::string_view k_way_out =
+    "; what is left can be looked at with shapleyctl audit, the way out is shapleyctl restore BACKUP, "
+    "or to move this file away and begin a new ledger";
 
 // How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
 // folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load.
@@ -51,7 +56,9 @@ Expected<FileKind> kind_of_file(const path& file) {
   in.read(magic.data(), magic.size());
   if (in.gcount() == 0) return FileKind::empty;
   const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
-  return fits ? FileKind::sqlite : FileKind::other;
+  // A power loss may tear the first sector; then a log or a journal lies beside the file, and SQLite mends it.
+  const bool mendable = has_sound_log(file) || std::filesystem::exists(file.string() + "-journal", error);
+  return fits || mendable ? FileKind::sqlite : FileKind::other;
 }
 
 tl::unexpected<Error> no_ledger(std::string_view why) {
@@ -66,7 +73,7 @@ Expected<void> create(const path& file) {
   const bool ok = ::fchmod(descriptor, 0640) == 0;
   ::close(descriptor);
   if (!ok) return fail(Errc::io, std::string("cannot set its mode: ") + std::strerror(errno));
-  return {};
+  return sync_file(std::filesystem::absolute(file).parent_path());
 }
 
 struct Version {
@@ -135,6 +142,36 @@ bool must_be_immutable(const path& file) {
   return !std::filesystem::exists(wal, error) && ::access(directory.c_str(), W_OK) != 0;
 }
 
+// Opens, looks whether it is sound, migrates.
+Expected<Database> open_sound(const path& file) {
+  SHAPLEY_TRY(check_log_header(file));
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
+  // Before the settings: they would write into a data base that is not ours.
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  SHAPLEY_TRY(database.execute(k_writer_settings));
+  SHAPLEY_TRY(check_pages(database, file));
+  if (version.schema > 0 && static_cast<std::size_t>(version.schema) < migrations().size()) {
+    SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
+  }
+  SHAPLEY_TRY(migrate(database));
+  SHAPLEY_TRY(check_content(database));
+  return database;
+}
+
+Expected<Database> open_reading_connection(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
+  if (kind == FileKind::missing) return fail(Errc::not_found, "no such file; check the path");
+  if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
+  if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
+  const bool immutable = must_be_immutable(file);
+  SHAPLEY_TRY_ASSIGN(Database database,
+                     immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                               : Database::open(file.string(), SQLITE_OPEN_READONLY));
+  if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
+  return database;
+}
+
 }  // namespace
 
 Expected<void> migrate(const Database& database) {
@@ -157,26 +194,24 @@ Expected<Database> open_for_writing(const path& file) {
   SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
   if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
   if (kind == FileKind::missing) SHAPLEY_TRY(create(file));
-  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
-  // Before the settings: they would write into a data base that is not ours.
-  auto version = version_of(database);
-  if (!version) return explained(file, std::move(version).error());
-  SHAPLEY_TRY(check_version(*version));
-  if (auto set = database.execute(k_writer_settings); !set) return explained(file, std::move(set).error());
-  if (auto migrated = migrate(database); !migrated) return explained(file, std::move(migrated).error());
+  auto database = open_sound(file);
+  if (!database) return explained(file, std::move(database).error());
   return database;
 }
 
+Expected<Database> open_for_copying(const path& file) {
+  SHAPLEY_TRY_ASSIGN(Database database, open_reading_connection(file));
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  return database;
+}
+
+Expected<Database> open_alone(const path& file) {
+  return Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
 Expected<Database> open_for_reading(const path& file) {
-  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
-  if (kind == FileKind::missing) return fail(Errc::not_found, "no such file; check the path");
-  if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
-  if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
-  const bool immutable = must_be_immutable(file);
-  SHAPLEY_TRY_ASSIGN(Database database,
-                     immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
-                               : Database::open(file.string(), SQLITE_OPEN_READONLY));
-  if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
+  SHAPLEY_TRY_ASSIGN(Database database, open_reading_connection(file));
   auto version = version_of(database);
   if (!version) return explained(file, std::move(version).error());
   SHAPLEY_TRY(check_version(*version));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/calendar.hpp"
+#include "ledger/chain_walk.hpp"
 #include "ledger/ledger_impl.hpp"
 #include "ledger/text.hpp"
 
@@ -70,37 +71,17 @@ Expected<Fields> fields_of(std::string_view text) {
   return fields;
 }
 
-// The chain computed from the rows' content; stored hashes have no say.
-class ChainWalk {
- public:
-  explicit ChainWalk(Hasher hasher) : hasher_(std::move(hasher)) {}
-
-  // Computes the hash of each event up to the last wanted one.
-  Expected<void> walk(const Database& database, std::map<std::int64_t, std::string>& wanted) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, key, at, received, kind, payload FROM events "
-                                                          "WHERE seq > 0 ORDER BY seq"));
-    Digest digest{};
-    if (const auto begin = wanted.find(0); begin != wanted.end()) begin->second = to_hex(digest);
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(const bool there, select.step());
-      if (!there) return {};
-      const EventRow row{.sequence = select.integer(0),
-                         .key = select.text(1),
-                         .at = select.integer(2),
-                         .received = select.integer(3),
-                         .kind = select.text(4),
-                         .payload = select.text(5)};
-      ++count_;
-      SHAPLEY_TRY_ASSIGN(digest, hasher_.link(digest, row));
-      if (const auto mark = wanted.find(row.sequence); mark != wanted.end()) mark->second = to_hex(digest);
-    }
-  }
-  [[nodiscard]] std::int64_t count() const { return count_; }
-
- private:
-  Hasher hasher_;
-  std::int64_t count_ = 0;
-};
+// Fills in the hash of each wanted event, from the rows' content alone; the number of events.
+Expected<std::int64_t> compute(const Database& database, std::map<std::int64_t, std::string>& wanted) {
+  std::int64_t count = 0;
+  if (const auto begin = wanted.find(0); begin != wanted.end()) begin->second = to_hex(Digest{});
+  SHAPLEY_TRY(walk_chain(database, 0, Digest{}, [&](const Link& link) -> Expected<void> {
+    ++count;
+    if (const auto mark = wanted.find(link.sequence); mark != wanted.end()) mark->second = to_hex(link.computed);
+    return {};
+  }));
+  return count;
+}
 
 std::string called(const SignedHead& head) {
   return "the head of event " + std::to_string(head.sequence) + ", signed " + format_instant(head.time);
@@ -139,11 +120,8 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
     }
     computed.emplace(head.sequence, "");
   }
-  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  ChainWalk walk(std::move(hasher));
-  SHAPLEY_TRY(walk.walk(database, computed));
   AuditReport report;
-  report.events = walk.count();
+  SHAPLEY_TRY_ASSIGN(report.events, compute(database, computed));
   std::ranges::sort(heads, {}, &SignedHead::sequence);
   SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
   std::int64_t agreed = 0;

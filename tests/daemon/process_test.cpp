@@ -1,16 +1,14 @@
 // The real shapleyd: started, fed, killed, started again.
+#include "process.hpp"
+
 #include <csignal>
 #include <ctime>
 #include <fstream>
-#include <functional>
 #include <sstream>
-#include <thread>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/exit_code.hpp"
@@ -26,55 +24,6 @@ std::string read_file(const std::filesystem::path& path) {
   text << in.rdbuf();
   return text.str();
 }
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + k_patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
-
-// A child process with its output in a file; killed when it goes out of scope.
-class Process {
- public:
-  Process(std::vector<std::string> arguments, const std::filesystem::path& log,
-          const std::filesystem::path& notify_socket = {}) {
-    pid_ = fork();
-    if (pid_ != 0) return;
-    const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    if (!notify_socket.empty()) setenv("NOTIFY_SOCKET", notify_socket.c_str(), 1);
-    std::string program = SHAPLEYD;
-    std::vector<char*> argv{program.data()};
-    for (std::string& a : arguments) argv.push_back(a.data());
-    argv.push_back(nullptr);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  ~Process() {
-    if (pid_ > 0) {
-      signal(SIGKILL);
-      wait();
-    }
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  void signal(int number) const { ::kill(pid_, number); }
-  // Exit code, or minus the signal that ended it.
-  int wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_ = -1;
-};
 
 class ProcessTest : public testing::Test {
  protected:
@@ -196,8 +145,9 @@ TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
 
 TEST_F(ProcessTest, ALedgerThatCannotBeOpenedIsSaidSo) {
   std::filesystem::create_directory(directory / "ledger.db");
-  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::ledger));
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::damaged));
   EXPECT_NE(logged().find("ledger.db"), std::string::npos) << logged();
+  EXPECT_NE(logged().find("shapleyctl restore BACKUP"), std::string::npos) << logged();
 }
 
 // The command at the end of the last line that says "run: ", done as an administrator would.

@@ -43,6 +43,35 @@ TEST_F(Migration, every_past_ledger_becomes_a_present_one) {
   }
 }
 
+TEST_F(Migration, leaves_a_sound_copy_of_what_it_migrates) {
+  for (std::size_t version = 1; version < migrations().size(); ++version) {
+    SCOPED_TRACE(version);
+    std::filesystem::remove(file());
+    std::ifstream in(dump_of(version));
+    tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
+    const auto events = rows(file(), "SELECT * FROM events");
+    static_cast<void>(writer(file()));
+    static_cast<void>(writer(file()));  // the present one needs no copy
+    std::vector<std::filesystem::path> copies;
+    const std::string prefix = "ledger.db.schema-" + std::to_string(version) + "-";
+    for (const auto& entry : std::filesystem::directory_iterator(directory())) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(prefix) && name.ends_with("Z.backup")) copies.push_back(entry.path());
+    }
+    ASSERT_EQ(copies.size(), 1U);
+    EXPECT_EQ(rows(copies[0], "PRAGMA user_version"), std::vector<std::string>{std::to_string(version)});
+    EXPECT_EQ(rows(copies[0], "SELECT * FROM events"), events);
+  }
+}
+
+TEST_F(Migration, every_ledger_has_an_identity_of_its_own) {
+  const auto identity_of = [](const std::filesystem::path& path) { return must(writer(path).identity()); };
+  const std::string one = identity_of(directory() / "one");
+  EXPECT_EQ(one.size(), 32U);
+  EXPECT_EQ(identity_of(directory() / "one"), one);
+  EXPECT_NE(identity_of(directory() / "two"), one);
+}
+
 TEST_F(Migration, from_nothing_runs_every_step_in_one_transaction) {
   const Database database = must(Database::open(file().string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   must(migrate(database));

@@ -1,0 +1,20 @@
+#include "ledger/file_operations.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace shapley::ledger {
+
+Expected<void> sync_file(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int cause = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (synced) return {};
+  return fail(Errc::io, file.string() + ": cannot be synced: " + std::strerror(cause));
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,13 @@
+// Small things that the standard library does not do with files.
+#pragma once
+
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace shapley::ledger {
+
+// Returns when the file, or the names in a directory, are on the disk. Errc::io.
+[[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
+
+}  // namespace shapley::ledger

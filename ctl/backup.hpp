@@ -1,0 +1,35 @@
+// `shapleyctl backup` and `shapleyctl restore`: a verified copy of a ledger that is in use, and the way back.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "ctl/client.hpp"
+#include "ctl/environment.hpp"
+#include "ctl/exit_code.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace shapley::ctl {
+
+struct BackupArguments {
+  std::string target;
+  std::string ledger;  // empty: the one that the daemon keeps
+  bool force = false;
+};
+
+struct RestoreArguments {
+  std::string backup;
+  std::string ledger;
+};
+
+void add_backup(CLI::App& app, BackupArguments& arguments);
+void add_restore(CLI::App& app, RestoreArguments& arguments);
+
+[[nodiscard]] Expected<ExitCode> run_backup(const BackupArguments& arguments, const Endpoint& endpoint,
+                                            const Environment& environment);
+[[nodiscard]] Expected<ExitCode> run_restore(const RestoreArguments& arguments, const Environment& environment);
+
+}  // namespace shapley::ctl

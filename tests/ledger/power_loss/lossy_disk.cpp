@@ -1,0 +1,309 @@
+#include "lossy_disk.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include <sqlite3.h>
+
+namespace shapley::ledger::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_sector = 512;
+constexpr std::size_t k_atomic_header = 32;
+
+std::string content_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// An open file: SQLite's part first, then the plain VFS's own file right behind it.
+struct OpenFile {
+  sqlite3_file base;
+  std::string* path;  // null: a temporary file without a name, which nobody misses
+  sqlite3_file* plain;
+};
+
+OpenFile& of(sqlite3_file* file) {
+  return *reinterpret_cast<OpenFile*>(file);
+}
+
+sqlite3_file* plain_of(sqlite3_file* file) {
+  return of(file).plain;
+}
+
+int on_close(sqlite3_file* file) {
+  OpenFile& open = of(file);
+  delete open.path;
+  open.path = nullptr;
+  return open.plain->pMethods != nullptr ? open.plain->pMethods->xClose(open.plain) : SQLITE_OK;
+}
+
+int on_read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
+  return plain_of(file)->pMethods->xRead(plain_of(file), to, size, offset);
+}
+
+int on_write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
+  LossyDisk& disk = LossyDisk::instance();
+  if (const std::string* path = of(file).path) {
+    if (!disk.change(Change::write, *path)) return SQLITE_IOERR_WRITE;
+    disk.file(*path, false)
+        .pending.push_back({false, offset, {static_cast<const char*>(from), static_cast<std::size_t>(size)}});
+  }
+  return plain_of(file)->pMethods->xWrite(plain_of(file), from, size, offset);
+}
+
+int on_truncate(sqlite3_file* file, sqlite3_int64 size) {
+  LossyDisk& disk = LossyDisk::instance();
+  if (const std::string* path = of(file).path) {
+    if (!disk.change(Change::truncate, *path)) return SQLITE_IOERR_TRUNCATE;
+    disk.file(*path, false).pending.push_back({true, size, {}});
+  }
+  return plain_of(file)->pMethods->xTruncate(plain_of(file), size);
+}
+
+int on_sync(sqlite3_file* file, int flags) {
+  LossyDisk& disk = LossyDisk::instance();
+  if (const std::string* path = of(file).path) {
+    if (!disk.change(Change::sync, *path)) return SQLITE_IOERR_FSYNC;
+    disk.synced(*path);
+  }
+  // The plain disk need not sync: nothing of it survives but by our own account.
+  static_cast<void>(flags);
+  return SQLITE_OK;
+}
+
+int on_size(sqlite3_file* file, sqlite3_int64* size) {
+  return plain_of(file)->pMethods->xFileSize(plain_of(file), size);
+}
+int on_lock(sqlite3_file* file, int level) {
+  return plain_of(file)->pMethods->xLock(plain_of(file), level);
+}
+int on_unlock(sqlite3_file* file, int level) {
+  return plain_of(file)->pMethods->xUnlock(plain_of(file), level);
+}
+int on_check_reserved(sqlite3_file* file, int* result) {
+  return plain_of(file)->pMethods->xCheckReservedLock(plain_of(file), result);
+}
+int on_control(sqlite3_file* file, int operation, void* argument) {
+  return plain_of(file)->pMethods->xFileControl(plain_of(file), operation, argument);
+}
+int on_sector_size(sqlite3_file* file) {
+  return plain_of(file)->pMethods->xSectorSize(plain_of(file));
+}
+int on_characteristics(sqlite3_file* file) {
+  return plain_of(file)->pMethods->xDeviceCharacteristics(plain_of(file));
+}
+// Shared memory does not outlive the machine: it passes through.
+int on_shm_map(sqlite3_file* file, int page, int size, int extend, void volatile** memory) {
+  return plain_of(file)->pMethods->xShmMap(plain_of(file), page, size, extend, memory);
+}
+int on_shm_lock(sqlite3_file* file, int offset, int count, int flags) {
+  return plain_of(file)->pMethods->xShmLock(plain_of(file), offset, count, flags);
+}
+void on_shm_barrier(sqlite3_file* file) {
+  plain_of(file)->pMethods->xShmBarrier(plain_of(file));
+}
+int on_shm_unmap(sqlite3_file* file, int remove) {
+  return plain_of(file)->pMethods->xShmUnmap(plain_of(file), remove);
+}
+
+// Version 2: without memory-mapped pages, which would pass us by.
+const sqlite3_io_methods k_methods{2,
+                                   on_close,
+                                   on_read,
+                                   on_write,
+                                   on_truncate,
+                                   on_sync,
+                                   on_size,
+                                   on_lock,
+                                   on_unlock,
+                                   on_check_reserved,
+                                   on_control,
+                                   on_sector_size,
+                                   on_characteristics,
+                                   on_shm_map,
+                                   on_shm_lock,
+                                   on_shm_barrier,
+                                   on_shm_unmap,
+                                   nullptr,
+                                   nullptr};
+
+int on_open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out_flags) {
+  LossyDisk& disk = LossyDisk::instance();
+  OpenFile& open = of(file);
+  open.base.pMethods = nullptr;
+  open.path = nullptr;
+  open.plain = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + sizeof(OpenFile));
+  open.plain->pMethods = nullptr;
+  const bool created = name != nullptr && (flags & SQLITE_OPEN_CREATE) != 0 && !fs::exists(name);
+  if (created && !disk.change(Change::create, name)) return SQLITE_CANTOPEN;
+  const int result = disk.plain()->xOpen(disk.plain(), name, open.plain, flags, out_flags);
+  if (result != SQLITE_OK) return result;
+  if (name != nullptr) {
+    open.path = new std::string(name);
+    disk.file(*open.path, created);
+  }
+  open.base.pMethods = &k_methods;
+  return SQLITE_OK;
+}
+
+int on_delete(sqlite3_vfs* /*vfs*/, const char* name, int sync_directory) {
+  LossyDisk& disk = LossyDisk::instance();
+  if (!disk.change(Change::remove, name)) return SQLITE_IOERR_DELETE;
+  const int result = disk.plain()->xDelete(disk.plain(), name, 0);
+  if (result == SQLITE_OK) disk.removed(name, sync_directory != 0);
+  return result;
+}
+
+void put(std::string& content, std::size_t offset, std::string_view bytes) {
+  if (content.size() < offset + bytes.size()) content.resize(offset + bytes.size(), '\0');
+  content.replace(offset, bytes.size(), bytes);
+}
+
+Fate draw(Rng& rng, bool atomic) {
+  const auto die = rng.below(atomic ? 2 : 10);
+  if (atomic) return die == 0 ? Fate::whole : Fate::lost;
+  if (die < 4) return Fate::whole;
+  if (die < 8) return Fate::lost;
+  return die == 8 ? Fate::cut : Fate::garbage;
+}
+
+// One write that was not synced, sector by sector.
+void survive(std::string& content, const LossyDisk::Pending& write, Rng& rng,
+             std::array<std::uint64_t, k_fates>& fates) {
+  const auto begin = static_cast<std::size_t>(write.offset);
+  for (std::size_t done = 0; done < write.bytes.size();) {
+    const std::size_t at = begin + done;
+    const std::size_t size = std::min(k_sector - at % k_sector, write.bytes.size() - done);
+    const Fate fate = draw(rng, at == 0 && size <= k_atomic_header);
+    ++fates.at(static_cast<std::size_t>(fate));
+    std::string piece = write.bytes.substr(done, size);
+    if (fate == Fate::cut) piece.resize(rng.below(size));
+    if (fate == Fate::garbage) {
+      for (char& c : piece) c = static_cast<char>(rng.below(256));
+    }
+    if (fate != Fate::lost) put(content, at, piece);
+    done += size;
+  }
+}
+
+}  // namespace
+
+const char* name_of(Change change) {
+  constexpr std::array<const char*, k_changes> k_names{"write", "truncate", "sync", "create", "delete"};
+  return k_names.at(static_cast<std::size_t>(change));
+}
+
+const char* name_of(Fate fate) {
+  constexpr std::array<const char*, k_fates> k_names{"whole", "lost", "cut short", "garbage"};
+  return k_names.at(static_cast<std::size_t>(fate));
+}
+
+LossyDisk& LossyDisk::instance() {
+  static LossyDisk disk;
+  return disk;
+}
+
+LossyDisk::LossyDisk() : plain_(sqlite3_vfs_find(nullptr)) {}
+
+void LossyDisk::power_on(std::uint64_t changes) {
+  static sqlite3_vfs vfs = [this] {
+    sqlite3_vfs copy = *plain_;
+    copy.zName = "lossy";
+    copy.szOsFile = static_cast<int>(sizeof(OpenFile)) + plain_->szOsFile;
+    copy.pNext = nullptr;
+    copy.xOpen = on_open;
+    copy.xDelete = on_delete;
+    return copy;
+  }();
+  files_.clear();
+  action_ = nullptr;
+  count_ = 0;
+  end_ = changes;
+  dead_ = false;
+  sqlite3_vfs_register(&vfs, 1);
+}
+
+void LossyDisk::power_off() {
+  sqlite3_vfs_register(plain_, 1);
+}
+
+bool LossyDisk::change(Change kind, const std::string& file) {
+  if (dead_) return false;
+  last_change_ = kind;
+  last_file_ = fs::path(file).filename().string();
+  if (++count_ < end_) return true;
+  if (action_) std::exchange(action_, nullptr)();
+  dead_ = true;
+  return false;
+}
+
+LossyDisk::File& LossyDisk::file(const std::string& path, bool created) {
+  const auto [known, added] = files_.try_emplace(path);
+  if (added && !created) known->second.durable = content_of(path);
+  if (created) {
+    // The old file of this name may be what the disk still has.
+    known->second.entry_durable = !added && known->second.removed && known->second.entry_durable;
+    known->second.removed = false;
+    known->second.directory_sync_due = true;
+    known->second.pending.push_back({true, 0, {}});
+  }
+  return known->second;
+}
+
+void LossyDisk::synced(const std::string& path) {
+  if (lying_) return;
+  File& file = files_[path];
+  for (const Pending& change : file.pending) {
+    if (change.truncation) {
+      file.durable.resize(static_cast<std::size_t>(change.offset), '\0');
+    } else {
+      put(file.durable, static_cast<std::size_t>(change.offset), change.bytes);
+    }
+  }
+  file.pending.clear();
+  // SQLite's VFS syncs the directory along with the first sync of a journal or log that it created: all names in it.
+  if (!std::exchange(file.directory_sync_due, false)) return;
+  for (auto& [name, other] : files_) other.entry_durable = true;
+  std::erase_if(files_, [](const auto& entry) { return entry.second.removed; });
+}
+
+void LossyDisk::removed(const std::string& path, bool directory_synced) {
+  const auto known = files_.find(path);
+  if (known == files_.end()) return;
+  known->second.removed = true;
+  known->second.pending.clear();
+  if (directory_synced && !lying_) files_.erase(known);
+}
+
+void LossyDisk::surviving_image(const fs::path& from, const fs::path& to, Rng& rng,
+                                std::array<std::uint64_t, k_fates>& fates) const {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const std::string name = entry.path().filename().string();
+    const bool volatile_memory = name.ends_with("-shm");
+    if (!volatile_memory && !files_.contains(entry.path().string())) fs::copy_file(entry.path(), to / name);
+  }
+  for (const auto& [path, file] : files_) {
+    const bool gone = !file.removed && !fs::exists(path);  // renamed by other means than SQLite's
+    if (gone || path.ends_with("-shm")) continue;
+    if ((!file.entry_durable || file.removed) && rng.below(2) == 0) continue;
+    std::string content = file.durable;
+    for (const Pending& change : file.pending) {
+      if (!change.truncation) {
+        survive(content, change, rng, fates);
+      } else if (rng.below(2) == 0) {
+        content.resize(static_cast<std::size_t>(change.offset), '\0');
+      }
+    }
+    std::ofstream(to / fs::path(path).filename(), std::ios::binary) << content;
+  }
+}
+
+}  // namespace shapley::ledger::testing

@@ -1,0 +1,183 @@
+// A damaged ledger is recognized when it is opened for writing, and refused with what is wrong and the way out; not a
+// byte of it is changed.
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.hpp"
+#include "ledger/signed_head.hpp"
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using namespace testing;
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+constexpr std::size_t k_page = 4096;
+
+class StartCheck : public LedgerTest {
+ protected:
+  // Some thousand events, closed cleanly: the file is the whole truth.
+  void SetUp() override {
+    Ledger ledger = writer(file());
+    append(ledger, 1, 1500);
+    must(ledger.save_checkpoint(must(ledger.recover()).state, ledger.last_sequence(), {90'000}));
+  }
+
+  static void append(Ledger& ledger, std::uint32_t first, std::uint32_t last) {
+    std::vector<fairness::Event> events;
+    for (std::uint32_t job = first; job <= last; ++job) {
+      const auto run = opened(job, 10'000 + job, "a", 1);
+      events.emplace_back(run);
+      events.emplace_back(closed(run, 20'000 + job));
+    }
+    must(ledger.append(events, {30'000}));
+  }
+
+  [[nodiscard]] fs::path log() const { return file().string() + "-wal"; }
+
+  // The sentence of the refusal; the file stays as it is.
+  std::string refusal() const {
+    const std::string before = content_of(file());
+    const auto opened = Ledger::open(file(), OpenMode::create_or_write);
+    EXPECT_TRUE(before == content_of(file())) << "the damaged file was changed";
+    if (opened) {
+      ADD_FAILURE() << "opened as if nothing were wrong";
+      return {};
+    }
+    EXPECT_EQ(opened.error().code, Errc::corrupt) << opened.error().what;
+    EXPECT_NE(opened.error().what.find("shapleyctl restore BACKUP"), std::string::npos) << opened.error().what;
+    return opened.error().what;
+  }
+
+  void expect_refusal(const std::string& words) const {
+    const std::string sentence = refusal();
+    EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
+  }
+};
+
+TEST_F(StartCheck, a_sound_ledger_opens) {
+  EXPECT_EQ(writer(file()).last_sequence(), 3000);
+}
+
+TEST_F(StartCheck, a_zeroed_page_anywhere) {
+  const std::string sound = content_of(file());
+  const std::size_t pages = sound.size() / k_page;
+  ASSERT_GT(pages, 50U);
+  for (std::size_t page = 0; page < pages; page += 1 + pages / 40) {
+    SCOPED_TRACE(page);
+    std::string damaged = sound;
+    damaged.replace(page * k_page, k_page, k_page, '\0');
+    write(file(), damaged);
+    EXPECT_NE(refusal(), "");
+  }
+}
+
+TEST_F(StartCheck, a_truncated_file) {
+  const std::string sound = content_of(file());
+  for (const std::size_t size : {sound.size() - k_page, sound.size() / 2, k_page, std::size_t{700}, std::size_t{40}}) {
+    SCOPED_TRACE(size);
+    write(file(), sound.substr(0, size));
+    EXPECT_NE(refusal(), "");
+  }
+}
+
+TEST_F(StartCheck, random_bytes) {
+  Rng rng(20261121);
+  const std::string sound = content_of(file());
+  std::string noise(sound.size(), '\0');
+  for (char& c : noise) c = static_cast<char>(rng.below(256));
+  write(file(), noise);
+  expect_refusal("not a ledger");
+  write(file(), sound.substr(0, 100) + noise.substr(100));
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(StartCheck, a_missing_or_changed_table_index_or_trigger) {
+  tamper(file(), "DROP TRIGGER events_are_not_updated");
+  expect_refusal("trigger events_are_not_updated is missing");
+  tamper(file(), "CREATE TRIGGER events_are_not_updated BEFORE UPDATE ON events BEGIN SELECT 1; END");
+  expect_refusal("trigger events_are_not_updated is not as the program makes it");
+}
+
+TEST_F(StartCheck, a_missing_table) {
+  tamper(file(), "DROP TABLE segments");
+  expect_refusal("is missing");
+}
+
+TEST_F(StartCheck, another_application) {
+  tamper(file(), "PRAGMA application_id = 7");
+  expect_refusal("an SQLite data base, but no ledger");
+}
+
+TEST_F(StartCheck, an_event_that_was_edited) {
+  const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_updated'").at(0);
+  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE events SET at = at + 1 WHERE seq = 2500; " + trigger);
+  expect_refusal("event 2500: its hash does not follow");
+}
+
+TEST_F(StartCheck, events_that_a_checkpoint_or_a_head_knows_and_that_are_gone) {
+  const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_deleted'").at(0);
+  tamper(file(), "DROP TRIGGER events_are_not_deleted; DELETE FROM events WHERE seq > 2900; " + trigger);
+  expect_refusal("its events end at 2900, but its checkpoints know event 3000");
+  tamper(file(), "DELETE FROM checkpoints; INSERT INTO heads VALUES (2950, 0, '')");
+  expect_refusal("its events end at 2900, but its heads know event 2950");
+}
+
+// A log with events that were acknowledged, as a killed daemon leaves it.
+TEST_F(StartCheck, garbage_in_the_place_of_a_log) {
+  const std::string folded = content_of(file());
+  std::string log_content;
+  {
+    Ledger ledger = writer(file());
+    append(ledger, 2000, 2010);
+    log_content = content_of(log());
+  }
+  ASSERT_GT(log_content.size(), k_page);
+  write(file(), folded);
+  write(log(), log_content);
+  EXPECT_EQ(writer(file()).last_sequence(), 3022) << "the log is sound";
+
+  write(file(), folded);
+  Rng rng(7);
+  std::string garbage = log_content;
+  for (char& c : garbage) c = static_cast<char>(rng.below(256));
+  write(log(), garbage);
+  expect_refusal("has a damaged header");
+  EXPECT_TRUE(content_of(log()) == garbage) << "the log was changed";
+
+  std::string flipped = log_content;
+  flipped[20] = static_cast<char>(flipped[20] ^ 1);
+  write(log(), flipped);
+  expect_refusal("has a damaged header");
+
+  // Power went while the log was folded: the first sector is torn, and SQLite has that page in the log.
+  const auto torn = [&](const std::string& log_bytes) {
+    write(file(), std::string(64, '?') + folded.substr(64));
+    write(log(), log_bytes);
+  };
+  torn(log_content);
+  EXPECT_EQ(writer(file()).last_sequence(), 3022);
+  torn("");
+  expect_refusal("not a ledger");
+  write(file(), folded);
+
+  // A log that was never begun is no damage.
+  write(log(), std::string(100, '\0'));
+  EXPECT_EQ(writer(file()).last_sequence(), 3000);
+}
+
+}  // namespace
+}  // namespace shapley::ledger
