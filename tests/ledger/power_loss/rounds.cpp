@@ -46,7 +46,9 @@ void fold(const fs::path& file, Rng& rng) {
   constexpr std::array<int, 4> k_modes{SQLITE_CHECKPOINT_PASSIVE, SQLITE_CHECKPOINT_FULL, SQLITE_CHECKPOINT_RESTART,
                                        SQLITE_CHECKPOINT_TRUNCATE};
   sqlite3* connection = nullptr;
-  if (sqlite3_open(file.c_str(), &connection) == SQLITE_OK) {
+  // A connection that has read nothing yet does not know of a log to fold.
+  if (sqlite3_open(file.c_str(), &connection) == SQLITE_OK &&
+      sqlite3_exec(connection, "SELECT COUNT(*) FROM sqlite_master", nullptr, nullptr, nullptr) == SQLITE_OK) {
     sqlite3_wal_checkpoint_v2(connection, nullptr, k_modes.at(rng.below(k_modes.size())), nullptr, nullptr);
   }
   sqlite3_close(connection);
