@@ -119,6 +119,16 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
   return {};
 }
 
+Expected<void> check_ref_memory(const Instance& instance) {
+  const std::uint64_t bound = fairness::ref_memory_bound(instance);
+  if (bound <= fairness::k_ref_memory_max) return {};
+  return fail(Errc::limit, "policy ref: " + std::to_string(instance.organizations()) + " organizations on " +
+                               std::to_string(instance.total_processors()) + " processors may take " +
+                               std::to_string(bound >> 20U) + " MiB, the limit is " +
+                               std::to_string(fairness::k_ref_memory_max >> 20U) +
+                               "; use rand or shapley_rate_sampled");
+}
+
 Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
   SHAPLEY_TRY(fairness::find_utility_function(options.utility));
   if (is_psi_sp(options) || instance.organizations() <= fairness::k_ref_arbitrary_organizations) return {};
@@ -150,7 +160,10 @@ Expected<PolicyPtr> make_policy(std::string_view name, const Instance& instance,
   }
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
   if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
-  if (name == "ref") SHAPLEY_TRY(check_utility(instance, options));
+  if (name == "ref") {
+    SHAPLEY_TRY(check_utility(instance, options));
+    SHAPLEY_TRY(check_ref_memory(instance));
+  }
   return entry->make(instance, options);
 }
 

@@ -15,9 +15,26 @@ class Rng {
  public:
   explicit constexpr Rng(std::uint64_t seed) : state_(seed) {}
 
-  [[nodiscard]] std::uint64_t next();
+  [[nodiscard]] std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
   // Uniform on 0 .. bound-1, unbiased. REQUIRES: bound > 0.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound);
+
+  // The same for small bounds, without a division but for one draw in 2^32 / bound (Lemire, ACM TOMACS 29, 2019). Draws
+  // other values than below().
+  [[nodiscard]] std::uint32_t below_32(std::uint32_t bound) {
+    std::uint64_t product = (next() >> 32U) * bound;
+    if (static_cast<std::uint32_t>(product) < bound) {
+      const std::uint32_t reject_under = (0U - bound) % bound;
+      while (static_cast<std::uint32_t>(product) < reject_under) product = (next() >> 32U) * bound;
+    }
+    return static_cast<std::uint32_t>(product >> 32U);
+  }
 
   // Uniform permutation in place (Fisher-Yates from the back).
   template <typename T>

@@ -31,7 +31,7 @@ void FcfsSchedules::release(const Job& job) {
     --state.free;
     state.cursor = queue_.size();
     value_[slot].change(t, 1);
-    calendar_.add(t + job.duration.value, slot, 0);
+    calendar_.add(t + job.duration.value, slot);
   }
 }
 
@@ -45,13 +45,13 @@ void FcfsSchedules::complete(std::size_t slot, std::int64_t t) {
   // The next job takes the processor over: as many run as before.
   while ((queue_[state.cursor].owner & coalitions_[slot]) == 0) ++state.cursor;
   --state.waiting;
-  calendar_.add(t + queue_[state.cursor++].duration, static_cast<std::uint32_t>(slot), 0);
+  calendar_.add(t + queue_[state.cursor++].duration, static_cast<std::uint32_t>(slot));
 }
 
 void FcfsSchedules::run_before(std::int64_t t) {
   while (calendar_.next() < t) {
     const std::int64_t at = calendar_.next();
-    calendar_.take(at, [&](std::uint32_t slot, std::uint32_t) { complete(slot, at); });
+    calendar_.take(at, [&](std::uint32_t slot) { complete(slot, at); });
   }
 }
 

@@ -6,7 +6,7 @@
 // nanoseconds. Order at an instant: completions, releases, scheduling; what starts at t adds nothing to v(C) at t.
 // Single-threaded; the caller owns it.
 //
-// Memory: 56 bytes per coalition, 8 per released job, 16 per running job and coalition.
+// Memory: 56 bytes per coalition, 16 per released job, up to 32 per running job and coalition.
 #pragma once
 
 #include <cstdint>

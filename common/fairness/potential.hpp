@@ -17,7 +17,7 @@
 namespace shapley::fairness {
 
 // 2^16 coalitions; their schedules are what limits memory (policies/ref.hpp).
-inline constexpr std::size_t k_max_lattice_organizations = 16;
+inline constexpr std::uint32_t k_max_lattice_organizations = 16;
 
 using Coalition = std::uint32_t;
 

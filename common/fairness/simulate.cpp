@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <numeric>
-#include <queue>
 
 #include "fairness/accrual.hpp"
+#include "fairness/completion_calendar.hpp"
 
 namespace shapley::fairness {
 
 namespace {
 
-struct Completion {
-  std::int64_t end;
-  std::uint32_t organization;
-  std::int32_t owner;
-  // Earliest end on top; at one instant the order does not matter to any policy.
-  friend bool operator<(const Completion& a, const Completion& b) { return a.end > b.end; }
-};
+constexpr std::int64_t k_not_started = -1;
+constexpr std::uint32_t k_organizations = 32;  // bits of a Coalition
 
 class Simulation {
  public:
@@ -27,12 +23,15 @@ class Simulation {
         own_(instance.organizations()),
         queue_(instance.organizations()),
         head_(instance.organizations(), 0),
-        free_(instance.total_processors()) {
-    order_.resize(instance.jobs.size());
+        free_(instance.total_processors()),
+        starts_(instance.jobs.size(), Start{0, Instant{k_not_started}, k_any_owner}),
+        order_(instance.jobs.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
-    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
       return instance.jobs[a].release < instance.jobs[b].release;
-    });
+    };
+    // Traces come in this order already.
+    if (!std::is_sorted(order_.begin(), order_.end(), earlier)) std::stable_sort(order_.begin(), order_.end(), earlier);
   }
 
   SimulationResult run() {
@@ -51,19 +50,19 @@ class Simulation {
   [[nodiscard]] std::int64_t next_event() const {
     std::int64_t t = k_end_of_time.value;
     if (next_release_ < order_.size()) t = instance_.jobs[order_[next_release_]].release.value;
-    if (!running_.empty()) t = std::min(t, running_.top().end);
-    return t;
+    return std::min(t, running_.next());
   }
 
   void complete(std::int64_t t) {
-    while (!running_.empty() && running_.top().end == t) {
-      const Completion done = running_.top();
-      running_.pop();
-      own_[done.organization].change(t, -1);
-      policy_.completed(t, done.organization, done.owner);
+    if (running_.next() != t) return;
+    // At one instant the order of completions does not matter to any policy.
+    running_.take(t, [&](std::uint32_t running) {
+      const std::uint32_t organization = running % k_organizations;
+      own_[organization].change(t, -1);
+      policy_.completed(t, organization, static_cast<std::int32_t>(running / k_organizations) + k_any_owner);
       ++free_;
       ++result_.events;
-    }
+    });
   }
 
   void release(std::int64_t t) {
@@ -71,6 +70,7 @@ class Simulation {
       const std::uint32_t index = order_[next_release_++];
       const Job& job = instance_.jobs[index];
       queue_[job.organization].push_back(index);
+      waiting_members_ |= Coalition{1} << job.organization;
       ++waiting_;
       policy_.released(t, job);
       ++result_.events;
@@ -79,24 +79,22 @@ class Simulation {
 
   void start(std::int64_t t, std::size_t u) {
     const std::uint32_t index = queue_[u][head_[u]++];
+    if (head_[u] == queue_[u].size()) waiting_members_ &= ~(Coalition{1} << u);
     const std::int32_t owner = policy_.started(t, u);
     own_[u].change(t, 1);
-    running_.push({t + instance_.jobs[index].duration.value, static_cast<std::uint32_t>(u), owner});
-    result_.schedule.push_back({index, Instant{t}, owner});
+    running_.add(t + instance_.jobs[index].duration.value,
+                 static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + static_cast<std::uint32_t>(u));
+    starts_[index] = {index, Instant{t}, owner};
+    ++started_;
     --free_;
     --waiting_;
-    ++result_.events;
   }
 
   void schedule(std::int64_t t) {
     while (free_ > 0 && waiting_ > 0) {
-      Coalition waiting = 0;
-      for (std::size_t u = 0; u < queue_.size(); ++u) {
-        if (head_[u] < queue_[u].size()) waiting |= Coalition{1} << u;
-      }
-      const bool single = (waiting & (waiting - 1)) == 0;
-      const auto first = static_cast<std::size_t>(std::countr_zero(waiting));
-      start(t, single ? first : policy_.choose(t, waiting, free_ < waiting_));
+      const bool single = (waiting_members_ & (waiting_members_ - 1)) == 0;
+      const auto first = static_cast<std::size_t>(std::countr_zero(waiting_members_));
+      start(t, single ? first : policy_.choose(t, waiting_members_, free_ < waiting_));
     }
   }
 
@@ -107,8 +105,9 @@ class Simulation {
       result_.value += own.psi;
       result_.work += own.done;
     }
-    std::sort(result_.schedule.begin(), result_.schedule.end(),
-              [](const Start& a, const Start& b) { return a.job < b.job; });
+    result_.schedule.reserve(started_);
+    std::copy_if(starts_.begin(), starts_.end(), std::back_inserter(result_.schedule),
+                 [](const Start& start) { return start.start.value != k_not_started; });
     return std::move(result_);
   }
 
@@ -119,9 +118,12 @@ class Simulation {
   std::vector<std::size_t> head_;
   std::uint64_t free_;
   std::uint64_t waiting_ = 0;
+  Coalition waiting_members_ = 0;
+  std::vector<Start> starts_;  // by job
+  std::size_t started_ = 0;
   std::vector<std::uint32_t> order_;
   std::size_t next_release_ = 0;
-  std::priority_queue<Completion> running_;
+  CompletionCalendar running_;  // (owner - k_any_owner) * k_organizations + organization
   SimulationResult result_;
 };
 

@@ -17,7 +17,7 @@ struct SimulationResult {
   std::int64_t value = 0;         // v = sum of psi
   std::int64_t work = 0;          // p_tot: unit parts done before instance.end
   std::vector<Start> schedule;    // by job index; jobs that did not start are absent
-  std::uint64_t events = 0;       // releases, starts and completions
+  std::uint64_t events = 0;       // releases and completions before instance.end; starts are decisions
 };
 
 // REQUIRES: validate(instance).

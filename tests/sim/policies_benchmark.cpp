@@ -3,11 +3,16 @@
 // An event is a release or a completion in the schedule that the policy makes: two per job. Starts are decisions, not
 // events, and what happens in the schedules of subcoalitions is not counted at all, so that policies compare.
 //
-// The workload is generated: users in bursts, as many processors as keep queues coming and going. A real trace, as an
-// instance file, comes through the environment: SHAPLEY_BENCH_INSTANCE=FILE; then only its k is run.
+// The workload is generated: users in bursts, as many processors as keep queues coming and going. A real trace, as
+// instance files, comes through the environment: SHAPLEY_BENCH_INSTANCES="FILE FILE ..."; all of one k are run
+// together.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <map>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
@@ -52,26 +57,43 @@ fairness::Instance bursty_instance(std::size_t organizations) {
   return instance;
 }
 
-void run_policy(benchmark::State& state, const std::string& name, const fairness::Instance& instance) {
+void run_policy(benchmark::State& state, const std::string& name, const std::vector<fairness::Instance>& instances) {
   std::uint64_t events = 0;
   for (auto _ : state) {
-    const auto policy = make_policy(name, instance, {});
-    if (!policy) {
-      state.SkipWithError(policy.error().what.c_str());
-      return;
+    for (const fairness::Instance& instance : instances) {
+      const auto policy = make_policy(name, instance, {});
+      if (!policy) {
+        state.SkipWithError(policy.error().what.c_str());
+        return;
+      }
+      events += fairness::simulate(instance, **policy).events;
     }
-    events += fairness::simulate(instance, **policy).events;
   }
   state.counters["events/s"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
 }
 
-void register_policies(const fairness::Instance& instance) {
-  const std::string k = std::to_string(instance.organizations());
+void register_policies(std::size_t organizations, const std::vector<fairness::Instance>& instances) {
   for (const std::string& name : policy_names()) {
-    benchmark::RegisterBenchmark((name + "/k=" + k).c_str(), [&instance, name](benchmark::State& state) {
-      run_policy(state, name, instance);
+    benchmark::RegisterBenchmark((name + "/k=" + std::to_string(organizations)).c_str(), [&instances, name](
+                                                                                             benchmark::State& state) {
+      run_policy(state, name, instances);
     })->Unit(benchmark::kMillisecond);
   }
+}
+
+Expected<std::map<std::size_t, std::vector<fairness::Instance>>> benchmark_instances() {
+  std::map<std::size_t, std::vector<fairness::Instance>> instances;
+  const char* files = std::getenv("SHAPLEY_BENCH_INSTANCES");
+  if (files == nullptr) {
+    for (const std::size_t k : {5U, 8U, 10U, 12U}) instances[k].push_back(bursty_instance(k));
+    return instances;
+  }
+  std::istringstream names(files);
+  for (std::string name; names >> name;) {
+    SHAPLEY_TRY_ASSIGN(fairness::Instance instance, read_instance(name));
+    instances[instance.organizations()].push_back(std::move(instance));
+  }
+  return instances;
 }
 
 }  // namespace
@@ -79,18 +101,12 @@ void register_policies(const fairness::Instance& instance) {
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
-  std::vector<shapley::fairness::Instance> instances;
-  if (const char* file = std::getenv("SHAPLEY_BENCH_INSTANCE")) {
-    auto instance = shapley::sim::read_instance(file);
-    if (!instance) {
-      std::cerr << "bench_policies: " << instance.error().what << '\n';
-      return 1;
-    }
-    instances.push_back(std::move(instance).value());
-  } else {
-    for (const std::size_t k : {5U, 8U, 10U, 12U}) instances.push_back(shapley::sim::bursty_instance(k));
+  const auto instances = shapley::sim::benchmark_instances();
+  if (!instances) {
+    std::cerr << "bench_policies: " << instances.error().what << '\n';
+    return 1;
   }
-  for (const auto& instance : instances) shapley::sim::register_policies(instance);
+  for (const auto& [organizations, of_one_k] : *instances) shapley::sim::register_policies(organizations, of_one_k);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

@@ -118,6 +118,27 @@ RC_GTEST_PROP(RefArbitrary, WithPsiSpIsRef, ()) {
   RC_ASSERT(fast->coalition_values(instance.end.value) == general->coalition_values(instance.end.value));
 }
 
+// The same over runs long enough for REF to remember its choices (fair_schedules.hpp): bursts that queue for minutes,
+// over two hours.
+RC_GTEST_PROP(RefArbitrary, WithPsiSpIsRefOverHours, ()) {
+  fairness::Instance instance;
+  const auto organizations = *rc::gen::inRange(2U, 6U);
+  for (std::uint32_t u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 4U));
+  const int bursts = *rc::gen::inRange(1, 12);
+  for (int burst = 0; burst < bursts; ++burst) {
+    const auto at = *rc::gen::inRange<std::int64_t>(0, 5'000);
+    const auto owner = *rc::gen::inRange(0U, organizations);
+    const int jobs = *rc::gen::inRange(1, 20);
+    for (int j = 0; j < jobs; ++j)
+      instance.jobs.push_back({{at + j % 3}, {*rc::gen::inRange<std::int64_t>(1, 400)}, owner});
+  }
+  instance.end = {7'200};
+  const auto fast = fairness::make_ref(instance);
+  const auto general = fairness::make_ref_arbitrary(instance, fairness::utility_functions().front());
+  RC_ASSERT(fairness::simulate(instance, *fast).schedule == fairness::simulate(instance, *general).schedule);
+  RC_ASSERT(fast->coalition_values(instance.end.value) == general->coalition_values(instance.end.value));
+}
+
 // Efficiency holds for every utility: what is contributed in sum is the utility of all.
 RC_GTEST_PROP(RefArbitrary, ContributionsSumToTheUtility, ()) {
   const fairness::Instance instance = any_instance(4);

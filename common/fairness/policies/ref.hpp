@@ -1,9 +1,8 @@
 // REF, the exact fair schedule for psi_sp [SR13 Fig. 3]: serve the organization with the greatest phi - psi, where phi
 // is the Shapley value over the schedules that every subcoalition would have had by this same rule.
 //
-// v(C) enters every phi[u] of C equally, so inside C the choice is argmin over u of P(C\u) + psi[u] (potential.hpp).
-// Potentials are evaluated only at real choices, at most once an instant: k 2^k then, O(2^k) schedules throughout.
-// Memory as in coalition_schedules.hpp; k <= 16, above it use RAND or ShapleyRate.
+// How, and at what cost: fair_schedules.hpp. k <= 16 and memory within k_ref_memory_max; beyond, use RAND or
+// ShapleyRate.
 #pragma once
 
 #include <memory>
@@ -12,7 +11,12 @@
 
 namespace shapley::fairness {
 
-// REQUIRES: 1 <= organizations <= k_max_lattice_organizations.
+inline constexpr std::uint64_t k_ref_memory_max = std::uint64_t{4} << 30U;
+
+// Bytes that make_ref's policy takes at most, for 1 <= organizations <= k_max_lattice_organizations.
+[[nodiscard]] std::uint64_t ref_memory_bound(const Instance& instance);
+
+// REQUIRES: 1 <= organizations <= k_max_lattice_organizations. The caller checks ref_memory_bound.
 [[nodiscard]] std::unique_ptr<Policy> make_ref(const Instance& instance);
 
 }  // namespace shapley::fairness

@@ -12,16 +12,19 @@ namespace shapley::fairness {
 namespace {
 
 // Contribution with a rate that changes from interval to interval, in scale-ths of a processor. Same recurrence as
-// Accrual, in 128 bits because the exact scale is k!.
+// Accrual.
+template <typename Integer>
 struct RateAccrual {
-  Int128 psi = 0;
-  Int128 done = 0;
-  void advance(std::int64_t d, Int128 rate) {
-    psi += d * done + static_cast<Int128>(d) * (d + 1) / 2 * rate;
+  Integer psi = 0;
+  Integer done = 0;
+  void advance(std::int64_t d, Integer rate) {
+    psi += d * done + static_cast<Integer>(d) * (d + 1) / 2 * rate;
     done += d * rate;
   }
 };
 
+// Integer holds scale * psi: 128 bits where the scale is k!, 64 where it is 2 (instance.hpp's validate).
+template <typename Integer>
 class ShapleyRate final : public Policy {
  public:
   ShapleyRate(const Instance& instance, ShapleyRateOptions options)
@@ -36,9 +39,15 @@ class ShapleyRate final : public Policy {
         order_(processors_.size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     if (options_.method == RateMethod::exact) {
-      scale_ = factorial(processors_.size());
+      scale_ = static_cast<Integer>(factorial(processors_.size()));
+      exact_.resize(processors_.size());
       values_.resize(std::size_t{1} << processors_.size());
-      potentials_.resize(values_.size());
+      demands_.resize(values_.size());
+      machines_.resize(values_.size());
+      for (Coalition coalition = 1; coalition < values_.size(); ++coalition) {
+        const auto u = static_cast<std::size_t>(std::countr_zero(coalition));
+        machines_[coalition] = machines_[coalition & (coalition - 1)] + processors_[u];
+      }
     } else {
       scale_ = 2;
     }
@@ -58,10 +67,10 @@ class ShapleyRate final : public Policy {
     auto best = static_cast<std::size_t>(std::countr_zero(waiting));
     if (!scarce) return best;
     advance(t);
-    Int128 best_standing = standing(best, t);
+    Integer best_standing = standing(best, t);
     for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
       const auto u = static_cast<std::size_t>(std::countr_zero(rest));
-      const Int128 own = standing(u, t);
+      const Integer own = standing(u, t);
       if (own > best_standing) {
         best = u;
         best_standing = own;
@@ -73,12 +82,12 @@ class ShapleyRate final : public Policy {
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
     advance(t);
     std::vector<Rational> phi;
-    for (const RateAccrual& gave : gave_) phi.push_back({gave.psi, scale_});
+    for (const RateAccrual<Integer>& gave : gave_) phi.push_back({gave.psi, scale_});
     return phi;
   }
 
  private:
-  [[nodiscard]] Int128 standing(std::size_t u, std::int64_t t) const {
+  [[nodiscard]] Integer standing(std::size_t u, std::int64_t t) const {
     return gave_[u].psi - scale_ * own_[u].psi_at(t);
   }
 
@@ -110,22 +119,19 @@ class ShapleyRate final : public Policy {
   }
 
   void exact_rates() {
-    // Demands and processors of every coalition, each from the coalition without its lowest member.
-    demands_.assign(values_.size(), 0);
-    machines_.assign(values_.size(), 0);
+    // The demand of every coalition from that of the coalition without its lowest member.
     for (Coalition c = 1; c < values_.size(); ++c) {
       const auto u = static_cast<std::size_t>(std::countr_zero(c));
       demands_[c] = demands_[c & (c - 1)] + demand_[u];
-      machines_[c] = machines_[c & (c - 1)] + processors_[u];
       values_[c] = std::min(demands_[c], machines_[c]);
     }
-    scaled_potentials(values_, potentials_);
-    const auto grand = static_cast<Coalition>(values_.size() - 1);
-    for (std::size_t u = 0; u < rate_.size(); ++u) rate_[u] = scaled_shapley(potentials_, grand, u);
+    scaled_shapley_values_of_grand(values_, exact_);
+    for (std::size_t u = 0; u < rate_.size(); ++u) rate_[u] = static_cast<Integer>(exact_[u]);
   }
 
   void sampled_rates() {
-    rng_.shuffle(std::span(order_));
+    for (std::size_t i = order_.size(); i > 1; --i)
+      std::swap(order_[i - 1], order_[rng_.below_32(static_cast<std::uint32_t>(i))]);
     // The reverse's prefix before u is what the permutation has after u.
     std::int64_t demand_before = 0;
     std::int64_t machines_before = 0;
@@ -155,12 +161,12 @@ class ShapleyRate final : public Policy {
   std::vector<std::int64_t> demand_;
   std::int64_t demand_total_ = 0;
   std::vector<Accrual> own_;
-  std::vector<RateAccrual> gave_;
-  std::vector<Int128> rate_;  // in scale_-ths of a processor
-  Int128 scale_ = 1;
+  std::vector<RateAccrual<Integer>> gave_;
+  std::vector<Integer> rate_;  // in scale_-ths of a processor
+  Integer scale_ = 1;
   std::vector<std::size_t> order_;
   std::vector<std::int64_t> values_, demands_, machines_;
-  std::vector<Int128> potentials_;
+  std::vector<Int128> exact_;
   std::int64_t time_ = 0;
   bool stale_ = true;
 };
@@ -168,7 +174,8 @@ class ShapleyRate final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_shapley_rate(const Instance& instance, ShapleyRateOptions options) {
-  return std::make_unique<ShapleyRate>(instance, options);
+  if (options.method == RateMethod::exact) return std::make_unique<ShapleyRate<Int128>>(instance, options);
+  return std::make_unique<ShapleyRate<std::int64_t>>(instance, options);
 }
 
 }  // namespace shapley::fairness

@@ -2,7 +2,7 @@
 //     v_t(C) = min( sum over u in C of d[u](t),  sum over u in C of m[u] ),   d[u] = running + waiting processors of u
 // and the greatest phi - psi is served. It needs no durations and no simulated coalitions (docs/concepts.md).
 //
-//   exact         rates in k!-ths of a processor, by potentials, O(k 2^k) when a demand changed
+//   exact         rates in k!-ths of a processor, O(2^k) when a demand changed
 //   sampled       mean of one random permutation and its reverse per interval: unbiased, O(k)
 //   leave_one_out r[u] = 1/2 ( min(d,m) + min(D,M) - min(D-d, M-m) )
 #pragma once

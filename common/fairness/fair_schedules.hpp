@@ -1,0 +1,134 @@
+// The fair schedule of every coalition at once: what REF is made of [SR13 Sec. 5, Fig. 3].
+//
+// Coalition C has the processors and the jobs of its members. Where it has a real choice (fewer free processors than
+// waiting jobs, and two members wait) it serves argmax phi - psi. v(C) enters every phi[u] of C equally, so that is
+// (potential.hpp)
+//     argmin over u of  F[u] = P(C\u) + psi[u],     P(C\u) = sum over S in C\u of (|S|-1)! (|C|-1-|S|)! / (|C|-1)! v(S)
+// ties to the lowest organization. Order at an instant: completions, releases, scheduling.
+//
+// Three things make it fast, none of them changes a decision:
+// - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
+// - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on the mean, not k
+// 2^k.
+// - A choice is remembered as F and its slope. Until t = t0 + d, v(S) departs from its line by no less than 0 and no
+// more than
+//   d(d+1)/2 times the processors of S, since that is what they can do at most. While these bounds keep u's F below
+//   everybody else's, u is the argmin; only then is F computed again, in exact integers.
+//
+// Memory: 40 bytes per coalition and member, 64 per coalition, 16 per running job and coalition (memory_bound).
+// Single-threaded; the caller owns it. Instances in several threads do not touch each other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairness/completion_calendar.hpp"
+#include "fairness/instance.hpp"
+#include "fairness/potential.hpp"
+
+namespace shapley::fairness {
+
+class FairSchedules {
+ public:
+  // Coalitions are slots 1 .. 2^k - 1, by bit mask. REQUIRES: 1 <= k <= k_max_lattice_organizations.
+  explicit FairSchedules(std::span<const std::uint32_t> processors);
+
+  // Bytes that simulating an instance takes at most.
+  [[nodiscard]] static std::uint64_t memory_bound(const Instance& instance);
+
+  // A job becomes known at its release; everything before that instant is run first. Releases come with time in order.
+  void release(const Job& job);
+  // Runs every schedule up to, and without, the instant t. What happens at t changes no psi at t.
+  void run_before(std::int64_t t);
+
+  // Which of the `waiting` members (two or more) coalition c serves at t, the time reached.
+  [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
+
+  // v(C) at t, the time reached.
+  [[nodiscard]] std::int64_t value_at(Coalition c, std::int64_t t) const {
+    return static_cast<std::int64_t>(slots_[c].doubled_at(t) / 2);
+  }
+  [[nodiscard]] std::size_t organizations() const { return organizations_; }
+
+ private:
+  // Twice a psi: running t^2 + slope t + constant. Modulo 2^64, where slope and constant may have wrapped around but
+  // the result has not (instance.hpp's validate).
+  struct Psi {
+    std::uint64_t slope = 0;
+    std::uint64_t constant = 0;
+    std::uint32_t running = 0;
+
+    [[nodiscard]] std::uint64_t doubled_at(std::int64_t t) const {
+      const auto x = static_cast<std::uint64_t>(t);
+      return (running * x + slope) * x + constant;
+    }
+    // Twice the processor seconds done: what doubled_at grows by per second if nothing runs on.
+    [[nodiscard]] std::uint64_t doubled_done_at(std::int64_t t) const {
+      return 2 * running * static_cast<std::uint64_t>(t) + slope - running;
+    }
+    void start(std::uint64_t t) {
+      ++running;
+      slope += 1 - 2 * t;
+      constant += t * (t - 1);
+    }
+    void complete(std::uint64_t t) {
+      --running;
+      slope -= 1 - 2 * t;
+      constant -= t * (t - 1);
+    }
+  };
+  struct Member : Psi {
+    std::uint32_t head = 0;  // jobs started so far
+  };
+  // A coalition's v, and what it can do about it: one cache line for all that an event changes beside a member.
+  struct Slot : Psi {
+    std::uint32_t free = 0;
+    std::uint32_t waiting = 0;
+    Coalition waiting_members = 0;
+    bool is_touched = false;
+  };
+  // 2 (F[u] - F of the lowest member) and twice its growth per second, at the last exact choice.
+  struct Line {
+    double value;
+    double slope;
+  };
+
+  [[nodiscard]] Member& member(Coalition c, std::size_t u) { return members_[u * slots_.size() + c]; }
+  void touch(Coalition c);
+  void complete(std::int64_t t);
+  void admit_released(std::int64_t t);
+  void admit_single(std::size_t u, std::int64_t t);
+  void schedule_touched(std::int64_t t);
+  void schedule(Coalition c, std::int64_t t);
+  void start_waiting(Coalition c, std::size_t u, std::int64_t t);
+  [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
+  void sum_potentials(Coalition c, std::int64_t t);
+
+  std::size_t organizations_;
+  std::vector<std::uint32_t> processors_;         // by organization
+  std::vector<std::uint32_t> pool_;               // by coalition: processors of all members
+  std::vector<std::uint8_t> size_;                // by coalition
+  std::vector<Slot> slots_;                       // by coalition
+  std::vector<Member> members_;                   // by organization, coalition: neighbours start the same job
+  std::vector<Line> lines_;                       // by coalition, organization
+  std::vector<std::int64_t> chosen_at_;           // by coalition: the instant of lines_, or k_not_yet
+  std::vector<std::vector<std::int64_t>> queue_;  // by organization: durations in FIFO order
+  CompletionCalendar calendar_;
+  std::vector<std::size_t> released_;    // at time_: their organizations
+  std::vector<std::uint32_t> starting_;  // by a job that comes alone: entries of the calendar
+  std::vector<Coalition> touched_;       // to schedule at this instant
+  std::int64_t time_ = 0;                // releases up to here are known
+
+  // Sums of one exact choice, by organization: (|C|-1)! 2 P(C\u), and the same of the work done instead of v.
+  struct Potential {
+    Int128 value;
+    Int128 slope;
+  };
+  std::vector<Potential> potential_;
+  std::vector<Potential> by_low_;
+  std::vector<Coalition> low_masks_;
+  std::vector<std::vector<std::int64_t>> weights_;  // by |C|, |S|: (|S|-1)! (|C|-1-|S|)!
+};
+
+}  // namespace shapley::fairness
