@@ -2,12 +2,17 @@
 # every run that the books call over must be in Slurm's records, to the second and the processor. Plain awk and sqlite3, none of our code. To be
 # sourced after tests/e2e/lib/books.bash.
 #
-# Three things are as they must be although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
+# Six things are as they must be, or cannot be told better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
 # of $CLUSTER_DIR/lost are called losses:
 #   twice      Slurm recorded two ends of one run: the first after the state that a later loss went back to, and before that loss
 #   forgotten  a run that began after that state and whose end fell into the blind part of the loss: neither slurmctld nor the plugin knew it
 #              afterwards; jobcomp alone does
 #   requeued   a run that ended in a requeue within the blind part of a loss: slurmctld keeps only the times of a job's last run
+#   unseen     a run of a second at most that ended in a requeue: it began and ended between two looks of the plugin, and slurmctld keeps nothing of it
+#   suspended  a run that began after that state and that the books saw suspended within it, but never resumed or ended: what became of it
+#              nobody knows, so it holds what was seen of it
+#   restarted  a run that began after that state, and whose job slurmctld, back again, started anew and requeued before the plugin looked for the
+#              first time: its record is that of a requeued run
 
 # read_records: $CLUSTER_DIR/records = "JOB START END PROCESSORS ACCOUNT STATE LINE NODES" of every run recorded so far, nodes as n1,n3,n4.
 read_records() {
@@ -31,10 +36,10 @@ read_records() {
     }' "$CLUSTER_JOBCOMP" >"$CLUSTER_DIR/records"
 }
 
-# remember_seconds: "JOB START SECONDS" of every finished job that slurmctld has or had, the last word on each: its run time without
-# suspensions, which jobcomp/filetxt does not know. (A killed slurmctld may have forgotten a suspension.)
+# remember_seconds: "JOB START END SECONDS" of every finished job that slurmctld has or had, the last word on each: its run time without
+# suspensions, which jobcomp/filetxt does not know.
 remember_seconds() {
-  { cat "$CLUSTER_DIR/seconds"; finished_seconds; } | awk '{ last[$1 " " $2] = $0 } END { for (key in last) print last[key] }' \
+  { cat "$CLUSTER_DIR/seconds"; finished_seconds; } | awk '{ last[$1 " " $2 " " $3] = $0 } END { for (key in last) print last[key] }' \
     >"$CLUSTER_DIR/seconds.new" && mv "$CLUSTER_DIR/seconds.new" "$CLUSTER_DIR/seconds"
 }
 finished_seconds() {
@@ -43,11 +48,12 @@ finished_seconds() {
       for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
       if (field["NodeList"] == "(null)" || field["JobState"] ~ /RUNNING|SUSPENDED|PENDING/) next
       n = split(field["RunTime"], part, /[-:]/)
-      print field["JobId"], field["StartTime"], (n > 3 ? part[1] * 86400 : 0) + part[n - 2] * 3600 + part[n - 1] * 60 + part[n]
+      print field["JobId"], field["StartTime"], field["EndTime"], (n > 3 ? part[1] * 86400 : 0) + part[n - 2] * 3600 + part[n - 1] * 60 + part[n]
     }'
 }
 
-# compare_now: one line for every difference, "excused KIND LINE" for every record that is excused, "compared N" at the end.
+# compare_now: one line for every difference, "excused KIND LINE JOB" for every record (line 0: run of the ledger) that is excused, "compared N" at
+# the end.
 compare_now() {
   local dir=$CLUSTER_DIR
   touch "$dir/lost" "$dir/seconds"

@@ -2,7 +2,7 @@
 CREATE TABLE lines (job INT, start TEXT, end TEXT, processors INT, account TEXT, state TEXT, line INT, nodes TEXT);
 CREATE TABLE active_text (job INT, start TEXT);
 CREATE TABLE loss (saved INT, blind INT, until INT);
-CREATE TABLE seconds_text (job INT, start TEXT, seconds INT);
+CREATE TABLE seconds_text (job INT, start TEXT, end TEXT, seconds INT);
 .import records lines
 .import active active_text
 .import lost loss
@@ -12,9 +12,9 @@ ATTACH 'file:ledger/ledger.db?mode=ro' AS ledger;
 CREATE TABLE slurm AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, processors, account,
   nodes, state, line FROM lines;
 CREATE TABLE active AS SELECT job, CAST(strftime('%s', start) AS INT) AS start FROM active_text;
-CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, seconds FROM seconds_text;
+CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, seconds FROM seconds_text;
 -- What was suspended from its first second to its last held nothing.
-DELETE FROM slurm WHERE (job, start, 0) IN (SELECT job, start, seconds FROM counted);
+DELETE FROM slurm WHERE (job, start, end, 0) IN (SELECT job, start, end, seconds FROM counted);
 
 -- One row a run. What slurmctld holds for running is not over, whatever the books say of it so far.
 CREATE TABLE parts AS
@@ -31,15 +31,17 @@ DELETE FROM books WHERE (job, anchor) IN (SELECT job, start FROM active);
 
 -- A run resumed in the very second it ended may have no segment there; its run time is compared below all the same.
 UPDATE books SET end = (SELECT s.end FROM slurm s WHERE s.job = books.job AND s.start = books.start AND s.end > books.end)
-  WHERE EXISTS (SELECT 1 FROM slurm s JOIN counted c USING (job, start)
+  WHERE EXISTS (SELECT 1 FROM slurm s JOIN counted c USING (job, start, end)
     WHERE s.job = books.job AND s.start = books.start AND s.end > books.end AND c.seconds < s.end - s.start);
 
 CREATE TABLE slurm_only AS SELECT * FROM slurm
   WHERE (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM books);
+-- A job that is requeued while it completes is recorded twice, with its end and as requeued.
+UPDATE slurm_only SET state = 'PENDING' WHERE (job, start, end) IN (SELECT job, start, end FROM slurm WHERE state = 'PENDING');
 CREATE TABLE excused AS
   SELECT DISTINCT 'twice' AS kind, o.line FROM slurm_only o JOIN slurm s ON s.job = o.job AND s.start = o.start AND s.end <> o.end AND s.nodes = o.nodes
     WHERE (s.job, s.start, s.end, s.processors, s.account, s.nodes) IN (SELECT job, start, end, processors, account, nodes FROM books)
-      AND EXISTS (SELECT 1 FROM loss WHERE MIN(s.end, o.end) BETWEEN saved - 1 AND until);
+      AND EXISTS (SELECT 1 FROM loss WHERE CASE WHEN s.line < o.line THEN s.end ELSE o.end END BETWEEN saved - 1 AND until);
 -- Its second end is yet to come: slurmctld holds it for running.
 INSERT INTO excused SELECT 'twice', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND (job, start) IN (SELECT job, start FROM active)
@@ -48,18 +50,36 @@ INSERT INTO excused SELECT 'forgotten', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND EXISTS (SELECT 1 FROM loss WHERE o.start >= saved - 1 AND o.end BETWEEN blind AND until);
 INSERT INTO excused SELECT 'requeued', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND o.state = 'PENDING' AND EXISTS (SELECT 1 FROM loss WHERE o.end BETWEEN blind AND until);
+INSERT INTO excused SELECT 'unseen', line FROM slurm_only o
+  WHERE line NOT IN (SELECT line FROM excused) AND state = 'PENDING' AND end - start <= 1;
 
 SELECT 'Slurm only: line', line, 'job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes, state
   FROM slurm_only WHERE line NOT IN (SELECT line FROM excused);
-SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM books
+CREATE TABLE ledger_only AS SELECT * FROM books
   WHERE unfinished = 0
     AND (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM slurm);
+CREATE TABLE suspended AS SELECT job, anchor FROM ledger_only o
+  WHERE EXISTS (SELECT 1 FROM loss WHERE o.start >= saved - 1 AND o.end BETWEEN saved - 1 AND until)
+    AND 'suspended' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = o.job AND s.anchor = o.anchor
+      AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+CREATE TABLE restarted AS SELECT job, anchor FROM ledger_only o
+  WHERE EXISTS (SELECT 1 FROM loss WHERE o.start BETWEEN saved - 1 AND until AND o.end >= until)
+    AND 'requeued' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = o.job AND s.anchor = o.anchor
+      AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+
+SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM ledger_only
+  WHERE (job, anchor) NOT IN (SELECT job, anchor FROM suspended UNION SELECT job, anchor FROM restarted);
 SELECT 'open in the ledger only: job', job, datetime(start, 'unixepoch') FROM books WHERE unfinished > 0;
 SELECT 'wrong run time: job', b.job, datetime(b.start, 'unixepoch'), 'ledger', b.seconds, 'Slurm', COALESCE(c.seconds, b.end - b.start)
-  FROM books b LEFT JOIN counted c ON c.job = b.job AND c.start = b.start
-  WHERE b.unfinished = 0 AND b.seconds IS NOT COALESCE(c.seconds, b.end - b.start);
+  FROM books b LEFT JOIN counted c ON c.job = b.job AND c.start = b.start AND c.end = b.end
+  WHERE b.unfinished = 0 AND b.seconds IS NOT COALESCE(c.seconds, b.end - b.start)
+    -- Slurm wipes the seconds of a run that it requeues: of one that was suspended, start and end are all there is to compare.
+    AND NOT (c.seconds IS NULL AND EXISTS (SELECT 1 FROM ledger.segments s WHERE s.kind = 'run' AND s.job = b.job AND s.anchor = b.anchor
+      AND s.reason = 'suspended' AND s.retracted IS NULL));
 SELECT 'overlap: job', a.job, datetime(a.begin, 'unixepoch') FROM parts a JOIN parts b
   ON a.job = b.job AND (a.anchor, a.ordinal) < (b.anchor, b.ordinal) AND b.begin < a.end AND a.begin < b.end;
 SELECT 'processors do not add up: job', job, processors, on_nodes FROM parts WHERE processors IS NOT on_nodes;
-SELECT 'excused', kind, line FROM excused;
+SELECT 'excused', kind, line, job FROM excused JOIN slurm USING (line);
+SELECT 'excused', 'suspended', 0, job FROM suspended;
+SELECT 'excused', 'restarted', 0, job FROM restarted;
 SELECT 'compared', COUNT(*) FROM slurm WHERE line NOT IN (SELECT line FROM excused);

@@ -20,7 +20,7 @@ offer() {
 # some_job STATE: sets `job` to one of the jobs in that state, or fails.
 some_job() {
   local jobs
-  mapfile -t jobs < <(squeue -h -t "$1" -o %A 2>/dev/null | sort -n)
+  mapfile -t jobs < <(squeue -h -t "$1" -o %i 2>/dev/null | sort -n)
   [ ${#jobs[@]} -gt 0 ] || return 1
   pick ${#jobs[@]}
   job=${jobs[picked]}
@@ -66,7 +66,7 @@ one_load() {
 # running until its time limit; some suspended jobs are never resumed; slurmctld holds jobs whose start failed.
 end_stragglers() {
   local old
-  old=$(squeue -h -t RUNNING,SUSPENDED -o '%A %S' | awk -v before="$(date -d '-20 seconds' +%FT%T)" '$2 < before { print $1 }')
-  old+=" $(squeue -h -t PENDING -o '%A %r' | awk 'tolower($0) ~ /held/ { print $1 }')"
+  old=$(squeue -h -t RUNNING,SUSPENDED -o '%i %S' | awk -v before="$(date -d '-20 seconds' +%FT%T)" '$2 < before { print $1 }')
+  old+=" $(squeue -h -t PENDING -o '%i %r' | awk 'tolower($0) ~ /held/ { print $1 }')"
   [ -z "${old// /}" ] || scancel $old >>"$CLUSTER_DIR/log/load.out" 2>&1 || true
 }
