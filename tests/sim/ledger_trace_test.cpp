@@ -1,0 +1,68 @@
+#include "sim/ledger_trace.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "ledger/ledger.hpp"
+#include "sim/workload_source.hpp"
+
+namespace shapley::sim {
+namespace {
+
+using fairness::Event;
+
+Event described(std::uint32_t job, std::int64_t submit, std::uint32_t user) {
+  fairness::JobDescribed event;
+  event.job = {job};
+  event.submit = {submit};
+  event.organization = "astro";
+  event.user_id = user;
+  return event;
+}
+Event opened(std::uint32_t job, std::int64_t anchor, std::uint32_t ordinal, std::int64_t begin, std::int64_t q) {
+  return fairness::SegmentOpened{.key = {fairness::SegmentKind::run, {job}, {anchor}, ordinal},
+                                 .organization = "astro",
+                                 .begin = {begin},
+                                 .processors = {q * k_micro},
+                                 .nodes = {{.node = "n1", .processors = {q * k_micro}}}};
+}
+Event closed(std::uint32_t job, std::int64_t anchor, std::uint32_t ordinal, std::int64_t end) {
+  return fairness::SegmentClosed{.key = {fairness::SegmentKind::run, {job}, {anchor}, ordinal},
+                                 .end = {end},
+                                 .reason = fairness::CloseReason::ended,
+                                 .job_state = "COMPLETED"};
+}
+
+TEST(LedgerTrace, RunsBecomeJobsOfTheirOrganization) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "shapley-trace.XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const auto file = folder / "ledger.db";
+  {
+    auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write).value();
+    // Job 7 was suspended for 100 s; its number came again later; job 8 still runs.
+    const std::vector<Event> events{described(7, 1000, 17),      opened(7, 1010, 0, 1010, 3), closed(7, 1010, 0, 1020),
+                                    opened(7, 1010, 1, 1120, 3), closed(7, 1010, 1, 1150),    described(7, 5000, 18),
+                                    opened(7, 5000, 0, 5000, 1), closed(7, 5000, 0, 5005),    described(8, 5001, 18),
+                                    opened(8, 5001, 0, 5001, 1)};
+    ASSERT_TRUE(ledger.append(events, {6000}));
+  }
+  EXPECT_TRUE(is_ledger(file));
+  const auto trace = load_workload({.trace = file.string(), .generator = {}});
+  ASSERT_TRUE(trace) << trace.error().what;
+  ASSERT_EQ(trace->jobs.size(), 2U);
+  EXPECT_EQ(trace->jobs[0].id, 7);
+  EXPECT_EQ(trace->jobs[0].submit.value, 1000);
+  EXPECT_EQ(trace->jobs[0].run.value, 40);  // 10 and 30, without the suspension
+  EXPECT_EQ(trace->jobs[0].processors, 3);
+  EXPECT_EQ(trace->users[trace->jobs[0].user], "17");
+  EXPECT_EQ(trace->groups[trace->jobs[0].group], "astro");
+  EXPECT_EQ(trace->jobs[1].submit.value, 5000);
+  EXPECT_EQ(trace->users[trace->jobs[1].user], "18");
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace shapley::sim
