@@ -56,7 +56,7 @@ class LedgerRuns {
       if (same_run) {
         extend(segment);
       } else {
-        begin(key.job, segment);
+        begin(key, segment);
       }
     }
     for (LedgerRun& run : runs_) drop_empty_pieces(run.pieces);
@@ -74,8 +74,15 @@ class LedgerRuns {
   }
 
  private:
-  void begin(JobId job, const SegmentFacts& segment) {
-    runs_.push_back({.job = job, .begin = *segment.begin, .end = {}, .pieces = {}, .held = {}});
+  void begin(const fairness::SegmentKey& key, const SegmentFacts& segment) {
+    // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
+    const bool suspended_at_once = key.ordinal == 0 && key.anchor < *segment.begin;
+    runs_.push_back({.job = key.job,
+                     .begin = suspended_at_once ? key.anchor : *segment.begin,
+                     .end = {},
+                     .pieces = {},
+                     .held = {},
+                     .was_suspended = suspended_at_once});
     add_piece(segment);
   }
 

@@ -75,7 +75,7 @@ LIMITS
   both_reach "2 RUNNING" "4 RUNNING" "6 RUNNING" "7 RUNNING" "9 RUNNING" "10 RUNNING" "12 RUNNING" "13 RUNNING"
   in_both scancel 2 4 6 7 9 10 12 13
   in_both wait_drained 20
-  in_shapley expect_books_correct 8  # who was cancelled in the second of his start is no run
+  in_shapley expect_books_correct 4  # who was cancelled in the second of his start is no run
 }
 
 # A job or two in every account, of different sizes.

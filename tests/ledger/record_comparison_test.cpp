@@ -250,6 +250,18 @@ TEST_F(RecordComparison, a_run_cancelled_while_suspended_ends_for_us_when_it_was
   EXPECT_FALSE(clean(against(jobcomp(17, k_t, k_t + 29, 4, "CANCELLED"))));
 }
 
+TEST_F(RecordComparison, a_run_suspended_in_the_second_it_began_holds_nothing_before_it_is_resumed) {
+  piece(17, k_t, 0, k_t + 20, k_t + 100, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:20"))));
+  EXPECT_TRUE(finds_only(
+      against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:19")),
+      "job 17, run from 2026-11-21T07:00:00Z (line 2, COMPLETED): holds its processors for 80 s in the ledger, "
+      "81 s in the record (of which 19 s suspended are left out)"));
+  const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(notes(report, "1 runs were suspended and the records do not say for how long"));
+}
+
 TEST_F(RecordComparison, an_unexplained_gap_is_found) {
   piece(17, k_t, 0, k_t, k_t + 30, 4, CloseReason::ended);
   piece(17, k_t, 1, k_t + 50, k_t + 100, 4, CloseReason::ended);

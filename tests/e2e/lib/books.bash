@@ -70,7 +70,8 @@ CREATE TABLE parts AS
             AND n.anchor = s.anchor AND n.ordinal = s.ordinal) AS on_nodes
   FROM ledger.segments s WHERE s.kind = 'run' AND s.retracted IS NULL;
 CREATE TABLE books AS
-  SELECT job, anchor, MIN(begin) AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
+  -- A run suspended in the very second it began has no segment before it was resumed.
+  SELECT job, anchor, CASE WHEN MIN(ordinal) = 0 AND job IN (SELECT job FROM suspended) THEN anchor ELSE MIN(begin) END AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
          SUM(end - begin) AS seconds, COUNT(*) - COUNT(end) AS unfinished
   FROM parts GROUP BY job, anchor, processors, nodes HAVING MAX(end) IS NULL OR MAX(end) > MIN(begin);
 UPDATE slurm SET start = (SELECT b.start FROM books b WHERE (b.job, b.end, b.processors, b.account, b.nodes) =
