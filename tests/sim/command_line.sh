@@ -69,7 +69,8 @@ ends 2 '' "$sim"
 # Ctrl-C, once the program has asked for it, keeps the windows that are finished.
 "$sim" compare "${window[@]}" --windows 1000000 --json >"$dir/out" 2>"$dir/err" &
 pid=$!
-catches_interrupt() { (( 0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2 )); }
+# Until the shell's child has become the program, it catches the signal as shells do.
+catches_interrupt() { [[ /proc/$pid/exe -ef $sim ]] && (( 0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2 )); }
 for ((i = 0; i < 600; ++i)); do catches_interrupt && break; sleep 0.05; done
 kill -INT "$pid"
 found=0

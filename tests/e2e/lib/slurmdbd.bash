@@ -35,7 +35,7 @@ database_start() {
   [ ${#missing[@]} -eq 0 ] || { say "missing programs: ${missing[*]}; install mariadb-server-core and slurmdbd"; return 1; }
   mkdir -p "$data"
   mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal \
-    --skip-test-db >"$CLUSTER_DIR/log/mariadb-install.out" 2>&1 || { tail -n 5 "$CLUSTER_DIR/log/mariadb-install.out" >&2; return 1; }
+    --skip-test-db --force >"$CLUSTER_DIR/log/mariadb-install.out" 2>&1 || { tail -n 5 "$CLUSTER_DIR/log/mariadb-install.out" >&2; return 1; }
   daemon_start mariadb mariadbd --no-defaults --user=root --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
     --skip-networking --innodb-buffer-pool-size=32M --innodb-flush-log-at-trx-commit=0 &&
     daemon_ready 30 mariadb test -S "$data/sock" || return 1
