@@ -27,6 +27,7 @@ std::string content_of(const fs::path& file) {
 struct OpenFile {
   sqlite3_file base;
   std::string* path;  // null: a temporary file without a name, which nobody misses
+  bool directory_sync_due;
   sqlite3_file* plain;
 };
 
@@ -72,7 +73,7 @@ int on_sync(sqlite3_file* file, int flags) {
   LossyDisk& disk = LossyDisk::instance();
   if (const std::string* path = of(file).path) {
     if (!disk.change(Change::sync, *path)) return SQLITE_IOERR_FSYNC;
-    disk.synced(*path);
+    disk.synced(*path, std::exchange(of(file).directory_sync_due, false));
   }
   // The plain disk need not sync: nothing of it survives but by our own account.
   static_cast<void>(flags);
@@ -135,11 +136,20 @@ const sqlite3_io_methods k_methods{2,
                                    nullptr,
                                    nullptr};
 
+// SQLite's VFS for Unix syncs the directory along with the first sync of every journal or log that it opened so that it
+// would be created, whether it was there already or not. A deleted journal relies on it: it is gone for good only when
+// the log that takes its place is synced.
+bool syncs_directory(int flags) {
+  constexpr int k_logs = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL;
+  return (flags & SQLITE_OPEN_CREATE) != 0 && (flags & k_logs) != 0;
+}
+
 int on_open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   LossyDisk& disk = LossyDisk::instance();
   OpenFile& open = of(file);
   open.base.pMethods = nullptr;
   open.path = nullptr;
+  open.directory_sync_due = syncs_directory(flags);
   open.plain = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + sizeof(OpenFile));
   open.plain->pMethods = nullptr;
   const bool created = name != nullptr && (flags & SQLITE_OPEN_CREATE) != 0 && !fs::exists(name);
@@ -192,6 +202,18 @@ void survive(std::string& content, const LossyDisk::Pending& write, Rng& rng,
     if (fate != Fate::lost) put(content, at, piece);
     done += size;
   }
+}
+
+std::string surviving_content(const LossyDisk::File& file, Rng& rng, std::array<std::uint64_t, k_fates>& fates) {
+  std::string content = file.durable;
+  for (const LossyDisk::Pending& change : file.pending) {
+    if (!change.truncation) {
+      survive(content, change, rng, fates);
+    } else if (rng.below(2) == 0) {
+      content.resize(static_cast<std::size_t>(change.offset), '\0');
+    }
+  }
+  return content;
 }
 
 }  // namespace
@@ -249,16 +271,15 @@ LossyDisk::File& LossyDisk::file(const std::string& path, bool created) {
   const auto [known, added] = files_.try_emplace(path);
   if (added && !created) known->second.durable = content_of(path);
   if (created) {
-    // The old file of this name may be what the disk still has.
-    known->second.entry_durable = !added && known->second.removed && known->second.entry_durable;
-    known->second.removed = false;
-    known->second.directory_sync_due = true;
-    known->second.pending.push_back({true, 0, {}});
+    // The old file of this name may be what the disk still has: another file, no part of it mixes with the new one.
+    std::optional<std::string> former;
+    if (known->second.removed) former = known->second.entry_durable ? known->second.durable : known->second.former;
+    known->second = File{.entry_durable = false, .former = std::move(former)};
   }
   return known->second;
 }
 
-void LossyDisk::synced(const std::string& path) {
+void LossyDisk::synced(const std::string& path, bool with_directory) {
   if (lying_) return;
   File& file = files_[path];
   for (const Pending& change : file.pending) {
@@ -269,9 +290,12 @@ void LossyDisk::synced(const std::string& path) {
     }
   }
   file.pending.clear();
-  // SQLite's VFS syncs the directory along with the first sync of a journal or log that it created: all names in it.
-  if (!std::exchange(file.directory_sync_due, false)) return;
-  for (auto& [name, other] : files_) other.entry_durable = true;
+  if (!with_directory) return;
+  // All names in it.
+  for (auto& [name, other] : files_) {
+    other.entry_durable = true;
+    other.former.reset();
+  }
   std::erase_if(files_, [](const auto& entry) { return entry.second.removed; });
 }
 
@@ -279,7 +303,6 @@ void LossyDisk::removed(const std::string& path, bool directory_synced) {
   const auto known = files_.find(path);
   if (known == files_.end()) return;
   known->second.removed = true;
-  known->second.pending.clear();
   if (directory_synced && !lying_) files_.erase(known);
 }
 
@@ -293,16 +316,10 @@ void LossyDisk::surviving_image(const fs::path& from, const fs::path& to, Rng& r
   for (const auto& [path, file] : files_) {
     const bool gone = !file.removed && !fs::exists(path);  // renamed by other means than SQLite's
     if (gone || path.ends_with("-shm")) continue;
-    if ((!file.entry_durable || file.removed) && rng.below(2) == 0) continue;
-    std::string content = file.durable;
-    for (const Pending& change : file.pending) {
-      if (!change.truncation) {
-        survive(content, change, rng, fates);
-      } else if (rng.below(2) == 0) {
-        content.resize(static_cast<std::size_t>(change.offset), '\0');
-      }
-    }
-    std::ofstream(to / fs::path(path).filename(), std::ios::binary) << content;
+    const bool as_it_is = (file.entry_durable && !file.removed) || rng.below(2) == 0;
+    if (!as_it_is && !file.former) continue;
+    std::ofstream(to / fs::path(path).filename(), std::ios::binary)
+        << (as_it_is ? surviving_content(file, rng, fates) : *file.former);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,15 +63,15 @@ class LossyDisk {
   struct File {
     bool entry_durable = true;  // its name is in the directory on the disk
     bool removed = false;
-    bool directory_sync_due = false;  // along with its first sync
-    std::string durable;
-    std::vector<Pending> pending;
+    std::optional<std::string> former = std::nullopt;  // a deleted file of this name that the directory may still have
+    std::string durable = {};
+    std::vector<Pending> pending = {};
   };
 
   // For the VFS's functions. False: the power is gone.
   [[nodiscard]] bool change(Change kind, const std::string& file);
   File& file(const std::string& path, bool created);
-  void synced(const std::string& path);
+  void synced(const std::string& path, bool with_directory);
   void removed(const std::string& path, bool directory_synced);
   [[nodiscard]] sqlite3_vfs* plain() const { return plain_; }
 
