@@ -125,6 +125,8 @@ Expected<path> keep_aside(const path& ledger, Instant now) {
   }
   // The index of a log that is not there any more would belong to no file.
   std::filesystem::remove(ledger.string() + "-shm", error);
+  // A power loss must not leave the new file beside the old one's log: SQLite would fold the one into the other.
+  SHAPLEY_TRY(sync_file(directory_of(ledger)));
   return aside;
 }
 
