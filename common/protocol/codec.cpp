@@ -37,7 +37,7 @@ auto members(JobRecord& m) {
                   m.completing, m.slurm_state, m.wait, m.user_id, m.group_id, m.account, m.account_ancestors,
                   m.partition, m.qos, m.name, m.wckey, m.submit_time, m.eligible_time, m.start_time, m.end_time,
                   m.suspend_time, m.pre_suspend_run_s, m.total_suspended_s, m.resize_time, m.requested_cpus, m.nodes,
-                  m.tres);
+                  m.tres, m.depends_on, m.time_limit_s);
 }
 auto members(NodeRecord& m) {
   return std::tie(m.name, m.cpus, m.usable, m.tres);
@@ -56,6 +56,12 @@ auto members(Ack& m) {
 }
 auto members(Ranks& m) {
   return std::tie(m.generation, m.computed_at, m.organizations);
+}
+auto members(JobLevel& m) {
+  return std::tie(m.job_id, m.level);
+}
+auto members(Levels& m) {
+  return std::tie(m.generation, m.computed_at, m.jobs);
 }
 auto members(Rule& m) {
   return std::tie(m.organization, m.kind, m.name, m.id);

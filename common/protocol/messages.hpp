@@ -3,12 +3,13 @@
 // A connection opens with Hello and is answered by Welcome or Refused. A feeder then sends a snapshot (SnapshotBegin,
 // Observations..., SnapshotEnd) and after it deltas (Observations); each carries a sequence number that rises by one
 // within the connection's `instance`, and the daemon acknowledges (Ack) what is durable. A reader sends Query and gets
-// Reply. The daemon pushes Ranks and Rules to feeders whenever they change.
+// Reply. The daemon pushes Ranks, Levels and Rules to feeders whenever they change.
 //
 // Observations say what slurmctld's records hold, with Slurm's own exact times; the daemon derives events from them and
 // its books (daemon/observer.hpp), so sending one twice, or late, is harmless.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ namespace shapley::protocol {
 
 // Raised when a message changes incompatibly; Hello with another version is refused by name of both versions.
 inline constexpr std::uint32_t k_version = 1;
+
+// More dependencies of one job are not passed on: they are read under slurmctld's locks.
+inline constexpr std::size_t k_max_depends_on = 256;
 
 enum class Role : std::uint8_t { feeder = 0, reader = 1 };
 
@@ -106,6 +110,10 @@ struct JobRecord {
   std::uint32_t requested_cpus = 0;  // per task, for demand
   std::vector<NodeCpus> nodes;       // where it runs or ran
   std::vector<Tres> tres;            // requested (pending) or allocated counts, cpu included
+  // Jobs (or arrays, by array_job_id) that it depends on, ascending, each once. Slurm empties its list when
+  // the last of them is fulfilled, so a job that becomes startable has none any more: who needs them later remembers.
+  std::vector<std::uint32_t> depends_on;
+  std::uint32_t time_limit_s = 0;  // 0: none, or none of its own (the partition's maximum holds)
   friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
@@ -154,6 +162,28 @@ struct Ranks {
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 
+// Order among an organization's own jobs: a job of a higher level goes first, and no level lifts a job past one of a
+// better-ranked organization. Levels are few, because with the ranks they share 31 bits of Slurm's priority.
+inline constexpr std::uint32_t k_max_level = 15;
+// As many jobs a Levels message may list: 1.4 MB. A sender with more lists those of the highest levels.
+inline constexpr std::size_t k_max_level_jobs = 200'000;
+
+struct JobLevel {
+  std::uint32_t job_id = 0;
+  std::uint32_t level = 0;  // 1 to k_max_level
+  friend bool operator==(const JobLevel&, const JobLevel&) = default;
+};
+
+// Jobs by ascending id, each once; a job that is not listed has level 0. Each message replaces the whole table of its
+// predecessor, so an empty one takes all levels off. On a new connection it comes before the first Ranks, or the feeder
+// drops the levels of the connection before. `generation` rises with every change of a level.
+struct Levels {
+  std::uint64_t generation = 0;
+  std::int64_t computed_at = 0;
+  std::vector<JobLevel> jobs;
+  friend bool operator==(const Levels&, const Levels&) = default;
+};
+
 // Classification rules in order, first match wins; see classifier.hpp. No match: guests.
 enum class RuleKind : std::uint8_t { account, partition, qos, user, group };
 struct Rule {
@@ -180,7 +210,7 @@ struct Reply {
   friend bool operator==(const Reply&, const Reply&) = default;
 };
 
-using Message =
-    std::variant<Hello, Welcome, Refused, SnapshotBegin, Observations, SnapshotEnd, Ack, Ranks, Rules, Query, Reply>;
+using Message = std::variant<Hello, Welcome, Refused, SnapshotBegin, Observations, SnapshotEnd, Ack, Ranks, Rules,
+                             Query, Reply, Levels>;
 
 }  // namespace shapley::protocol

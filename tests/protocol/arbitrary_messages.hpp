@@ -54,11 +54,11 @@ inline void pick(JobRecord& m) {
   auto& [job_id, array_job_id, array_task_id, pending_tasks, het_job_id, restart_count, state, completing, slurm_state,
          wait, user_id, group_id, account, account_ancestors, partition, qos, name, wckey, submit_time, eligible_time,
          start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time, requested_cpus, nodes,
-         tres] = m;
+         tres, depends_on, time_limit_s] = m;
   pick_all(job_id, array_job_id, array_task_id, pending_tasks, het_job_id, restart_count, state, completing,
            slurm_state, wait, user_id, group_id, account, account_ancestors, partition, qos, name, wckey, submit_time,
            eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time,
-           requested_cpus, nodes, tres);
+           requested_cpus, nodes, tres, depends_on, time_limit_s);
 }
 inline void pick(NodeRecord& m) {
   auto& [name, cpus, usable, tres] = m;
@@ -99,6 +99,14 @@ inline void pick(Ack& m) {
 inline void pick(Ranks& m) {
   auto& [generation, computed_at, organizations] = m;
   pick_all(generation, computed_at, organizations);
+}
+inline void pick(JobLevel& m) {
+  auto& [job_id, level] = m;
+  pick_all(job_id, level);
+}
+inline void pick(Levels& m) {
+  auto& [generation, computed_at, jobs] = m;
+  pick_all(generation, computed_at, jobs);
 }
 inline void pick(Rules& m) {
   auto& [rules] = m;

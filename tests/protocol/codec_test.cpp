@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,8 @@ std::string bytes(std::initializer_list<int> values) {
   return text;
 }
 
-constexpr int k_hello = 0, k_welcome = 1, k_refused = 2, k_observations = 4, k_ack = 6, k_ranks = 7, k_rules = 8;
+constexpr int k_hello = 0, k_welcome = 1, k_refused = 2, k_observations = 4, k_ack = 6, k_ranks = 7, k_rules = 8,
+              k_levels = 11;
 
 template <typename T>
 T decoded(const std::string& body) {
@@ -40,6 +42,8 @@ TEST(Codec, WritesLengthTypeAndMembersInOrder) {
             bytes({0, 0, 0, 9, k_ranks, 0x93, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0}));
   EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
             bytes({0, 0, 0, 11, k_rules, 0x91, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd, 0x03, 0xe8}));
+  EXPECT_EQ(encode_frame(Levels{.generation = 2, .computed_at = 3, .jobs = {{7, 1}, {300, 15}}}),
+            bytes({0, 0, 0, 13, k_levels, 0x93, 0x02, 0x03, 0x92, 0x92, 0x07, 0x01, 0x92, 0xcd, 0x01, 0x2c, 0x0f}));
 }
 
 TEST(Codec, TypeIsThePositionInMessage) {
@@ -55,6 +59,7 @@ TEST(Codec, TypeIsThePositionInMessage) {
   EXPECT_EQ(Message{Rules{}}.index(), 8U);
   EXPECT_EQ(Message{Query{}}.index(), 9U);
   EXPECT_EQ(Message{Reply{}}.index(), 10U);
+  EXPECT_EQ(Message{Levels{}}.index(), 11U);
   const std::string frame = encode_frame(Query{.id = 1, .json = "{}"});
   EXPECT_EQ(frame[4], 9);
 }
@@ -99,31 +104,45 @@ std::string list_of_empty_jobs(std::size_t count) {
   return body.append(count, static_cast<char>(0x90));
 }
 
+// One job with the defaults up to its tres, and this for depends_on.
+std::string jobs_that_depend_on(const std::string& list) {
+  const std::string defaults =
+      bytes({0x2a, 0x00, 0xff, 0x01, 0x00, 0x00, 0x00, 0xc2, 0xa0, 0x00, 0x00, 0x00, 0xa0, 0x90, 0xa0,
+             0xa0, 0xa0, 0xa0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x90, 0x90});
+  return bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0xdc, 0x00, 0x1e}) + defaults + list;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Bodies, Malformed,
-    testing::Values(BadBody{"empty", ""}, BadBody{"type only", bytes({k_ack})},
-                    BadBody{"unknown type", bytes({11, 0x90})}, BadBody{"no list", bytes({k_ack, 0x07})},
-                    BadBody{"nil", bytes({k_ack, 0xc0})}, BadBody{"map", bytes({k_ack, 0x81, 0x00, 0x07})},
-                    BadBody{"bytes after it", bytes({k_ack, 0x91, 0x07, 0x00})},
-                    BadBody{"negative sequence", bytes({k_ack, 0x91, 0xff})},
-                    BadBody{"text for a number", bytes({k_ack, 0x91, 0xa1, '7'})},
-                    BadBody{"fraction for a number", bytes({k_ack, 0x91, 0xcb, 0x40, 0x1c, 0, 0, 0, 0, 0, 0})},
-                    BadBody{"number for a text", bytes({k_refused, 0x91, 0x07})},
-                    BadBody{"text for a truth", bytes({k_welcome, 0x93, 0x01, 0xa0, 0xa1, 'y'})},
-                    BadBody{"2^32 in 32 bits", bytes({k_hello, 0x91, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0})},
-                    BadBody{"role 2", bytes({k_hello, 0x92, 0x01, 0x02})},
-                    BadBody{"role -1", bytes({k_hello, 0x92, 0x01, 0xff})},
-                    BadBody{"role 256", bytes({k_hello, 0x92, 0x01, 0xcd, 0x01, 0x00})},
-                    BadBody{"job state 4", bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x97, 0x01, 0x00, 0xff, 0x01,
-                                                  0x00, 0x00, 0x04})},
-                    BadBody{"wait reason 7", bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x9a, 0x01, 0x00, 0xff,
-                                                    0x01, 0x00, 0x00, 0x00, 0xc2, 0xa0, 0x07})},
-                    BadBody{"rule kind 5", bytes({k_rules, 0x91, 0x91, 0x92, 0xa1, 'x', 0x05})},
-                    BadBody{"claims 2^32-1 elements", bytes({k_ranks, 0x93, 0x00, 0x00, 0xdd, 0xff, 0xff, 0xff, 0xff})},
-                    BadBody{"claims 2^32-1 bytes of text", bytes({k_refused, 0x91, 0xdb, 0xff, 0xff, 0xff, 0xff})},
-                    BadBody{"nested too deeply", bytes({k_ack}) + std::string(4000, static_cast<char>(0x91)) + '\0'},
-                    BadBody{"reserved byte", bytes({k_ack, 0x91, 0xc1})},
-                    BadBody{"a megabyte of empty jobs", list_of_empty_jobs(1'000'000)}));
+    testing::Values(
+        BadBody{"empty", ""}, BadBody{"type only", bytes({k_ack})}, BadBody{"unknown type", bytes({12, 0x90})},
+        BadBody{"no list", bytes({k_ack, 0x07})}, BadBody{"nil", bytes({k_ack, 0xc0})},
+        BadBody{"map", bytes({k_ack, 0x81, 0x00, 0x07})}, BadBody{"bytes after it", bytes({k_ack, 0x91, 0x07, 0x00})},
+        BadBody{"negative sequence", bytes({k_ack, 0x91, 0xff})},
+        BadBody{"text for a number", bytes({k_ack, 0x91, 0xa1, '7'})},
+        BadBody{"fraction for a number", bytes({k_ack, 0x91, 0xcb, 0x40, 0x1c, 0, 0, 0, 0, 0, 0})},
+        BadBody{"number for a text", bytes({k_refused, 0x91, 0x07})},
+        BadBody{"text for a truth", bytes({k_welcome, 0x93, 0x01, 0xa0, 0xa1, 'y'})},
+        BadBody{"2^32 in 32 bits", bytes({k_hello, 0x91, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0})},
+        BadBody{"role 2", bytes({k_hello, 0x92, 0x01, 0x02})}, BadBody{"role -1", bytes({k_hello, 0x92, 0x01, 0xff})},
+        BadBody{"role 256", bytes({k_hello, 0x92, 0x01, 0xcd, 0x01, 0x00})},
+        BadBody{"job state 4",
+                bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x97, 0x01, 0x00, 0xff, 0x01, 0x00, 0x00, 0x04})},
+        BadBody{"wait reason 7", bytes({k_observations, 0x93, 0x00, 0x00, 0x91, 0x9a, 0x01, 0x00, 0xff, 0x01, 0x00,
+                                        0x00, 0x00, 0xc2, 0xa0, 0x07})},
+        BadBody{"rule kind 5", bytes({k_rules, 0x91, 0x91, 0x92, 0xa1, 'x', 0x05})},
+        BadBody{"claims 2^32-1 elements", bytes({k_ranks, 0x93, 0x00, 0x00, 0xdd, 0xff, 0xff, 0xff, 0xff})},
+        BadBody{"claims 2^32-1 bytes of text", bytes({k_refused, 0x91, 0xdb, 0xff, 0xff, 0xff, 0xff})},
+        BadBody{"nested too deeply", bytes({k_ack}) + std::string(4000, static_cast<char>(0x91)) + '\0'},
+        BadBody{"reserved byte", bytes({k_ack, 0x91, 0xc1})},
+        BadBody{"a megabyte of empty jobs", list_of_empty_jobs(1'000'000)},
+        BadBody{"level of a negative job", bytes({k_levels, 0x93, 0x01, 0x02, 0x91, 0x92, 0xff, 0x01})},
+        BadBody{"level of 33 bits",
+                bytes({k_levels, 0x93, 0x01, 0x02, 0x91, 0x92, 0x07, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0})},
+        BadBody{"levels claim 2^32-1 jobs", bytes({k_levels, 0x93, 0x01, 0x02, 0xdd, 0xff, 0xff, 0xff, 0xff})},
+        BadBody{"a job's level is no list", bytes({k_levels, 0x93, 0x01, 0x02, 0x91, 0x07})},
+        BadBody{"dependency on a text", jobs_that_depend_on(bytes({0x91, 0xa1, 'x'}))},
+        BadBody{"dependencies claim 2^32-1 jobs", jobs_that_depend_on(bytes({0xdd, 0xff, 0xff, 0xff, 0xff}))}));
 
 TEST(Codec, AcceptsAsManyRecordsAsAnHonestPeerSends) {
   // Bare records are the worst honest case: one byte for each member of a complete record.
@@ -132,6 +151,23 @@ TEST(Codec, AcceptsAsManyRecordsAsAnHonestPeerSends) {
   sent.gone_nodes.resize(100'000);
   sent.gone.resize(100'000);
   EXPECT_EQ(decoded<Observations>(encode_frame(sent).substr(4)), sent);
+}
+
+TEST(Codec, ReadsWhatAJobDependsOn) {
+  const auto seen = decoded<Observations>(jobs_that_depend_on(bytes({0x92, 0x07, 0xcd, 0x01, 0x2c})));
+  ASSERT_EQ(seen.jobs.size(), 1U);
+  EXPECT_EQ(seen.jobs[0].depends_on, (std::vector<std::uint32_t>{7, 300}));
+  EXPECT_EQ(seen.jobs[0].time_limit_s, 0U) << "a peer that does not know the member yet";
+}
+
+// The plugin reads frames of 8 MiB from the daemon.
+TEST(Codec, AsManyLevelsAsThereMayBeFitAPluginsFrame) {
+  Levels sent{.generation = ~0ULL, .computed_at = -1, .jobs = {}};
+  for (std::size_t i = 0; i < k_max_level_jobs; ++i)
+    sent.jobs.push_back({static_cast<std::uint32_t>(0xffffffffU - k_max_level_jobs + i), k_max_level});
+  const std::string frame = encode_frame(sent);
+  EXPECT_LT(frame.size(), std::size_t{8} << 20U);
+  EXPECT_EQ(decoded<Levels>(frame.substr(4)), sent);
 }
 
 TEST(Codec, AThousandJobsOnAThousandNodesFitAFrame) {

@@ -77,7 +77,8 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
                                                                  {"Ranks", Ranks{}},
                                                                  {"Rules", Rules{}},
                                                                  {"Query", Query{}},
-                                                                 {"Reply", Reply{}}};
+                                                                 {"Reply", Reply{}},
+                                                                 {"Levels", Levels{}}};
   ASSERT_EQ(messages.size(), std::variant_size_v<Message>);
   for (const auto& [name, message] : messages) {
     const auto type = static_cast<unsigned>(static_cast<unsigned char>(encode_frame(message).at(4)));
@@ -88,10 +89,16 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
 }
 
 TEST(Page, TellsTheMembersOfEveryRecord) {
-  for (const char* name : {"JobRecord", "NodeCpus", "Tres", "NodeRecord", "Rule"}) {
+  for (const char* name : {"JobRecord", "NodeCpus", "Tres", "NodeRecord", "Rule", "JobLevel"}) {
     EXPECT_EQ(documented_members(name), declared_members(name)) << name;
     EXPECT_GT(documented_members(name).size(), 1U) << name;
   }
+}
+
+TEST(Page, TellsTheBoundsOfLevels) {
+  EXPECT_NE(page().find("| level | u32 | 1 to " + std::to_string(k_max_level) + " |"), std::string::npos);
+  EXPECT_NE(page().find("at most 200,000 jobs"), std::string::npos);
+  EXPECT_EQ(k_max_level_jobs, 200'000U);
 }
 
 TEST(Page, TellsTheVersion) {
@@ -101,6 +108,7 @@ TEST(Page, TellsTheVersion) {
 Message example(const std::string& name) {
   if (name == "Ack") return Ack{300};
   if (name == "Ranks") return Ranks{7, 1767225600, {"biology", "physics"}};
+  if (name == "Levels") return Levels{3, 1767225600, {{42, 2}, {1000, 15}}};
   JobRecord job;
   job.job_id = 42;
   job.state = JobState::running;
@@ -131,7 +139,7 @@ TEST(Page, ShowsTheBytesThatTheCodecWrites) {
     }
     EXPECT_EQ(digits, written) << (*it)[1];
   }
-  EXPECT_EQ(blocks, 3U);
+  EXPECT_EQ(blocks, 4U);
 }
 
 }  // namespace
