@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "planning/lublin.hpp"
 
@@ -31,15 +32,18 @@ Grid generate_grid(WorkloadModel model, std::vector<std::int64_t> clusters, std:
   grid.clusters = std::move(clusters);
   const std::int64_t most = *std::min_element(grid.clusters.begin(), grid.clusters.end());
   const auto owners = cumulative_zipf(grid.clusters.size());
+  std::optional<LublinStream> stream;
+  if (model == WorkloadModel::swf) stream.emplace(LublinJobs::batch_and_interactive, most, rng);
+  if (model == WorkloadModel::swf_one_kind) stream.emplace(LublinJobs::one_kind, most, rng);
   for (std::size_t i = 0; i < jobs; ++i) {
     Job job;
-    if (model == WorkloadModel::uni) {
-      job.length = up_to(50, rng);
-      job.processors = up_to(most, rng);
-    } else {
-      const LublinJob drawn = draw_lublin_job(most, rng);
+    if (stream) {
+      const LublinJob drawn = stream->next();
       job.length = drawn.length;
       job.processors = drawn.processors;
+    } else {
+      job.length = up_to(50, rng);
+      job.processors = up_to(most, rng);
     }
     const auto owner = std::lower_bound(owners.begin(), owners.end() - 1, uniform(rng) * owners.back());
     job.owner = static_cast<std::uint32_t>(owner - owners.begin());

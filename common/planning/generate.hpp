@@ -12,9 +12,10 @@
 
 namespace shapley::planning {
 
-// uni: lengths uniform on 1..50, processors uniform on 1..m. swf: the model of Lublin and Feitelson [LF03], with all
-// releases at 0.
-enum class WorkloadModel { uni, swf };
+// uni: lengths uniform on 1..50, processors uniform on 1..m. swf: the first jobs, from midnight on, of the model of
+// Lublin and Feitelson [LF03], batch and interactive ones as its program makes them, with all releases at 0;
+// swf_one_kind: by the model's parameters for all jobs together.
+enum class WorkloadModel { uni, swf, swf_one_kind };
 
 inline constexpr double k_zipf_exponent = 1.4267;
 

@@ -1,20 +1,71 @@
 // Rigid jobs after Lublin and Feitelson [LF03]: sizes from a two-stage uniform distribution of log2, with serial jobs
 // and powers of two favoured; run times whose natural logarithm is hyper-gamma, the longer branch likelier for wide
-// jobs. Parameters: the published ones for batch and interactive jobs together.
+// jobs; arrivals whose gaps have a gamma-distributed logarithm and follow the hours of the day.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/rng.hpp"
 
 namespace shapley::planning {
 
+enum class LublinKind { batch, interactive, any };
+
 struct LublinJob {
+  std::int64_t arrival = 0;     // seconds since the first midnight
   std::int64_t length = 1;      // seconds, 1 .. e^12
   std::int64_t processors = 1;  // 1 .. most
+  LublinKind kind = LublinKind::any;
 };
 
-// REQUIRES: most >= 1.
-[[nodiscard]] LublinJob draw_lublin_job(std::int64_t most, Rng& rng);
+// The model's published parameters for one kind of jobs.
+struct LublinParameters {
+  LublinKind kind;
+  double serial;                // part of the jobs on one processor
+  double power_of_two;          // part of the jobs on 2, 4, 8, ... processors
+  double low;                   // least log2 of a parallel job's size
+  double below_machine;         // log2 of the machine's size, less that of the widest job
+  double medium_distance;       // the two stages of size meet so far below the widest job's log2
+  double lower_stage;           // part of the parallel jobs in the lower stage
+  double shape1, scale1;        // gamma distributions of the logarithm of run times,
+  double shape2, scale2;        // shorter and longer
+  double slope, intercept;      // weight of the shorter: slope * processors + intercept, within 0 .. 1
+  double gap_shape, gap_scale;  // gamma distribution of the logarithm of gaps in the rush hours
+  double gap_all_hours;         // what gap_shape is multiplied by for the whole day
+  double day_shape, day_scale;  // gamma distribution of arrivals over the half hours of a day that begins at 5:00
+};
+
+// One sample of jobs without kinds, or batch and interactive jobs, which arrive independently; the model's own program
+// makes the latter unless it is told otherwise.
+enum class LublinJobs { one_kind, batch_and_interactive };
+
+[[nodiscard]] const std::vector<LublinParameters>& lublin_parameters(LublinJobs jobs);
+
+// Jobs in the order of their arrivals, for a machine of `most` processors. REQUIRES: most >= 1.
+class LublinStream {
+ public:
+  LublinStream(LublinJobs jobs, std::int64_t most, Rng& rng);
+
+  [[nodiscard]] LublinJob next();
+
+ private:
+  static constexpr int k_half_hours = 48;
+
+  // Arrivals of one kind. Time runs at the speed of `rate`, 1 on average, so that gaps are the same at every hour.
+  struct Source {
+    const LublinParameters* parameters;
+    std::array<double, k_half_hours> rate;
+    std::int64_t half_hour = 0;  // since the first midnight
+    double spent = 0;            // of the rate of this half hour
+    [[nodiscard]] double arrival() const;
+  };
+  void advance(Source& source);
+
+  std::int64_t most_;
+  Rng& rng_;
+  std::vector<Source> sources_;
+};
 
 }  // namespace shapley::planning

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <iomanip>
+#include <iostream>
+#include <limits>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -12,6 +16,7 @@
 #include "planning/ilba.hpp"
 #include "planning/mocca_experiment.hpp"
 #include "sim/parallel.hpp"
+#include "sim/progress.hpp"
 
 namespace shapley::sim {
 
@@ -83,9 +88,9 @@ Expected<Scores> measure(const Grid& grid, std::uint64_t seed) {
   return scores;
 }
 
-std::vector<Cell> homogeneous_cells() {
+std::vector<Cell> homogeneous_cells(std::initializer_list<WorkloadModel> models) {
   std::vector<Cell> cells;
-  for (const WorkloadModel model : {WorkloadModel::uni, WorkloadModel::swf})
+  for (const WorkloadModel model : models)
     for (const std::size_t organizations : {2, 5, 10, 20})
       for (const std::size_t jobs : {10, 50, 100, 500})
         for (const std::int64_t processors : {32, 128, 512}) cells.push_back({model, organizations, jobs, processors});
@@ -101,28 +106,36 @@ std::vector<Cell> heterogeneous_cells() {
   return cells;
 }
 
-Expected<std::vector<Result>> run_cells(const std::vector<Cell>& cells, const MospArguments& arguments) {
-  std::vector<Result> results(cells.size() * arguments.instances);
-  SHAPLEY_TRY(run_parallel(results.size(), arguments.threads, [&](std::size_t i) -> Expected<void> {
-    const Cell& cell = cells[i / arguments.instances];
+// Goes round the cells, so that an interrupted experiment is a smaller one and not one of the first cells. Without what
+// was not finished.
+Expected<std::vector<Result>> run_cells(const std::vector<Cell>& cells, const MospArguments& arguments,
+                                        Progress& progress) {
+  std::vector<std::optional<Result>> slots(cells.size() * arguments.instances);
+  SHAPLEY_TRY(run_parallel(slots.size(), arguments.threads, [&](std::size_t i) -> Expected<void> {
+    const Cell& cell = cells[i % cells.size()];
     Rng rng(arguments.seed * 1'000'003 + i);
     auto clusters = cell.processors > 0 ? std::vector<std::int64_t>(cell.organizations, cell.processors)
                                         : planning::pareto_clusters(cell.organizations, cell.shape, rng);
     const Grid grid = planning::generate_grid(cell.model, std::move(clusters), cell.jobs, rng);
     SHAPLEY_TRY_ASSIGN(const Scores scores, measure(grid, arguments.seed + i));
-    results[i] = {cell, scores};
+    slots[i] = {cell, scores};
+    progress.one_more();
     return {};
   }));
+  std::vector<Result> results;
+  for (const auto& slot : slots)
+    if (slot) results.push_back(*slot);
   return results;
 }
 
 using Choice = std::function<bool(const Cell&)>;
 using Value = std::function<double(const Scores&)>;
 
+// Not a number where no instance was finished.
 struct Statistic {
-  double mean = 0;
-  double deviation = 0;
-  double greatest = 0;
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double deviation = std::numeric_limits<double>::quiet_NaN();
+  double greatest = std::numeric_limits<double>::quiet_NaN();
 };
 
 Statistic statistic(const std::vector<Result>& results, const Choice& choice, const Value& value) {
@@ -136,7 +149,7 @@ Statistic statistic(const std::vector<Result>& results, const Choice& choice, co
     sum += x;
     squares += x * x;
     count += 1;
-    result.greatest = std::max(result.greatest, x);
+    result.greatest = std::fmax(result.greatest, x);  // ignores what is not a number
   }
   if (count == 0) return result;
   result.mean = sum / count;
@@ -164,7 +177,7 @@ class Report {
     out_ << std::fixed << std::setprecision(2);
   }
 
-  void averages() {
+  void averages(const std::vector<Result>& one_kind) {
     out_ << "Average score C_max / LB (deviation), homogeneous grids\n"
          << std::setw(26) << ""
          << "PAPER   FOUND\n";
@@ -174,6 +187,9 @@ class Report {
     line("swf  local", "", only(WorkloadModel::swf), local);
     line("swf  MOCCA", "1.16", only(WorkloadModel::swf), mocca);
     line("swf  MOCCA, ILBA", "1.03", only(WorkloadModel::swf), ilba);
+    out_ << "swf, if the model does not tell batch from interactive jobs: ";
+    print_triple(one_kind, only(WorkloadModel::swf_one_kind));
+    out_ << " (local / MOCCA / MOCCA, ILBA)\n";
   }
 
   void optimal() {
@@ -291,17 +307,29 @@ class Report {
 }  // namespace
 
 Expected<void> experiment_mosp(const MospArguments& arguments, std::ostream& out) {
-  SHAPLEY_TRY_ASSIGN(const auto homogeneous, run_cells(homogeneous_cells(), arguments));
-  SHAPLEY_TRY_ASSIGN(const auto heterogeneous, run_cells(heterogeneous_cells(), arguments));
+  const std::vector<Cell> cells[] = {homogeneous_cells({WorkloadModel::uni, WorkloadModel::swf}),
+                                     homogeneous_cells({WorkloadModel::swf_one_kind}), heterogeneous_cells()};
+  std::vector<Result> results[std::size(cells)];
+  const std::size_t wanted = (cells[0].size() + cells[1].size() + cells[2].size()) * arguments.instances;
+  std::size_t finished = 0;
   std::size_t fell_back = 0;
-  for (const auto* results : {&homogeneous, &heterogeneous})
-    for (const Result& result : *results) fell_back += result.scores.fell_back;
+  {
+    Progress progress("instances", wanted);
+    for (std::size_t i = 0; i < std::size(cells); ++i) {
+      SHAPLEY_TRY_ASSIGN(results[i], run_cells(cells[i], arguments, progress));
+      finished += results[i].size();
+      for (const Result& result : results[i]) fell_back += result.scores.fell_back;
+    }
+  }
+  if (finished < wanted)
+    std::cerr << "shapley-sim: interrupted: " << finished << " of " << wanted << " instances are finished\n";
+  const auto& [homogeneous, one_kind, heterogeneous] = results;
   out << "Multi-organization scheduling [MO11 Sec. 7], " << arguments.instances << " instances a cell, "
       << homogeneous.size() << " homogeneous and " << heterogeneous.size() << " heterogeneous, seed " << arguments.seed
       << "\nEvery plan was checked: valid, no organization later than alone. Fall-backs to the local schedule: "
       << fell_back << "\n\n";
   Report report(out, homogeneous);
-  report.averages();
+  report.averages(one_kind);
   report.optimal();
   report.local_by_organizations();
   report.by_dimension();

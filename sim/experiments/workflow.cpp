@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <iostream>
+#include <optional>
 #include <ostream>
 #include <string>
 
 #include "base/rng.hpp"
 #include "sim/experiments/workflow_simulation.hpp"
 #include "sim/parallel.hpp"
+#include "sim/progress.hpp"
 
 namespace shapley::sim {
 
@@ -131,11 +134,25 @@ void print_setting(const Setting& setting, const std::vector<Gain>& gains, std::
 
 Expected<void> experiment_workflow(const WorkflowExperimentArguments& arguments, std::ostream& out) {
   const auto all = settings();
-  std::vector<Gain> gains(all.size() * arguments.instances);
-  SHAPLEY_TRY(run_parallel(gains.size(), arguments.threads, [&](std::size_t i) -> Expected<void> {
-    gains[i] = run_once(all[i / arguments.instances], arguments.seed * 1'000'003 + i % arguments.instances);
-    return {};
-  }));
+  // Goes round the settings, so that an interrupted experiment has as many repetitions of each.
+  std::vector<std::optional<Gain>> slots(all.size() * arguments.instances);
+  {
+    Progress progress("repetitions", slots.size());
+    SHAPLEY_TRY(run_parallel(slots.size(), arguments.threads, [&](std::size_t i) -> Expected<void> {
+      slots[i] = run_once(all[i % all.size()], arguments.seed * 1'000'003 + i / all.size());
+      progress.one_more();
+      return {};
+    }));
+  }
+  std::vector<std::vector<Gain>> gains(all.size());
+  std::size_t finished = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i]) continue;
+    gains[i % all.size()].push_back(*slots[i]);
+    ++finished;
+  }
+  if (finished < slots.size())
+    std::cerr << "shapley-sim: interrupted: " << finished << " of " << slots.size() << " repetitions are finished\n";
   out << "Fairness among workflows [WF13 Sec. 3], " << arguments.instances << " repetitions, seed " << arguments.seed
       << "\nFirst come first served / fairness loop, median (greatest); above 1 the loop is better. T^: relative "
          "duration\n"
@@ -144,10 +161,8 @@ Expected<void> experiment_workflow(const WorkflowExperimentArguments& arguments,
       << "last workflow 5.9; experiment 3 sigma_s 3.8, mu 1.9\n\n"
       << "EXP SLOTS           T^           SIGMA_M         SIGMA_S              MU   LAST SLOWDOWN\n"
       << std::fixed << std::setprecision(2);
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    const auto first = gains.begin() + static_cast<std::ptrdiff_t>(s * arguments.instances);
-    print_setting(all[s], {first, first + static_cast<std::ptrdiff_t>(arguments.instances)}, out);
-  }
+  for (std::size_t s = 0; s < all.size(); ++s)
+    if (!gains[s].empty()) print_setting(all[s], gains[s], out);
   return {};
 }
 
