@@ -24,8 +24,23 @@ std::vector<std::int64_t> clusters_of(const ComparisonSettings& settings, const 
   return clusters;
 }
 
-std::string error_text(const Summary& summary) {
-  return summary.standard_error ? short_number(*summary.standard_error) : "-";
+std::string error_text(const std::optional<double>& error) {
+  return error ? short_number(*error) : "-";
+}
+
+std::string hundredths(double value) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << value;
+  return text.str();
+}
+
+// Delta method: the error of mean(x) / mean(y) is that of the mean of x - ratio * y, divided by mean(y).
+std::optional<double> error_of_ratio(const std::vector<double>& values, const std::vector<double>& base, double ratio,
+                                     double base_mean, const std::vector<std::int64_t>& clusters) {
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < values.size(); ++i) residuals.push_back(values[i] - ratio * base[i]);
+  const auto error = summarize(residuals, clusters).standard_error;
+  return error ? std::optional(*error / base_mean) : std::nullopt;
 }
 
 Json json_of(const Summary& summary) {
@@ -57,8 +72,12 @@ std::vector<PolicySummary> summarize_policies(const ComparisonSettings& settings
     PolicySummary summary{.policy = settings.policies[p],
                           .unfairness = summarize(values, clusters),
                           .difference = summarize(differences, clusters),
-                          .ratio = 0};
-    if (base_mean > 0) summary.ratio = summary.unfairness.mean / base_mean;
+                          .ratio = 0,
+                          .ratio_error = std::nullopt};
+    if (base_mean > 0) {
+      summary.ratio = summary.unfairness.mean / base_mean;
+      summary.ratio_error = error_of_ratio(values, base, summary.ratio, base_mean, clusters);
+    }
     summaries.push_back(std::move(summary));
   }
   return summaries;
@@ -70,16 +89,16 @@ void print_table(const ComparisonSettings& settings, const std::vector<WindowRes
       << " organizations, " << settings.processors << " processors (" << name_of(settings.endowment) << "), seed "
       << settings.seed << "; unfairness = delta-psi / p_tot against " << settings.reference << ", in seconds\n\n";
   out << std::left << std::setw(22) << "POLICY" << std::right << std::setw(10) << "MEAN" << std::setw(10) << "STD.ERR"
-      << std::setw(10) << "MEDIAN" << std::setw(10) << "STD.DEV" << std::setw(8) << "RATIO" << std::setw(12)
-      << "DIFFERENCE" << std::setw(10) << "STD.ERR" << '\n';
+      << std::setw(10) << "MEDIAN" << std::setw(10) << "STD.DEV" << std::setw(8) << "RATIO" << std::setw(9) << "STD.ERR"
+      << std::setw(12) << "DIFFERENCE" << std::setw(10) << "STD.ERR" << '\n';
   for (const PolicySummary& summary : summaries) {
-    std::ostringstream ratio;
-    ratio << std::fixed << std::setprecision(2) << summary.ratio;
     out << std::left << std::setw(22) << summary.policy << std::right << std::setw(10)
-        << short_number(summary.unfairness.mean) << std::setw(10) << error_text(summary.unfairness) << std::setw(10)
-        << short_number(summary.unfairness.median) << std::setw(10) << short_number(summary.unfairness.deviation)
-        << std::setw(8) << ratio.str() << std::setw(12) << short_number(summary.difference.mean) << std::setw(10)
-        << error_text(summary.difference) << '\n';
+        << short_number(summary.unfairness.mean) << std::setw(10) << error_text(summary.unfairness.standard_error)
+        << std::setw(10) << short_number(summary.unfairness.median) << std::setw(10)
+        << short_number(summary.unfairness.deviation) << std::setw(8) << hundredths(summary.ratio) << std::setw(9)
+        << (summary.ratio_error ? hundredths(*summary.ratio_error) : "-") << std::setw(12)
+        << short_number(summary.difference.mean) << std::setw(10) << error_text(summary.difference.standard_error)
+        << '\n';
   }
   out << "\nRATIO and DIFFERENCE are to " << baseline << ", window by window; standard errors are cluster-robust.\n";
 }
@@ -92,6 +111,7 @@ Json report_json(const ComparisonSettings& settings, const std::vector<WindowRes
     Json entry = {{"policy", summary.policy}};
     entry.update(json_of(summary.unfairness));
     entry["ratio"] = summary.ratio;
+    entry["ratio_standard_error"] = summary.ratio_error ? Json(*summary.ratio_error) : Json(nullptr);
     entry["difference"] = json_of(summary.difference);
     json["summary"].push_back(std::move(entry));
   }

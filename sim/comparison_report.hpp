@@ -12,9 +12,10 @@ namespace shapley::sim {
 
 struct PolicySummary {
   std::string policy;
-  Summary unfairness;  // delta-psi / p_tot, seconds
-  Summary difference;  // that of the policy minus that of the baseline, window by window
-  double ratio = 0;    // of the means; 0 when the baseline's is 0
+  Summary unfairness;                 // delta-psi / p_tot, seconds
+  Summary difference;                 // that of the policy minus that of the baseline, window by window
+  double ratio = 0;                   // of the means; 0 when the baseline's is 0
+  std::optional<double> ratio_error;  // its standard error, to first order; none where the baseline's mean is 0
 };
 
 // Standard errors take windows that begin in the same stretch of `settings.length` seconds for one cluster.

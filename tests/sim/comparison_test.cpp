@@ -1,10 +1,12 @@
 #include "sim/comparison.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "base/rng.hpp"
 #include "fairness/simulate.hpp"
 #include "sim/comparison_report.hpp"
 #include "sim/registry.hpp"
@@ -117,7 +119,7 @@ TEST(Comparison, SaysWhenNoWindowHoldsAJob) {
 TEST(ComparisonReport, PairsPoliciesWindowByWindow) {
   ComparisonSettings settings;
   settings.policies = {"a", "b"};
-  settings.length = {10};
+  settings.length.value = 10;
   std::vector<WindowResult> results(2);
   results[0] = {.number = 0,
                 .begin = {0},
@@ -139,6 +141,53 @@ TEST(ComparisonReport, PairsPoliciesWindowByWindow) {
   EXPECT_DOUBLE_EQ(summaries[1].difference.mean, 1);  // (2 + 0) / 2
   EXPECT_DOUBLE_EQ(summaries[1].ratio, 4.0 / 3);
   EXPECT_DOUBLE_EQ(summaries[0].difference.mean, 0);
+}
+
+// Leaving out one cluster after the other is another way to the same error.
+TEST(Comparison, ErrorOfTheRatioAgreesWithTheJackknife) {
+  ComparisonSettings settings;
+  settings.length.value = 10;
+  settings.policies = {"shapley_rate", "direct_contr"};
+  Rng rng(7);
+  std::vector<WindowResult> results;
+  constexpr std::int64_t k_clusters = 200;
+  for (std::int64_t i = 0; i < 2 * k_clusters; ++i) {
+    WindowResult result;
+    result.begin.value = 5 * i;  // two windows in each cluster
+    result.work = 10;
+    const auto base = static_cast<std::int64_t>(100 + rng.below(900));
+    result.delta_psi = {base / 3 + static_cast<std::int64_t>(rng.below(200)), base};
+    results.push_back(result);
+  }
+  const auto ratio_without = [&](std::int64_t cluster) {
+    double values = 0;
+    double base = 0;
+    for (const WindowResult& result : results) {
+      if (result.begin.value / 10 == cluster) continue;
+      values += static_cast<double>(result.delta_psi[0]);
+      base += static_cast<double>(result.delta_psi[1]);
+    }
+    return values / base;
+  };
+  double mean = 0;
+  for (std::int64_t g = 0; g < k_clusters; ++g) mean += ratio_without(g) / k_clusters;
+  double squares = 0;
+  for (std::int64_t g = 0; g < k_clusters; ++g) squares += std::pow(ratio_without(g) - mean, 2);
+  const double jackknife = std::sqrt(squares * (k_clusters - 1) / k_clusters);
+
+  const auto summaries = summarize_policies(settings, results, "direct_contr");
+  EXPECT_NEAR(summaries[0].ratio, ratio_without(-1), 1e-12);
+  EXPECT_NEAR(*summaries[0].ratio_error / jackknife, 1, 0.05);
+  EXPECT_NEAR(*summaries[1].ratio_error, 0, 1e-12);
+}
+
+TEST(Comparison, NoRatioToABaselineThatIsFair) {
+  ComparisonSettings settings;
+  settings.policies = {"fcfs", "direct_contr"};
+  WindowResult result;
+  result.work = 1;
+  result.delta_psi = {5, 0};
+  EXPECT_FALSE(summarize_policies(settings, {result, result}, "direct_contr")[0].ratio_error);
 }
 
 }  // namespace
