@@ -26,6 +26,9 @@ both_reach() {
   in_both wait_until 20 states_are || { in_both states; return 1; }
 }
 
+# Slurm names a job's reason before the plugin's next look at the queue tells shapleyd of it.
+no_demand_waits() { [ "$(status_json | jq '[.organizations[].waiting] | add')" -eq 0 ]; }
+
 # Time limits in minutes count for GrpTRESRunMins. The jobs run until they are cancelled.
 submit_against_limits() {
   close_queue
@@ -64,7 +67,7 @@ LIMITS
     "8 RUNNING" "9 PENDING QOSGrpCpuLimit" \
     "10 PENDING AssocGrpCPUMinutesLimit" "11 RUNNING" "12 PENDING AssocGrpCPURunMinutesLimit"
   # shapleyd's demand does not count what an account's limit holds back.
-  [ "$(in_shapley status_json | jq '[.organizations[].waiting] | add')" -eq 0 ]
+  in_shapley wait_until 20 no_demand_waits
   # What holds a limit ends: the next one starts.
   in_both scancel 3 5 8 11
   both_reach "2 RUNNING" "4 RUNNING" "6 RUNNING" "7 RUNNING" "9 RUNNING" "10 PENDING AssocGrpCPUMinutesLimit" "12 RUNNING"
