@@ -46,8 +46,10 @@ std::string node_of(std::uint32_t i) {
   return "node" + std::to_string(1000 + i % 500);
 }
 
-void add_job(std::vector<Event>& events, std::uint32_t job) {
-  const Instant submit{k_begin + job / 4};
+constexpr std::int64_t k_day = 24 * 3600;
+
+void add_job(std::vector<Event>& events, std::uint32_t job, std::int64_t jobs_a_day) {
+  const Instant submit{k_begin + job * k_day / jobs_a_day};
   const Instant start = submit + Duration{30};
   const std::string organization = "organization" + std::to_string(job % 10);
   fairness::JobDescribed described;
@@ -72,9 +74,9 @@ void add_job(std::vector<Event>& events, std::uint32_t job) {
       fairness::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
 }
 
-std::vector<Event> jobs(std::uint32_t first, std::uint32_t count) {
+std::vector<Event> jobs(std::uint32_t first, std::uint32_t count, std::int64_t jobs_a_day) {
   std::vector<Event> events;
-  for (std::uint32_t job = first; job < first + count; ++job) add_job(events, job);
+  for (std::uint32_t job = first; job < first + count; ++job) add_job(events, job, jobs_a_day);
   return events;
 }
 
@@ -86,7 +88,7 @@ void append(benchmark::State& state) {
   std::uint32_t next = 1;
   for (auto _ : state) {
     state.PauseTiming();
-    const auto batch = jobs(next, per_batch);
+    const auto batch = jobs(next, per_batch, 4 * k_day);
     next += per_batch;
     state.ResumeTiming();
     benchmark::DoNotOptimize(must(ledger.append(batch, {k_begin + next})));
@@ -95,7 +97,8 @@ void append(benchmark::State& state) {
 }
 BENCHMARK(append)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond)->MinTime(3)->UseRealTime();
 
-// Opening and recovering a ledger of range(0) events, with a checkpoint 10,000 events before its end.
+// Opening and recovering a ledger of range(0) events from range(1) jobs a day, with a checkpoint 10,000 events before its
+// end. The checkpoint remembers the jobs of two days (StateOptions), whatever the ledger's length.
 void restart(benchmark::State& state) {
   const Scratch scratch;
   {
@@ -105,7 +108,7 @@ void restart(benchmark::State& state) {
     const auto batches = static_cast<std::uint32_t>(state.range(0) / (5 * per_batch));
     for (std::uint32_t batch = 0; batch < batches; ++batch) {
       if (batch + 1 == batches) must(ledger.save_checkpoint(books, ledger.last_sequence(), books.now()));
-      const auto events = jobs(1 + batch * per_batch, per_batch);
+      const auto events = jobs(1 + batch * per_batch, per_batch, state.range(1));
       must(ledger.append(events, {k_begin}));
       for (const Event& event : events) must(books.apply(event));
       books.compact();
@@ -118,9 +121,11 @@ void restart(benchmark::State& state) {
   state.counters["file_MiB"] = static_cast<double>(std::filesystem::file_size(scratch.file())) / (1024 * 1024);
 }
 BENCHMARK(restart)
-    ->Arg(100'000)
-    ->Arg(1'000'000)
-    ->Arg(10'000'000)
+    ->ArgNames({"events", "jobs_a_day"})
+    ->Args({100'000, 50'000})
+    ->Args({1'000'000, 50'000})
+    ->Args({10'000'000, 50'000})
+    ->Args({10'000'000, 4 * k_day})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(3)
     ->UseRealTime();
