@@ -172,15 +172,24 @@ class JobObserver {
     for (const Instant start : runs_) end_requeued_run(start);
   }
 
+  // Backfill wipes the start_time of every pending job, also while one completes; its end_time is then the run's and
+  // its submit_time still the one before the run. Afterwards end_time may be unknown, and submit_time is the requeue's.
+  [[nodiscard]] std::optional<Instant> end_before_requeue(const RunWriter& run) const {
+    if (!was_requeued()) return std::nullopt;
+    std::optional<Instant> end;
+    const auto consider = [&](Instant candidate) {
+      if (candidate >= run.open_begin() && candidate <= scan_.at) end = std::min(end.value_or(candidate), candidate);
+    };
+    consider(Instant{record_.end_time});
+    if (!record_.completing) consider(Instant{record_.submit_time});
+    return end;
+  }
+
   void end_requeued_run(Instant start) {
     if (record_.completing && start == Instant{record_.start_time}) return;
     RunWriter run = writer(start);
     if (!run.is_open() || scan_.at < run.open_begin()) return;
-    std::optional<Instant> end;
-    for (const Instant candidate : {Instant{record_.end_time}, Instant{record_.submit_time}}) {
-      const bool fits = candidate >= run.open_begin() && candidate <= scan_.at && was_requeued();
-      if (fits) end = std::min(end.value_or(candidate), candidate);
-    }
+    const std::optional<Instant> end = end_before_requeue(run);
     if (end) {
       run.close(*end, CloseReason::requeued);
     } else if (scan_.at == run.open_begin()) {

@@ -259,6 +259,21 @@ TEST(ObserverRun, ARequeueEndsTheRunAtEndTimeWhereTheRecordStillHasIt) {
   EXPECT_TRUE(bench.see(pending_again(151), 152).events.empty());
 }
 
+TEST(ObserverRun, BackfillMayWipeTheStartOfARequeueUnderWay) {
+  Bench bench;
+  JobRecord first = running(120);
+  first.submit_time = 120;
+  bench.see(first, 121);
+  JobRecord completing = pending_again(120);
+  completing.completing = true;
+  completing.start_time = 0;
+  completing.end_time = 149;
+  bench.see(completing, 149);
+  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  EXPECT_TRUE(bench.see(pending_again(150), 152).events.empty());
+}
+
 TEST(ObserverRun, ACompletingRequeueOfARunThatWasNeverSeen) {
   Bench bench;
   JobRecord completing = pending_again(100);
