@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "plugin/front.h"
 #include "plugin/job_traits.h"
 #include "plugin/multifactor.h"
-#include "plugin/site_factor.h"
 
 /* Largest possible sum of everything but rank and nice. Only grows between two readings of the configuration. */
 static _Atomic uint64_t others_max;
@@ -28,16 +28,39 @@ static void note_others(double sum) {
 
 shapley_ranking_t shapley_ranking_now(shapley_client_t* client) {
   shapley_ranking_t ranking = {.client = client, .order = shapley_client_order(client)};
-  bool fits = true;
-  ranking.step = shapley_rank_step(atomic_load(&others_max), ranking.order.ranks, &fits);
-  ranking.step_too_narrow = ranking.order.act && ranking.order.strict && !fits;
+  const shapley_order_t* order = &ranking.order;
+  ranking.steps = order->strict ? shapley_steps_strict(atomic_load(&others_max), order->ranks, order->levels)
+                                : shapley_steps_weighted(order->weight, order->ranks, order->levels);
+  ranking.narrow = (shapley_narrow_t){.ranks = order->act && !ranking.steps.ranks_fit,
+                                      .levels = order->act && !ranking.steps.levels_fit};
   return ranking;
+}
+
+void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged) {
+  const shapley_order_t* order = &ranking->order;
+  if (ranking->narrow.ranks && !logged->ranks) {
+    error(
+        "%s: the PriorityWeight* values leave no room for %u ranks below 2^31: an organization's job may "
+        "pass one of a better rank; lower the weights or use order: weighted",
+        plugin_type, order->ranks);
+  }
+  if (ranking->narrow.levels && !logged->levels) {
+    info("%s: %s too little room for levels below %u ranks: %s; %s", plugin_type,
+         order->strict ? "the PriorityWeight* values leave" : "rank_weight leaves", order->ranks,
+         ranking->steps.level ? "a job's other factors may outweigh its level"
+                              : "the jobs of an organization are not ordered among themselves",
+         order->strict ? "lower the weights" : "raise it");
+  }
+  logged->ranks = logged->ranks || ranking->narrow.ranks;
+  logged->levels = logged->levels || ranking->narrow.levels;
 }
 
 shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking) {
   const shapley_order_t* order = &ranking->order;
-  return (shapley_scale_t){
-      .strict = order->strict, .unit = order->strict ? ranking->step : order->weight, .ranks = order->ranks};
+  return (shapley_scale_t){.strict = order->strict,
+                           .unit = order->strict ? ranking->steps.rank : order->weight,
+                           .ranks = order->ranks,
+                           .level_unit = ranking->steps.level};
 }
 
 bool shapley_is_rankable(const job_record_t* job) {
@@ -45,11 +68,13 @@ bool shapley_is_rankable(const job_record_t* job) {
          !IS_JOB_POWER_UP_NODE(job);
 }
 
-uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const shapley_job_traits_t* traits) {
+uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, uint32_t job_id,
+                                    const shapley_job_traits_t* traits) {
   const shapley_order_t* order = &ranking->order;
   uint32_t position = shapley_client_rank(ranking->client, traits);
-  uint32_t site = order->strict ? shapley_site_strict(ranking->step, order->ranks, position)
+  uint32_t site = order->strict ? shapley_site_strict(ranking->steps.rank, order->ranks, position)
                                 : shapley_site_weighted(order->weight, order->ranks, position);
+  if (ranking->steps.level) site += ranking->steps.level * shapley_client_level(ranking->client, job_id);
   return NICE_OFFSET + site;
 }
 
@@ -57,7 +82,7 @@ uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const j
   shapley_job_traits_buffer_t buffer;
   shapley_job_traits_lock();
   shapley_job_traits_fill(job, &buffer);
-  uint32_t wanted = shapley_wanted_site_factor(ranking, &buffer.traits);
+  uint32_t wanted = shapley_wanted_site_factor(ranking, job->job_id, &buffer.traits);
   shapley_job_traits_unlock();
   return wanted;
 }

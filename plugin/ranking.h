@@ -1,8 +1,8 @@
-/* Ranks become priorities: the site factor that a job should have, and putting it there.
+/* Ranks and levels become priorities: the site factor that a job should have, and putting it there.
  *
  * Only pending jobs that Slurm itself would re-prioritize are touched: not held, not with a directly set priority, not
- * revoked, not while their nodes boot. The rank enters as job_ptr->site_factor, which the stock plugin adds to its own
- * factors whenever it computes a priority; so its own recalculations keep the rank.
+ * revoked, not while their nodes boot. Rank and level enter as job_ptr->site_factor, which the stock plugin adds to its
+ * own factors whenever it computes a priority; so its own recalculations keep them.
  */
 #ifndef SHAPLEY_RANKING_H
 #define SHAPLEY_RANKING_H
@@ -12,21 +12,31 @@
 
 #include "plugin/client/shapley_client.h"
 #include "plugin/scales.h"
+#include "plugin/site_factor.h"
 #include "plugin/slurm_compat.h"
 
 /* What the other weights of slurm.conf can add up to; a rank step exceeds it. Reads slurm_conf: config read lock, or a
  * moment when slurmctld does not reconfigure. Any thread may read it afterwards. */
 void shapley_ranking_read_weights(void);
 
+/* What has too little room in Slurm's numbers. */
+typedef struct {
+  bool ranks;  /* the other weights are too large for this many ranks */
+  bool levels; /* too little is left for levels, or nothing */
+} shapley_narrow_t;
+
 /* One pass over the jobs decides what to rewrite with one order, so all jobs are judged alike. */
 typedef struct {
   shapley_client_t* client;
   shapley_order_t order;
-  uint32_t step;        /* order strict: distance between two ranks */
-  bool step_too_narrow; /* the other weights are too large for this many ranks */
+  shapley_steps_t steps;
+  shapley_narrow_t narrow;
 } shapley_ranking_t;
 
 shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
+
+/* Says in slurmctld's log what is too narrow, each thing once until *logged is cleared. */
+void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged);
 
 /* The scale that this order's site factors lie on. */
 shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking);
@@ -34,8 +44,10 @@ shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking);
 /* True for a job whose priority is Slurm's to compute and ours to order. Job lock. */
 bool shapley_is_rankable(const job_record_t* job);
 
-/* The site factor, Slurm's offset included, that a job with these traits should have. Requires ranking->order.act. */
-uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, const shapley_job_traits_t* traits);
+/* The site factor, Slurm's offset included, that a job with this id and these traits should have. Requires
+ * ranking->order.act. */
+uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, uint32_t job_id,
+                                    const shapley_job_traits_t* traits);
 
 /* The same for a job that is at hand. Job lock; takes the association manager's locks of job_traits.h. */
 uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job);

@@ -148,9 +148,51 @@ static uint32_t requested_cpus(const job_record_t* record) {
   return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
 }
 
+/* ---- dependencies and time limit ---------------------------------------------------------------- */
+
+/* The jobs in Slurm's dependency list, in its order; some kinds (singleton, burst buffer) name none. Looks at no more
+ * than the first so many entries: users write lists of thousands, and this runs under slurmctld's locks. */
+typedef struct {
+  uint32_t* ids;
+  size_t count;
+  int left;
+} dependencies_t;
+
+static int add_dependency(void* element, void* to) {
+  const depend_spec_t* dependency = element;
+  dependencies_t* dependencies = to;
+  if (dependency->job_id) dependencies->ids[dependencies->count++] = dependency->job_id;
+  return --dependencies->left > 0 ? 0 : -1;
+}
+
+static size_t read_dependencies(shapley_records_t* records, const job_record_t* record) {
+  dependencies_t dependencies = {.ids = records->depends_on, .left = k_shapley_depends_on_max};
+  if (record->details && record->details->depend_list)
+    list_for_each_ro(record->details->depend_list, add_dependency, &dependencies);
+  return dependencies.count;
+}
+
+static int by_number(const void* a, const void* b) {
+  uint32_t left = *(const uint32_t*)a, right = *(const uint32_t*)b;
+  return (left > right) - (left < right);
+}
+
+static size_t sort_each_once(uint32_t* ids, size_t count) {
+  size_t kept = 0;
+  qsort(ids, count, sizeof(*ids), by_number);
+  for (size_t i = 0; i < count; i++)
+    if (!kept || ids[kept - 1] != ids[i]) ids[kept++] = ids[i];
+  return kept;
+}
+
+/* Slurm counts minutes; NO_VAL and INFINITE, at the top of the range, are no limits. */
+static uint32_t time_limit_s(const job_record_t* record) {
+  return record->time_limit <= UINT32_MAX / 60 ? record->time_limit * 60 : 0;
+}
+
 /* ---- jobs --------------------------------------------------------------------------------------- */
 
-static uint64_t fingerprint_of(const job_record_t* record, const shapley_job_t* job) {
+static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* record, const shapley_job_t* job) {
   uint64_t hash = SHAPLEY_FINGERPRINT_START;
   const uint64_t words[] = {job->job_id,
                             job->array_job_id,
@@ -172,7 +214,8 @@ static uint64_t fingerprint_of(const job_record_t* record, const shapley_job_t* 
                             (uint64_t)job->pre_suspend_run_s,
                             (uint64_t)job->total_suspended_s,
                             (uint64_t)job->resize_time,
-                            job->requested_cpus};
+                            job->requested_cpus,
+                            job->time_limit_s};
   for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) hash = shapley_mix(hash, words[i]);
 
   const char* const texts[] = {job->account, job->partition, job->qos, job->name, job->wckey};
@@ -187,6 +230,9 @@ static uint64_t fingerprint_of(const job_record_t* record, const shapley_job_t* 
   }
   const uint64_t* counts = tres_counts(record, job);
   for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
+
+  size_t dependencies = read_dependencies(records, record);
+  for (size_t i = 0; i < dependencies; i++) hash = shapley_mix(hash, records->depends_on[i]);
   return hash;
 }
 
@@ -212,9 +258,10 @@ uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* rec
       .submit_time = record->details ? record->details->submit_time : 0,
       .eligible_time = record->details ? record->details->begin_time : 0,
       .requested_cpus = requested_cpus(record),
+      .time_limit_s = time_limit_s(record),
   };
   set_state_and_times(record, now, job);
-  return fingerprint_of(record, job);
+  return fingerprint_of(records, record, job);
 }
 
 void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
@@ -225,6 +272,8 @@ void shapley_job_lists(shapley_records_t* records, const job_record_t* record, s
   }
   job->tres = records->tres;
   job->tres_count = copy_tres(tres_counts(record, job), records);
+  job->depends_on = records->depends_on;
+  job->depends_on_count = sort_each_once(records->depends_on, read_dependencies(records, record));
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------- */

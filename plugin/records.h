@@ -21,14 +21,16 @@ typedef struct {
   shapley_allocation_t allocation;
   shapley_tres_t* tres;
   size_t tres_capacity;
+  uint32_t depends_on[k_shapley_depends_on_max];
 } shapley_records_t;
 
 /* Makes room for records with `tres` kinds of resources. False when there is no memory. */
 bool shapley_records_reserve(shapley_records_t* records, size_t tres);
 void shapley_records_free(shapley_records_t* records);
 
-/* Fills *job from a record and returns its fingerprint. Cheap part first: the lists of nodes and resources are hashed
- * from the record and stay empty; shapley_job_lists fills them for a record that is to be sent. */
+/* Fills *job from a record and returns its fingerprint. Cheap part first: the lists of nodes, resources and
+ * dependencies are hashed from the record and stay empty; shapley_job_lists fills them for a record that is to be sent.
+ */
 uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* record, time_t now, shapley_job_t* job);
 void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job);
 

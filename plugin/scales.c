@@ -11,23 +11,35 @@
 
 static const char k_first_line[] = "shapley scales 1\n";
 
-/* Strict values are equally spaced. The weighted ones are rounded down, so the only candidate is the position whose
- * value is the next one at or above. */
-bool shapley_scale_has(const shapley_scale_t* scale, uint32_t site) {
-  if (!site || !scale->ranks || !scale->unit) return false;
-  if (scale->strict) {
-    if (site < k_shapley_nice_headroom) return false;
-    uint32_t above = site - k_shapley_nice_headroom;
-    return above % scale->unit == 0 && above / scale->unit < scale->ranks;
-  }
-  if (scale->ranks < 2) return false;
+/* Strict values are equally spaced. */
+static bool is_strict_rank(const shapley_scale_t* scale, uint32_t site) {
+  if (site < k_shapley_nice_headroom) return false;
+  uint32_t above = site - k_shapley_nice_headroom;
+  return above % scale->unit == 0 && above / scale->unit < scale->ranks;
+}
+
+/* The weighted ones are rounded down, so the only candidate is the position whose value is the next one at or above. */
+static bool is_weighted_rank(const shapley_scale_t* scale, uint32_t site) {
+  if (!site || scale->ranks < 2) return !site;
   uint64_t gaps = scale->ranks - 1;
   uint64_t from_last = ((uint64_t)site * gaps + scale->unit - 1) / scale->unit;
   return from_last <= gaps && shapley_site_weighted(scale->unit, scale->ranks, (uint32_t)(gaps - from_last)) == site;
 }
 
+bool shapley_scale_has(const shapley_scale_t* scale, uint32_t site) {
+  if (!site || !scale->ranks || !scale->unit) return false;
+  uint32_t levels = scale->level_unit ? k_shapley_level_max : 0;
+  for (uint32_t level = 0; level <= levels; level++) {
+    uint64_t part = (uint64_t)scale->level_unit * level;
+    if (part > site) return false;
+    uint32_t rank = site - (uint32_t)part;
+    if (scale->strict ? is_strict_rank(scale, rank) : is_weighted_rank(scale, rank)) return true;
+  }
+  return false;
+}
+
 static bool same_scale(const shapley_scale_t* a, const shapley_scale_t* b) {
-  return a->strict == b->strict && a->unit == b->unit && a->ranks == b->ranks;
+  return a->strict == b->strict && a->unit == b->unit && a->ranks == b->ranks && a->level_unit == b->level_unit;
 }
 
 bool shapley_scales_any(shapley_scales_t* scales) {
@@ -71,10 +83,13 @@ void shapley_scales_forget(shapley_scales_t* scales) {
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
+/* The distance between levels is written where there are levels only. */
 static bool read_line(const char* line, shapley_scale_t* scale) {
   char kind[16], end = 0;
-  if (sscanf(line, "%15s %" SCNu32 " %" SCNu32 "%c", kind, &scale->unit, &scale->ranks, &end) != 4 || end != '\n')
-    return false;
+  scale->level_unit = 0;
+  int read = sscanf(line, "%15s %" SCNu32 " %" SCNu32 "%c", kind, &scale->unit, &scale->ranks, &end);
+  if (read == 4 && end == ' ') read = sscanf(line, "%*s %*u %*u %" SCNu32 "%c", &scale->level_unit, &end) == 2 ? 4 : 0;
+  if (read != 4 || end != '\n') return false;
   scale->strict = !strcmp(kind, "strict");
   return scale->strict || !strcmp(kind, "weighted");
 }
@@ -106,9 +121,11 @@ static bool write_file(const shapley_scales_t* scales, FILE* file) {
   bool written = fputs(k_first_line, file) >= 0;
   for (size_t i = 0; i < scales->count; i++) {
     const shapley_scale_t* scale = &scales->scale[i];
-    written = fprintf(file, "%s %" PRIu32 " %" PRIu32 "\n", scale->strict ? "strict" : "weighted", scale->unit,
+    written = fprintf(file, "%s %" PRIu32 " %" PRIu32, scale->strict ? "strict" : "weighted", scale->unit,
                       scale->ranks) > 0 &&
               written;
+    if (scale->level_unit) written = fprintf(file, " %" PRIu32, scale->level_unit) > 0 && written;
+    written = fputc('\n', file) != EOF && written;
   }
   return written && !fflush(file) && !fsync(fileno(file));
 }

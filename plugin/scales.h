@@ -16,15 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values a scale has: see shapley_site_strict and shapley_site_weighted of site_factor.h. */
+/* Values a scale has: see site_factor.h. */
 typedef struct {
   bool strict;
-  uint32_t unit;  /* strict: the step between two ranks; weighted: what the first rank adds */
-  uint32_t ranks; /* number of ranked organizations */
+  uint32_t unit;       /* strict: the step between two ranks; weighted: what the first rank adds */
+  uint32_t ranks;      /* number of ranked organizations */
+  uint32_t level_unit; /* distance between two levels; 0: no levels */
 } shapley_scale_t;
 
-/* Whether a rank of this scale has this site factor (without Slurm's NICE_OFFSET). 0 is never ours: it is Slurm's
- * default. */
+/* Whether a rank of this scale, at some level, has this site factor (without Slurm's NICE_OFFSET). 0 is never ours: it
+ * is Slurm's default. */
 bool shapley_scale_has(const shapley_scale_t* scale, uint32_t site);
 
 /* A scale changes with the number of organizations and the weights, so a handful is usual. Beyond this many the oldest
@@ -37,8 +38,11 @@ typedef struct {
   size_t count;
 } shapley_scales_t;
 
-#define SHAPLEY_SCALES_NONE \
-  { .mutex = PTHREAD_MUTEX_INITIALIZER, .scale = {{.strict = false, .unit = 0, .ranks = 0}}, .count = 0 }
+#define SHAPLEY_SCALES_NONE                                                                                   \
+  {                                                                                                           \
+    .mutex = PTHREAD_MUTEX_INITIALIZER, .scale = {{.strict = false, .unit = 0, .ranks = 0, .level_unit = 0}}, \
+    .count = 0                                                                                                \
+  }
 
 bool shapley_scales_any(shapley_scales_t* scales);
 bool shapley_scales_know(shapley_scales_t* scales, const shapley_scale_t* scale);

@@ -28,8 +28,8 @@ enum {
   k_rest_factor_min = 4,
   /* Look this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
   k_look_at_least_ms = 5000,
-  /* One hold of the job write lock ends at the first look at the clock after this; 64 jobs take about 0.1 ms. Half of the
-   * 10 ms that a hold may last: the kernel may take the processor away in its midst. */
+  /* One hold of the job write lock ends at the first look at the clock after this; 64 jobs take about 0.1 ms. Half of
+   * the 10 ms that a hold may last: the kernel may take the processor away in its midst. */
   k_write_hold_max_us = 5000,
   k_write_pause_ms = 20,
   k_jobs_between_clock_looks = 64,
@@ -44,8 +44,8 @@ typedef struct {
   shapley_records_t records;
   shapley_ranking_t ranking;
   enum shapley_site_mode mode;
-  bool acted;         /* ranks have been applied in this life of the plugin */
-  bool narrow_logged; /* said once that the weights are too large for strict order */
+  bool acted;                     /* ranks have been applied in this life of the plugin */
+  shapley_narrow_t narrow_logged; /* said since the configuration was read */
   int64_t started_ms;
   int64_t looked_ms;       /* monotonic, end of the last look; 0: none yet */
   int64_t held_us;         /* how long it held the locks */
@@ -117,7 +117,7 @@ static void reload(void) {
   shapley_options_t options;
   char fault[256];
   shapley_ranking_read_weights();
-  scanner.narrow_logged = false;
+  scanner.narrow_logged = (shapley_narrow_t){0};
   if (slurm_conf.priority_flags & PRIORITY_FLAGS_INCR_ONLY)
     error("%s: PriorityFlags=INCREASE_ONLY keeps jobs from losing rank; remove it from slurm.conf", plugin_type);
   if (!strcmp(plugin_type, "priority/shapley") && shapley_foreign_site_factor_plugin())
@@ -152,7 +152,8 @@ static bool needs_rewrite(const job_record_t* record) {
   switch (scanner.mode) {
     case SHAPLEY_SITE_RANK:
       return shapley_is_rankable(record) &&
-             (record->site_factor != shapley_wanted_site_factor(&scanner.ranking, &scanner.records.traits.traits) ||
+             (record->site_factor !=
+                  shapley_wanted_site_factor(&scanner.ranking, record->job_id, &scanner.records.traits.traits) ||
               !shapley_priority_is_current(record));
     case SHAPLEY_SITE_CLEAR:
       return is_ranked_by_us(record);
@@ -281,15 +282,6 @@ static bool rewrite_all(void) {
   return true;
 }
 
-static void log_narrow_step(void) {
-  if (!scanner.ranking.step_too_narrow || scanner.narrow_logged) return;
-  scanner.narrow_logged = true;
-  error(
-      "%s: the PriorityWeight* values leave no room for %u ranks below 2^31: an organization's job may "
-      "pass one of a better rank; lower the weights or use order: weighted",
-      plugin_type, scanner.ranking.order.ranks);
-}
-
 static void save_scales(void) {
   if (!shapley_scales_save(&scales, scanner.scales_path))
     error("%s: %s: cannot write: %s; ranks cannot be told from a site's own site factors after a restart", plugin_type,
@@ -321,7 +313,7 @@ static void look_and_write(void) {
   look();
   debug2("%s: looked at the jobs in %" PRId64 " us; %zu to write", plugin_type, scanner.held_us,
          scanner.rewrites_count);
-  log_narrow_step();
+  shapley_ranking_log_narrow(&scanner.ranking, &scanner.narrow_logged);
   if (scanner.mode == SHAPLEY_SITE_RANK) remember_scale();
   if (!rewrite_all()) return;
   scanner.applied = scanner.ranking.order;

@@ -7,12 +7,35 @@
 /* Slurm adds 2^31 to a site factor and keeps it in 32 bits. */
 static const uint64_t k_site_max = (UINT64_C(1) << 31) - 1;
 
-uint32_t shapley_rank_step(uint64_t others_max, uint32_t ranks, bool* fits) {
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+/* Of a level: above the other factors' sum, and one more, because decimals are dropped. What fits of it: the first
+ * rank's highest level ends below 2^31, and each step between ranks is wider by all levels. */
+static uint64_t level_step_strict(uint64_t others_max, uint64_t rank_step, uint64_t gaps, uint64_t room) {
+  if (gaps && rank_step > room / gaps) return 0;
+  return least(others_max + 2, (room - rank_step * gaps) / (k_shapley_level_max * (gaps + 1)));
+}
+
+shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool levels) {
   uint64_t step = others_max + k_shapley_nice_headroom + 1;
   uint64_t room = k_site_max - k_shapley_nice_headroom;
-  uint64_t widest = ranks > 1 ? room / (ranks - 1) : room;
-  *fits = step <= widest;
-  return (uint32_t)(*fits ? step : widest);
+  uint64_t gaps = ranks > 1 ? ranks - 1 : 0;
+  uint64_t widest = gaps ? room / gaps : room;
+  uint64_t level = levels ? level_step_strict(others_max, step, gaps, room) : 0;
+  step += k_shapley_level_max * level;
+  return (shapley_steps_t){.rank = (uint32_t)least(step, widest),
+                           .level = (uint32_t)level,
+                           .ranks_fit = step <= widest,
+                           .levels_fit = !levels || level > others_max};
+}
+
+shapley_steps_t shapley_steps_weighted(uint32_t weight, uint32_t ranks, bool levels) {
+  uint64_t capped = least(weight, k_site_max);
+  uint64_t gap = ranks > 1 ? capped / (ranks - 1) : capped;
+  uint64_t level = levels && gap ? least(gap - 1, k_site_max - capped) / k_shapley_level_max : 0;
+  return (shapley_steps_t){.level = (uint32_t)level, .ranks_fit = true, .levels_fit = !levels || level};
 }
 
 uint32_t shapley_site_strict(uint32_t step, uint32_t ranks, uint32_t position) {
@@ -22,7 +45,7 @@ uint32_t shapley_site_strict(uint32_t step, uint32_t ranks, uint32_t position) {
 
 uint32_t shapley_site_weighted(uint32_t weight, uint32_t ranks, uint32_t position) {
   if (ranks < 2 || position >= ranks) return 0;
-  uint64_t capped = weight < k_site_max ? weight : k_site_max;
+  uint64_t capped = least(weight, k_site_max);
   return (uint32_t)(capped * (ranks - 1 - position) / (ranks - 1));
 }
 

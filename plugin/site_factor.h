@@ -1,8 +1,11 @@
-/* From a rank to the job's site factor, and from factors to a priority: the arithmetic, Slurm-free and pure.
+/* From a rank and a level to the job's site factor, and from factors to a priority: the arithmetic, Slurm-free and
+ * pure.
  *
- * order strict:   site = k_nice_headroom + step * (ranks - 1 - position), step > everything else that can differ
- * between two jobs, so that no job of a later organization passes one of an earlier organization. order weighted: site
- * = weight * (ranks - 1 - position) / (ranks - 1), one factor among the others.
+ * order strict:   site = k_nice_headroom + step * (ranks - 1 - position) + level_step * level, step > everything else
+ * that can differ between two jobs, all levels included, so that no job of a later organization passes one of an
+ * earlier organization. order weighted: site = weight * (ranks - 1 - position) / (ranks - 1) + level_step * level, one
+ * factor among the others; all levels together stay below the distance between two ranks. Level steps are 0 where
+ * levels are not in use.
  *
  * Slurm keeps priority = sum of weighted factors + site - nice, cut to [1, 2^32 - 1], and a site factor within +-2^31.
  */
@@ -12,13 +15,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/client/shapley_client.h"
+
 /* A job's own `--nice` up to this value reorders it within its organization only: the step is that much wider, and the
  * lowest organization starts that much above Slurm's floor of 1. */
 enum { k_shapley_nice_headroom = 10000 };
 
-/* Distance between two ranks under order strict, for other factors that sum to at most others_max. When ranks of that
- * distance do not fit below 2^31, the widest distance that fits, and *fits is false: ranks then may be passed. */
-uint32_t shapley_rank_step(uint64_t others_max, uint32_t ranks, bool* fits);
+/* Distances between two ranks and between two levels. */
+typedef struct {
+  uint32_t rank;   /* order strict */
+  uint32_t level;  /* 0: no room for levels, or not in use */
+  bool ranks_fit;  /* false: a job may pass one of a better rank */
+  bool levels_fit; /* false: a job may pass one of a higher level in its own organization, by its other factors */
+} shapley_steps_t;
+
+/* order strict, for other factors that sum to at most others_max. Ranks come first: where steps above all that is below
+ * them do not fit below 2^31, levels get what the ranks leave, and if that is not enough, ranks the widest distance
+ * that fits. */
+shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool levels);
+/* order weighted: all levels together are less than the least distance between two ranks; with one organization, than
+ * the weight. */
+shapley_steps_t shapley_steps_weighted(uint32_t weight, uint32_t ranks, bool levels);
 
 /* Site values, without Slurm's NICE_OFFSET. position < ranks; ranks 0 or 1 give the lowest value of the order. */
 uint32_t shapley_site_strict(uint32_t step, uint32_t ranks, uint32_t position);

@@ -228,6 +228,7 @@ void Feeder::handle(protocol::Message&& message) {
   if (state_ != State::connected) return lose(Error{Errc::protocol, "the answer to Hello is no Welcome"});
   if (const auto* ack = std::get_if<protocol::Ack>(&message)) return handle_acknowledgement(ack->sequence);
   if (auto* ranks = std::get_if<protocol::Ranks>(&message)) return handle_ranks(std::move(*ranks));
+  if (const auto* levels = std::get_if<protocol::Levels>(&message)) return handle_levels(*levels);
   if (auto* rules = std::get_if<protocol::Rules>(&message)) {
     if (board_.set_rules(std::move(rules->rules))) alarm_.ranks_changed();
     return;
@@ -235,7 +236,19 @@ void Feeder::handle(protocol::Message&& message) {
   lose(Error{Errc::protocol, "the daemon sent a message that only a daemon may receive"});
 }
 
+void Feeder::handle_levels(const protocol::Levels& levels) {
+  Expected<LevelTable> table = LevelTable::of(levels.jobs);
+  if (!table) return lose(table.error());
+  levels_told_ = true;
+  const std::size_t jobs = table->size();
+  if (!board_.set_levels(std::move(*table))) return;
+  log_.debug("levels: of " + std::to_string(jobs) + " jobs");
+  alarm_.ranks_changed();
+}
+
 void Feeder::handle_ranks(protocol::Ranks&& ranks) {
+  // A daemon that gives levels does so before the ranks; one that came back without them gives none any more.
+  if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) alarm_.ranks_changed();
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
   const bool changed = board_.set_ranks(std::move(ranks.organizations));
@@ -261,6 +274,7 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
   }
   counters_.acknowledged += before - backlog_.entries();
   state_ = State::connected;
+  levels_told_ = false;
   program_ = welcome.program;
   if (++connection_number_ > 1) ++counters_.reconnects;
   backlog_at_welcome_ = backlog_.last_sequence();

@@ -87,6 +87,7 @@ class Feeder {
   void send();
   void handle(protocol::Message&& message);
   void handle_ranks(protocol::Ranks&& ranks);
+  void handle_levels(const protocol::Levels& levels);
   void handle_welcome(const protocol::Welcome& welcome);
   void handle_acknowledgement(std::uint64_t sequence);
   void lose(const Error& cause);
@@ -123,7 +124,8 @@ class Feeder {
   std::optional<Clock::time_point> answer_due_;
   std::chrono::seconds stale_after_{0};
   std::optional<Clock::time_point> ranks_hold_until_;
-  bool silent_ = false;  // connected, but it owes an answer for longer than the timeout
+  bool levels_told_ = false;  // on this connection
+  bool silent_ = false;       // connected, but it owes an answer for longer than the timeout
   std::optional<std::uint64_t>
       backlog_at_welcome_;  // last message that the snapshot must wait for; none: it was asked for
   std::string reported_;    // why the daemon is away, as last logged; empty: nothing since it was in use

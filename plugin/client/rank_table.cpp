@@ -53,6 +53,15 @@ bool RankBoard::set_rules(std::vector<protocol::Rule> rules) {
   return true;
 }
 
+bool RankBoard::set_levels(LevelTable levels) {
+  if (levels == levels_) return false;
+  levels_used_ = true;
+  const std::lock_guard lock(mutex_);
+  std::swap(levels_, levels);  // what was there before is freed outside the mutex
+  publish_locked();
+  return true;
+}
+
 bool RankBoard::set_stale(bool stale) {
   if (stale == stale_) return false;
   stale_ = stale;
@@ -76,12 +85,18 @@ void RankBoard::publish_locked() {
   order_.strict = policy_.strict;
   order_.weight = policy_.weight;
   order_.ranks = table_->ranks();
+  order_.levels = levels_used_;
   ++order_.generation;
 }
 
 shapley_order_t RankBoard::order() const {
   const std::lock_guard lock(mutex_);
   return order_;
+}
+
+std::uint32_t RankBoard::level(std::uint32_t job_id) const {
+  const std::lock_guard lock(mutex_);
+  return levels_.level_of(job_id);
 }
 
 std::uint32_t RankBoard::rank(const protocol::JobTraits& job) const {

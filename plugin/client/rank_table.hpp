@@ -1,6 +1,6 @@
-// Ranks and rules as priority_p_set reads them, and the order that follows from them.
+// Ranks, rules and levels as priority_p_set reads them, and the order that follows from them.
 //
-// RankTable is immutable. RankBoard holds the current one; the feeder thread writes, any thread reads. Its mutex is
+// The tables are immutable. RankBoard holds the current ones; the feeder thread writes, any thread reads. Its mutex is
 // held for the swap of a pointer or one classification, never for I/O or allocation.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plugin/client/level_table.hpp"
 #include "plugin/client/shapley_client.h"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
@@ -52,12 +53,14 @@ class RankBoard {
   bool set_policy(Policy policy);
   bool set_ranks(std::vector<std::string> organizations);
   bool set_rules(std::vector<protocol::Rule> rules);
+  bool set_levels(LevelTable levels);
   bool set_stale(bool stale);
   [[nodiscard]] bool is_stale() const { return stale_; }
 
   // Any thread.
   [[nodiscard]] shapley_order_t order() const;
   [[nodiscard]] std::uint32_t rank(const protocol::JobTraits& job) const;
+  [[nodiscard]] std::uint32_t level(std::uint32_t job_id) const;
 
  private:
   void rebuild();
@@ -71,9 +74,12 @@ class RankBoard {
   bool has_policy_ = false;
   bool stale_ = false;
   Policy policy_;
+  // Levels were given once. Stays, so that steps between ranks do not change whenever the last leveled job starts.
+  bool levels_used_ = false;
 
   mutable std::mutex mutex_;
   std::unique_ptr<const RankTable> table_ = std::make_unique<RankTable>();
+  LevelTable levels_;
   shapley_order_t order_{};
 };
 

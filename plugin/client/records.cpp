@@ -30,6 +30,7 @@ static_assert(static_cast<int>(protocol::WaitReason::begin_time) == SHAPLEY_WAIT
 static_assert(static_cast<int>(protocol::WaitReason::array_limit) == SHAPLEY_WAIT_ARRAY_LIMIT);
 static_assert(static_cast<int>(protocol::WaitReason::account_limit) == SHAPLEY_WAIT_ACCOUNT_LIMIT);
 static_assert(static_cast<int>(protocol::WaitReason::other) == SHAPLEY_WAIT_OTHER);
+static_assert(protocol::k_max_depends_on == k_shapley_depends_on_max);
 
 }  // namespace
 
@@ -69,6 +70,8 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   for (std::size_t i = 0; i < job.nodes_count; ++i)
     record.nodes.push_back({text(job.nodes[i].node), job.nodes[i].cpus});
   record.tres = to_tres(job.tres, job.tres_count);
+  record.depends_on.assign(job.depends_on, job.depends_on + job.depends_on_count);
+  record.time_limit_s = job.time_limit_s;
   return record;
 }
 
@@ -84,7 +87,8 @@ protocol::NodeRecord to_record(const shapley_node_t& node) {
 std::size_t approximate_bytes(const protocol::JobRecord& job) {
   // Long strings are rare beside the fixed part, except the job's name, which a user chooses.
   return sizeof job + job.name.size() + job.account_ancestors.size() * sizeof(std::string) +
-         job.nodes.size() * sizeof(protocol::NodeCpus) + job.tres.size() * sizeof(protocol::Tres);
+         job.nodes.size() * sizeof(protocol::NodeCpus) + job.tres.size() * sizeof(protocol::Tres) +
+         job.depends_on.size() * sizeof(std::uint32_t);
 }
 
 std::size_t approximate_bytes(const protocol::NodeRecord& node) {

@@ -150,6 +150,10 @@ uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_
   });
 }
 
+uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id) {
+  return guarded(client, std::uint32_t{0}, [&] { return client->board.level(job_id); });
+}
+
 void shapley_client_hint(shapley_client_t* client) {
   guarded(client, 0, [&] { return client->alarm.hint(), 0; });
 }

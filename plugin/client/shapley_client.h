@@ -52,6 +52,8 @@ enum shapley_wait_reason {
 typedef struct { const char *node; uint32_t cpus; } shapley_node_cpus_t;
 typedef struct { const char *name; uint64_t count; } shapley_tres_t;
 
+enum { k_shapley_depends_on_max = 256 };
+
 /* Mirrors protocol::JobRecord member by member; see common/protocol/messages.hpp for meaning and units. NULL strings count
  * as empty. */
 typedef struct {
@@ -70,6 +72,8 @@ typedef struct {
   uint32_t requested_cpus;
   const shapley_node_cpus_t *nodes; size_t nodes_count;
   const shapley_tres_t *tres; size_t tres_count;
+  const uint32_t *depends_on; size_t depends_on_count; /* at most k_shapley_depends_on_max */
+  uint32_t time_limit_s;
 } shapley_job_t;
 
 typedef struct {
@@ -90,7 +94,7 @@ void shapley_client_scan_node_record(shapley_client_t *client, uint32_t index, c
 /* Call without locks. `complete` false: the scan was cut short, so absent jobs are not taken for gone. Queues the changes. */
 void shapley_client_scan_end(shapley_client_t *client, bool complete);
 
-/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+/* ---- ranks and levels ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   bool act;             /* false: leave every priority alone (observe mode, no ranks yet, or ranks gone stale) */
@@ -98,6 +102,7 @@ typedef struct {
   bool strict;          /* order: strict | weighted */
   uint32_t weight;      /* order weighted: site factor of the first rank */
   uint32_t ranks;       /* number of ranked organizations */
+  bool levels;          /* shapleyd has given jobs levels: they need room between the ranks. Stays true */
   uint64_t generation;  /* changes whenever any job's site factor may have changed */
 } shapley_order_t;
 
@@ -114,6 +119,11 @@ typedef struct {
 /* Rank position of the job's organization, 0 first. An organization without a rank (guests without jobs, unknown) comes last:
  * ranks-1 or, with no ranks, 0. No system call, no allocation; at most a microsecond for a hundred rules. */
 uint32_t shapley_client_rank(shapley_client_t *client, const shapley_job_traits_t *traits);
+
+/* Jobs of one organization are ordered by level, 0 (not listed) to this. */
+enum { k_shapley_level_max = 15 };
+/* The job's level. No system call, no allocation; one lookup in a hash table. */
+uint32_t shapley_client_level(shapley_client_t *client, uint32_t job_id);
 
 /* ---- the scanning thread's clock ---------------------------------------------------------------------------------- */
 

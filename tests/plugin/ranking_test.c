@@ -1,12 +1,15 @@
-/* Ranks put into job records: which jobs are touched, what is written, and how a stale priority is noticed. The client
- * and the stock plugin are stand-ins here. */
+/* Ranks and levels put into job records: which jobs are touched, what is written, and how a stale priority is noticed.
+ * The client and the stock plugin are stand-ins here. */
 #include "plugin/ranking.h"
 
 #include <stdlib.h>
 
+#include "plugin/front.h"
 #include "plugin/multifactor.h"
 #include "plugin/site_factor.h"
 #include "tests/plugin/check.h"
+
+const char plugin_type[] = "priority/shapley";
 
 static shapley_order_t order = {.act = true, .strict = true, .ranks = 3, .generation = 1};
 static uint32_t stock_calls;
@@ -22,6 +25,14 @@ uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_
   (void)client;
   if (!strcmp(traits->account, "org0")) return 0;
   return strcmp(traits->account, "org1") ? 2 : 1;
+}
+
+/* Job 77 has level 3, others none. */
+static uint32_t level_lookups;
+uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id) {
+  (void)client;
+  level_lookups++;
+  return job_id == 77 ? 3 : 0;
 }
 
 uint32_t shapley_multifactor_set(job_record_t* job) {
@@ -61,12 +72,12 @@ static void set_weights(uint32_t age, char* tres) {
 static void test_step_exceeds_the_weights(void) {
   set_weights(1000, "cpu=500");
   shapley_ranking_t ranking = shapley_ranking_now(NULL);
-  CHECK_EQ(ranking.step, 3500 + k_shapley_nice_headroom + 1);
-  CHECK(!ranking.step_too_narrow);
+  CHECK_EQ(ranking.steps.rank, 3500 + k_shapley_nice_headroom + 1);
+  CHECK(!ranking.narrow.ranks);
   set_weights(2000000000, NULL);
-  CHECK(shapley_ranking_now(NULL).step_too_narrow);
+  CHECK(shapley_ranking_now(NULL).narrow.ranks);
   order.strict = false; /* no step, so none too narrow */
-  CHECK(!shapley_ranking_now(NULL).step_too_narrow);
+  CHECK(!shapley_ranking_now(NULL).narrow.ranks);
   order.strict = true;
 }
 
@@ -75,10 +86,50 @@ static void test_wanted_site_factor(void) {
   made_t made;
   make(&made);
   shapley_ranking_t ranking = shapley_ranking_now(NULL);
-  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record), NICE_OFFSET + k_shapley_nice_headroom + ranking.step);
+  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record),
+           NICE_OFFSET + k_shapley_nice_headroom + ranking.steps.rank);
   order = (shapley_order_t){.act = true, .strict = false, .weight = 800, .ranks = 3};
   ranking = shapley_ranking_now(NULL);
   CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record), NICE_OFFSET + 400);
+  order = (shapley_order_t){.act = true, .strict = true, .ranks = 3};
+}
+
+static uint32_t wanted(const shapley_ranking_t* ranking, uint32_t job_id, char* account) {
+  made_t made;
+  make(&made);
+  made.record.job_id = job_id;
+  made.record.account = account;
+  return shapley_wanted_site_factor_of(ranking, &made.record) - NICE_OFFSET;
+}
+
+static void test_levels_order_within_the_organization(void) {
+  set_weights(1000, NULL); /* 3000 with fairshare */
+  shapley_ranking_t ranking = shapley_ranking_now(NULL);
+  level_lookups = 0;
+  CHECK_EQ(wanted(&ranking, 77, "org1"), k_shapley_nice_headroom + 13001); /* no levels yet: as ever */
+  CHECK_EQ(wanted(&ranking, 77, "org1"), wanted(&ranking, 78, "org1"));
+  CHECK_EQ(level_lookups, 0);
+
+  order.levels = true;
+  ranking = shapley_ranking_now(NULL);
+  CHECK(!ranking.narrow.levels);
+  CHECK_EQ(ranking.steps.level, 3002);
+  CHECK_EQ(wanted(&ranking, 78, "org1"), k_shapley_nice_headroom + 13001 + 15 * 3002);
+  CHECK_EQ(wanted(&ranking, 77, "org1"), wanted(&ranking, 78, "org1") + 3 * 3002);
+  CHECK(wanted(&ranking, 77, "org1") < wanted(&ranking, 78, "org0"));
+  shapley_scale_t scale = shapley_ranking_scale(&ranking);
+  CHECK_EQ(scale.level_unit, 3002); /* or the values would not be taken off later */
+
+  order = (shapley_order_t){.act = true, .strict = false, .weight = 800, .ranks = 3, .levels = true};
+  ranking = shapley_ranking_now(NULL);
+  CHECK_EQ(wanted(&ranking, 77, "org1"), 400 + 3 * 26);
+  order.weight = 16; /* ranks are 8 apart */
+  ranking = shapley_ranking_now(NULL);
+  CHECK(ranking.narrow.levels);
+  CHECK_EQ(wanted(&ranking, 77, "org1"), 8);
+  shapley_narrow_t logged = {0};
+  shapley_ranking_log_narrow(&ranking, &logged);
+  CHECK(logged.levels && !logged.ranks);
   order = (shapley_order_t){.act = true, .strict = true, .ranks = 3};
 }
 
@@ -205,19 +256,20 @@ static void test_stale_priorities_are_noticed(void) {
 /* Factors that no weight bounds (PriorityFlags=NO_NORMAL_*) widen the step once they are seen. */
 static void test_factors_beyond_their_weights(void) {
   set_weights(1000, NULL);
-  uint32_t narrow = shapley_ranking_now(NULL).step;
+  uint32_t narrow = shapley_ranking_now(NULL).steps.rank;
   made_t made;
   make(&made);
   made.factors.priority_fs = 100000;
   (void)shapley_priority_is_current(&made.record);
   shapley_ranking_t ranking = shapley_ranking_now(NULL);
-  CHECK(ranking.step > narrow);
-  CHECK(ranking.step > 100300 + k_shapley_nice_headroom);
+  CHECK(ranking.steps.rank > narrow);
+  CHECK(ranking.steps.rank > 100300 + k_shapley_nice_headroom);
 }
 
 int main(void) {
   test_step_exceeds_the_weights();
   test_wanted_site_factor();
+  test_levels_order_within_the_organization();
   test_who_is_left_alone();
   test_setting_adds_the_rank();
   test_the_stock_plugin_computes_what_is_not_stored();

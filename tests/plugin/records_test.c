@@ -387,6 +387,70 @@ static void test_array_rest(void) {
   CHECK_EQ(job.pending_tasks, 1);
 }
 
+/* ---- what it depends on, and how long it may run ------------------------------------------------- */
+
+static void depend_on(made_t* made, depend_spec_t* specs, const uint32_t* ids, size_t count) {
+  made->details.depend_list = list_create(NULL);
+  for (size_t i = 0; i < count; i++) {
+    specs[i] =
+        (depend_spec_t){.job_id = ids[i], .depend_type = ids[i] ? SLURM_DEPEND_AFTER_OK : SLURM_DEPEND_SINGLETON};
+    list_append(made->details.depend_list, &specs[i]);
+  }
+}
+
+static void test_dependencies(void) {
+  made_t made;
+  depend_spec_t specs[5];
+  make(&made);
+  CHECK_EQ(read_job(&made).depends_on_count, 0);
+  uint64_t free = fingerprint(&made);
+  depend_on(&made, specs, (const uint32_t[]){9, 0, 4, 9, 300}, 5); /* 0: a singleton names no job */
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.depends_on_count, 3);
+  CHECK_EQ(job.depends_on[0], 4);
+  CHECK_EQ(job.depends_on[1], 9);
+  CHECK_EQ(job.depends_on[2], 300);
+  uint64_t dependent = fingerprint(&made);
+  CHECK(dependent != free);
+  specs[4].job_id = 301;
+  CHECK(fingerprint(&made) != dependent);
+  list_flush(made.details.depend_list); /* as Slurm does when all is fulfilled */
+  CHECK_EQ(read_job(&made).depends_on_count, 0);
+  CHECK(fingerprint(&made) == free);
+  list_destroy(made.details.depend_list);
+}
+
+static void test_a_list_of_thousands_is_cut(void) {
+  static depend_spec_t specs[3000];
+  static uint32_t ids[3000];
+  made_t made;
+  make(&made);
+  for (uint32_t i = 0; i < 3000; i++) ids[i] = 5000 - i;
+  depend_on(&made, specs, ids, 3000);
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.depends_on_count, k_shapley_depends_on_max);
+  CHECK_EQ(job.depends_on[k_shapley_depends_on_max - 1], 5000); /* the first entries of Slurm's list, sorted */
+  CHECK_EQ(job.depends_on[0], 5000 - (k_shapley_depends_on_max - 1));
+  list_destroy(made.details.depend_list);
+}
+
+static void test_time_limit(void) {
+  made_t made;
+  make(&made);
+  uint64_t unlimited = fingerprint(&made);
+  made.record.time_limit = 90;
+  CHECK_EQ(read_job(&made).time_limit_s, 5400);
+  CHECK(fingerprint(&made) != unlimited);
+  const uint32_t none[] = {0, NO_VAL, INFINITE, UINT32_MAX / 60 + 1};
+  for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+    made.record.time_limit = none[i];
+    CHECK_EQ(read_job(&made).time_limit_s, 0);
+    CHECK(fingerprint(&made) == unlimited);
+  }
+  made.record.time_limit = UINT32_MAX / 60;
+  CHECK_EQ(read_job(&made).time_limit_s, UINT32_MAX / 60 * 60);
+}
+
 /* ---- organization ------------------------------------------------------------------------------- */
 
 static void test_account_tree(void) {
@@ -494,6 +558,9 @@ int main(void) {
   test_nodes_that_slurm_cannot_use();
   test_wait_reasons();
   test_array_rest();
+  test_dependencies();
+  test_a_list_of_thousands_is_cut();
+  test_time_limit();
   test_account_tree();
   test_partition();
   test_fingerprints();

@@ -21,18 +21,23 @@ namespace {
 // All values of a scale, one by one.
 std::set<std::uint32_t> values_of(const shapley_scale_t& scale) {
   std::set<std::uint32_t> values;
+  const std::uint32_t levels = scale.level_unit == 0 ? 0 : k_shapley_level_max;
   for (std::uint32_t position = 0; position < scale.ranks; ++position) {
-    values.insert(scale.strict ? shapley_site_strict(scale.unit, scale.ranks, position)
-                               : shapley_site_weighted(scale.unit, scale.ranks, position));
+    for (std::uint32_t level = 0; level <= levels; ++level) {
+      values.insert(level * scale.level_unit + (scale.strict
+                                                    ? shapley_site_strict(scale.unit, scale.ranks, position)
+                                                    : shapley_site_weighted(scale.unit, scale.ranks, position)));
+    }
   }
   values.erase(0);
   return values;
 }
 
-RC_GTEST_PROP(Scales, AValueIsRecognizedExactlyWhenARankGivesIt, ()) {
+RC_GTEST_PROP(Scales, AValueIsRecognizedExactlyWhenARankAndALevelGiveIt, ()) {
   const shapley_scale_t scale{.strict = *rc::gen::arbitrary<bool>(),
                               .unit = *rc::gen::inRange<std::uint32_t>(1, 20000),
-                              .ranks = *rc::gen::inRange<std::uint32_t>(1, 12)};
+                              .ranks = *rc::gen::inRange<std::uint32_t>(1, 12),
+                              .level_unit = *rc::gen::inRange<std::uint32_t>(0, 700)};
   const std::set<std::uint32_t> values = values_of(scale);
   for (const std::uint32_t value : values) {
     RC_ASSERT(shapley_scale_has(&scale, value));
@@ -44,10 +49,10 @@ RC_GTEST_PROP(Scales, AValueIsRecognizedExactlyWhenARankGivesIt, ()) {
 }
 
 TEST(Scales, TheLargestUnitsDoNotOverflow) {
-  const shapley_scale_t weighted{.strict = false, .unit = 1000000000, .ranks = 1000000};
+  const shapley_scale_t weighted{.strict = false, .unit = 1000000000, .ranks = 1000000, .level_unit = 0};
   EXPECT_TRUE(shapley_scale_has(&weighted, 1000000000));
   EXPECT_FALSE(shapley_scale_has(&weighted, 4000000000U));
-  const shapley_scale_t nothing{.strict = true, .unit = 0, .ranks = 5};
+  const shapley_scale_t nothing{.strict = true, .unit = 0, .ranks = 5, .level_unit = 0};
   EXPECT_FALSE(shapley_scale_has(&nothing, 10000));
 }
 
@@ -71,8 +76,9 @@ class ScalesFile : public ::testing::Test {
   shapley_scales_t scales = SHAPLEY_SCALES_NONE;
 };
 
-constexpr shapley_scale_t k_strict{.strict = true, .unit = 11501, .ranks = 3};
-constexpr shapley_scale_t k_weighted{.strict = false, .unit = 5000, .ranks = 3};
+constexpr shapley_scale_t k_strict{.strict = true, .unit = 11501, .ranks = 3, .level_unit = 0};
+constexpr shapley_scale_t k_weighted{.strict = false, .unit = 5000, .ranks = 3, .level_unit = 0};
+constexpr shapley_scale_t k_leveled{.strict = true, .unit = 34031, .ranks = 3, .level_unit = 1502};
 
 TEST_F(ScalesFile, WhatIsSavedIsRecognizedAfterARestart) {
   shapley_scales_add(&scales, &k_strict);
@@ -90,6 +96,17 @@ TEST_F(ScalesFile, WhatIsSavedIsRecognizedAfterARestart) {
   EXPECT_FALSE(shapley_scales_recognize(&later, 0));
 }
 
+TEST_F(ScalesFile, LevelsAreRecognizedAfterARestartToo) {
+  shapley_scales_add(&scales, &k_leveled);
+  ASSERT_TRUE(shapley_scales_save(&scales, path.c_str()));
+  EXPECT_EQ(content(), "shapley scales 1\nstrict 34031 3 1502\n");
+  shapley_scales_t later = SHAPLEY_SCALES_NONE;
+  ASSERT_TRUE(shapley_scales_load(&later, path.c_str()));
+  EXPECT_TRUE(shapley_scales_know(&later, &k_leveled));
+  EXPECT_TRUE(shapley_scales_recognize(&later, 10000 + 34031 + 15 * 1502));
+  EXPECT_FALSE(shapley_scales_recognize(&later, 10000 + 34031 + 16 * 1502));
+}
+
 TEST_F(ScalesFile, ForgettingRemovesTheFile) {
   shapley_scales_add(&scales, &k_strict);
   ASSERT_TRUE(shapley_scales_save(&scales, path.c_str()));
@@ -103,7 +120,9 @@ TEST_F(ScalesFile, ForgettingRemovesTheFile) {
 
 TEST_F(ScalesFile, ADamagedFileYieldsNoScales) {
   for (const char* text : {"", "shapley scales 2\n", "shapley scales 1\nstrict 11501 3\nloose 1 2\n",
-                           "shapley scales 1\nstrict 11501 3\nstrict 5", "shapley scales 1\nstrict x 3\n"}) {
+                           "shapley scales 1\nstrict 11501 3\nstrict 5", "shapley scales 1\nstrict x 3\n",
+                           "shapley scales 1\nstrict 5 3 \n", "shapley scales 1\nstrict 5 3 x\n",
+                           "shapley scales 1\nstrict 5 3 7 7\n", "shapley scales 1\nstrict 5 3 7"}) {
     std::ofstream(path) << text;
     errno = 0;
     EXPECT_FALSE(shapley_scales_load(&scales, path.c_str())) << text;
@@ -120,7 +139,7 @@ TEST_F(ScalesFile, AFolderThatCannotBeWrittenIsSaid) {
 
 TEST_F(ScalesFile, BeyondTheBoundTheOldestIsGivenUp) {
   for (std::uint32_t i = 0; i <= k_shapley_scales_max; ++i) {
-    const shapley_scale_t scale{.strict = true, .unit = 20000 + i, .ranks = 2};
+    const shapley_scale_t scale{.strict = true, .unit = 20000 + i, .ranks = 2, .level_unit = 0};
     shapley_scales_add(&scales, &scale);
   }
   EXPECT_EQ(scales.count, std::size_t{k_shapley_scales_max});

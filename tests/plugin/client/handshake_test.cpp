@@ -207,6 +207,7 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
   const char* const ancestors[] = {"faculty", nullptr};
   const shapley_node_cpus_t on[] = {{"n1", 4}, {"n2", 2}};
   const shapley_tres_t tres[] = {{"cpu", 6}, {"gres/gpu", 1}};
+  const std::uint32_t depends_on[] = {18, 19, 20};
   const shapley_job_t job{.job_id = 1,
                           .array_job_id = 2,
                           .array_task_id = 3,
@@ -238,7 +239,10 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .nodes = on,
                           .nodes_count = 2,
                           .tres = tres,
-                          .tres_count = 2};
+                          .tres_count = 2,
+                          .depends_on = depends_on,
+                          .depends_on_count = 3,
+                          .time_limit_s = 21};
   shapley_client_scan_begin(client, 18);
   ASSERT_TRUE(shapley_client_scan_job(client, 1, 1));
   shapley_client_scan_record(client, &job);
@@ -274,7 +278,9 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                                .resize_time = 16,
                                .requested_cpus = 17,
                                .nodes = {{"n1", 4}, {"n2", 2}},
-                               .tres = {{"cpu", 6}, {"gres/gpu", 1}}};
+                               .tres = {{"cpu", 6}, {"gres/gpu", 1}},
+                               .depends_on = {18, 19, 20},
+                               .time_limit_s = 21};
   protocol::Observations wanted;
   wanted.sequence = changes.sequence;
   wanted.observed_at = 18;

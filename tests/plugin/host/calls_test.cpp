@@ -4,6 +4,7 @@
 #include <ctime>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -38,6 +39,9 @@ double nanoseconds_each(void (*set)(unsigned), unsigned calls) {
 TEST(PrioritySet, makes_no_system_call) {
   Daemon daemon(socket_path());
   daemon.fix_order({"bio", "astro", "chem"});
+  std::vector<protocol::JobLevel> levels;
+  for (std::uint32_t id = 1; id <= 1000; ++id) levels.push_back({id, 1 + id % protocol::k_max_level});
+  daemon.fix_levels(std::move(levels));
   host_load_plugin();
   ASSERT_TRUE(eventually([&] { return daemon.snapshot_taken(); }));
   ASSERT_TRUE(eventually([] { return host_set_ranks_a_job(); }));

@@ -189,6 +189,10 @@ static void change_something(uint64_t kind, uint64_t random) {
   unlock_slurmctld(k_change);
 }
 
+void host_submit(uint64_t random) {
+  change_something(0, random);
+}
+
 void host_act(uint64_t random) {
   uint64_t kind = random % 64, rest = random >> 6;
   if (kind == 0)
@@ -355,6 +359,28 @@ bool host_priorities_follow(const char* const* order, size_t organizations) {
     for (size_t below = above + 1; below < organizations; below++)
       if (spans.lowest[above] <= spans.highest[below]) return false;
   return true;
+}
+
+typedef struct {
+  host_waiting_t* jobs;
+  size_t count, capacity;
+} waitings_t;
+
+static int add_waiting(void* element, void* to) {
+  waitings_t* waitings = to;
+  const job_record_t* job = element;
+  if (!IS_JOB_PENDING(job) || !job->priority || waitings->count == waitings->capacity) return 0;
+  waitings->jobs[waitings->count++] =
+      (host_waiting_t){.job_id = job->job_id, .priority = job->priority, .organization = host_job_organization(job)};
+  return 0;
+}
+
+size_t host_waiting(host_waiting_t* jobs, size_t capacity) {
+  waitings_t waitings = {.jobs = jobs, .capacity = capacity};
+  lock_slurmctld(k_read);
+  list_for_each(job_list, add_waiting, &waitings);
+  unlock_slurmctld(k_read);
+  return waitings.count;
 }
 
 uint64_t host_submitted(void) {

@@ -35,6 +35,8 @@ void host_unload_plugin(void);
 /* One random act of an RPC or scheduler thread on a random job: submit, start, end, cancel, requeue, suspend, resume,
  * hold, release, clean nodes, purge, set down a node, sprio. `random` decides which. */
 void host_act(uint64_t random);
+/* A submission. */
+void host_submit(uint64_t random);
 /* `scontrol reconfigure` as in 22.05: node and partition tables are built anew, in another order, under all write
  * locks; then the plugin's callback, under none. */
 void host_reconfigure(uint64_t random);
@@ -74,6 +76,13 @@ typedef struct {
 size_t host_truth(host_truth_t* jobs, size_t capacity);
 /* Whether the priority of every waiting job of organization order[i], unless held, is above those of order[i + 1]. */
 bool host_priorities_follow(const char* const* order, size_t organizations);
+/* A waiting job as Slurm's record has it. */
+typedef struct {
+  uint32_t job_id, priority;
+  size_t organization; /* place of its account among astro, bio, chem */
+} host_waiting_t;
+/* All jobs that wait and are not held, up to `capacity`; the number of them. */
+size_t host_waiting(host_waiting_t* jobs, size_t capacity);
 /* Jobs submitted so far; jobs that started so far. */
 uint64_t host_submitted(void);
 uint64_t host_started(void);

@@ -85,6 +85,11 @@ void Daemon::fix_order(std::vector<std::string> order) {
   order_ = std::move(order);
 }
 
+void Daemon::fix_levels(std::vector<protocol::JobLevel> levels) {
+  const std::lock_guard lock(mutex_);
+  levels_ = std::move(levels);
+}
+
 std::map<std::uint32_t, protocol::JobRecord> Daemon::jobs() const {
   const std::lock_guard lock(mutex_);
   return jobs_;
@@ -133,6 +138,7 @@ void Daemon::converse(int peer, Mood mood) {
         if (mood == Mood::fickle && ++messages > 4) return;
       }
     }
+    send_levels(peer);
     send_ranks(peer);
   }
 }
@@ -164,6 +170,20 @@ bool Daemon::take(int peer, const protocol::Message& message) {
   }
   send_message(peer, protocol::Ack{seen->sequence});
   return true;
+}
+
+void Daemon::send_levels(int peer) {
+  protocol::Levels levels;
+  levels.generation = generation_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (levels_) levels.jobs = *levels_;
+    for (const auto& [id, job] : jobs_) {
+      const auto level = static_cast<std::uint32_t>((id + generation_) % (protocol::k_max_level + 1));
+      if (!levels_ && level > 0) levels.jobs.push_back({id, level});
+    }
+  }
+  send_message(peer, levels);
 }
 
 void Daemon::send_ranks(int peer) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,7 +18,7 @@
 namespace shapley::host {
 
 enum class Mood {
-  good,           // welcomes, acknowledges, sends ranks that change all the time
+  good,           // welcomes, acknowledges, sends ranks and levels that change all the time
   fickle,         // the same, and hangs up after a few messages
   mute,           // accepts and never answers
   stuck,          // welcomes, then reads nothing more
@@ -43,6 +44,8 @@ class Daemon {
   [[nodiscard]] Mood mood() const { return mood_; }
   // The order that ranks stay at from now on (mood good), best first; empty: they change all the time.
   void fix_order(std::vector<std::string> order);
+  // The levels that jobs keep from now on (mood good).
+  void fix_levels(std::vector<protocol::JobLevel> levels);
 
   [[nodiscard]] std::uint64_t connections() const { return connections_; }
   // What the plugin has told on the current connection: jobs by id, as last observed, those gone left out.
@@ -55,6 +58,7 @@ class Daemon {
   void converse(int peer, Mood mood);
   [[nodiscard]] bool over(std::uint64_t epoch) const { return stopping_ || epoch_ != epoch; }
   [[nodiscard]] bool take(int peer, const protocol::Message& message);
+  void send_levels(int peer);
   void send_ranks(int peer);
   void misbehave(int peer, Mood mood);
 
@@ -66,8 +70,9 @@ class Daemon {
   std::atomic<std::uint64_t> connections_ = 0;
   std::atomic<bool> snapshot_taken_ = false;
   mutable std::mutex mutex_;
-  std::map<std::uint32_t, protocol::JobRecord> jobs_;  // guarded by mutex_
-  std::vector<std::string> order_;                     // guarded by mutex_
+  std::map<std::uint32_t, protocol::JobRecord> jobs_;      // guarded by mutex_
+  std::vector<std::string> order_;                         // guarded by mutex_
+  std::optional<std::vector<protocol::JobLevel>> levels_;  // guarded by mutex_
   std::uint64_t generation_ = 0;
   std::thread thread_;
 };

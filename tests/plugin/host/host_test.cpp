@@ -116,6 +116,47 @@ std::string differences(const Daemon& daemon) {
   return "";
 }
 
+std::vector<host_waiting_t> waiting_jobs() {
+  std::vector<host_waiting_t> jobs(host_submitted() + 1);
+  jobs.resize(host_waiting(jobs.data(), jobs.size()));
+  return jobs;
+}
+
+std::uint32_t level_of(std::uint32_t job_id) {
+  return job_id % (protocol::k_max_level + 1);
+}
+
+// Whether waiting jobs of one organization stand in the order of their levels, each pair compared; counts the pairs.
+bool priorities_follow_levels(std::size_t& pairs) {
+  const auto jobs = waiting_jobs();
+  bool follow = true;
+  pairs = 0;
+  for (const auto& above : jobs) {
+    for (const auto& below : jobs) {
+      if (above.organization != below.organization || level_of(above.job_id) <= level_of(below.job_id)) continue;
+      ++pairs;
+      follow = follow && above.priority > below.priority;
+    }
+  }
+  return follow;
+}
+
+// Levels order the jobs of an organization, and no level lifts one past a job of a better-ranked organization.
+void expect_levels_to_act(Daemon& daemon, const char* const* order) {
+  for (std::uint64_t i = 0; i < 60; ++i) host_submit(i);
+  std::vector<protocol::JobLevel> levels;
+  for (const auto& job : waiting_jobs()) {
+    if (level_of(job.job_id) > 0) levels.push_back({job.job_id, level_of(job.job_id)});
+  }
+  std::sort(levels.begin(), levels.end(), [](const auto& a, const auto& b) { return a.job_id < b.job_id; });
+  daemon.fix_levels(std::move(levels));
+  std::size_t pairs = 0;
+  EXPECT_TRUE(eventually([&] { return priorities_follow_levels(pairs); })) << "priorities do not follow the levels";
+  EXPECT_GT(pairs, 0U);
+  EXPECT_TRUE(eventually([&] { return host_priorities_follow(order, 3); }))
+      << "a level lifted a job past a better rank";
+}
+
 // With nothing changing any more, the daemon knows what is, and waiting jobs stand in the order of the ranks.
 void expect_agreement(Daemon& daemon) {
   const char* const order[] = {"chem", "astro", "bio"};
@@ -124,6 +165,7 @@ void expect_agreement(Daemon& daemon) {
   std::string differ;
   EXPECT_TRUE(eventually([&] { return (differ = differences(daemon)).empty(); })) << differ;
   EXPECT_TRUE(eventually([&] { return host_priorities_follow(order, 3); })) << "priorities do not follow the ranks";
+  expect_levels_to_act(daemon, order);
 }
 
 TEST(PluginInHost, agrees_with_slurmctld_after_a_thousand_reconfigures_under_load) {

@@ -287,6 +287,12 @@ void host_job_follow_tables(job_record_t* record) {
   record->node_bitmap = job->resources.node_bitmap;
 }
 
+size_t host_job_organization(const job_record_t* record) {
+  size_t organization = 0;
+  while (strcmp(k_accounts[organization], record->account)) organization++;
+  return organization;
+}
+
 host_truth_t host_job_truth(const job_record_t* record) {
   return ((const host_job_t*)record)->truth;
 }

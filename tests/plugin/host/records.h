@@ -37,5 +37,6 @@ void host_job_clean(job_record_t* job);
 /* After host_tables_make: pointers and bitmaps into the new tables, as slurmctld restores them. */
 void host_job_follow_tables(job_record_t* job);
 host_truth_t host_job_truth(const job_record_t* job);
+size_t host_job_organization(const job_record_t* job);
 
 #endif
