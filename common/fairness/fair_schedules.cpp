@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace shapley::fairness {
 
 namespace {
 
-__extension__ using UInt128 = unsigned __int128;
-
 constexpr std::int64_t k_not_yet = -1;
+// In the calendar: an index of common_jobs_ follows. Single starts are c * k_max_lattice_organizations + u, 20 bits.
+constexpr std::uint32_t k_common_entry = 1U << 31U;
 // Doubles keep 53 bits; what is left of a difference of sums stays far within this.
 constexpr double k_rounding = 1e-13;
 
@@ -20,28 +21,39 @@ constexpr Coalition bit(std::size_t organization) {
 std::size_t lowest(Coalition c) {
   return static_cast<std::size_t>(std::countr_zero(c));
 }
+std::vector<std::uint32_t> pools_of(std::span<const std::uint32_t> processors) {
+  std::vector<std::uint32_t> pool(std::size_t{1} << processors.size());
+  for (Coalition c = 1; c < pool.size(); ++c) pool[c] = pool[c & (c - 1)] + processors[lowest(c)];
+  return pool;
+}
+std::uint32_t calendar_entry(Coalition c, std::size_t u) {
+  return c * k_max_lattice_organizations + static_cast<std::uint32_t>(u);
+}
 
 }  // namespace
 
 FairSchedules::FairSchedules(std::span<const std::uint32_t> processors)
     : organizations_(processors.size()),
-      processors_(processors.begin(), processors.end()),
-      pool_(std::size_t{1} << organizations_),
+      processors_(std::accumulate(processors.begin(), processors.end(), std::uint64_t{0})),
+      pool_(pools_of(processors)),
       size_(pool_.size()),
       slots_(pool_.size()),
       members_(pool_.size() * organizations_),
+      common_(organizations_),
       lines_(pool_.size() * organizations_),
       chosen_at_(pool_.size(), k_not_yet),
       queue_(organizations_),
+      free_(pool_, organizations_),
+      waiting_in_(organizations_, CoalitionSet(organizations_)),
+      waiting_(organizations_),
+      touched_(organizations_),
+      at_once_(organizations_),
       potential_(organizations_),
       by_low_(std::size_t{1} << ((organizations_ + 1) / 2)),
       low_masks_(by_low_.size()),
       weights_(organizations_ + 1) {
-  for (Coalition c = 1; c < pool_.size(); ++c) {
-    pool_[c] = pool_[c & (c - 1)] + processors[lowest(c)];
-    size_[c] = static_cast<std::uint8_t>(size_[c & (c - 1)] + 1);
-    slots_[c].free = pool_[c];
-  }
+  for (Coalition c = 1; c < pool_.size(); ++c) size_[c] = static_cast<std::uint8_t>(size_[c & (c - 1)] + 1);
+  for (std::size_t u = 0; u < organizations_; ++u) holders_.push_back(CoalitionSet::holders_of(u, organizations_));
   for (std::size_t size = 1; size <= organizations_; ++size) {
     weights_[size].resize(size + 1);
     for (std::size_t s = 1; s < size; ++s) weights_[size][s] = factorial(s - 1) * factorial(size - 1 - s);
@@ -56,110 +68,215 @@ std::uint64_t FairSchedules::memory_bound(const Instance& instance) {
          (std::uint64_t{2} << 20U);  // the calendar's wheel
 }
 
-void FairSchedules::touch(Coalition c) {
-  if (slots_[c].is_touched) return;
-  slots_[c].is_touched = true;
-  touched_.push_back(c);
+std::int64_t FairSchedules::value_at(Coalition c, std::int64_t t) const {
+  std::int64_t doubled = slots_[c].doubled_at(t);
+  for (Coalition rest = c; rest != 0; rest &= rest - 1) doubled += common_[lowest(rest)].doubled_at(t);
+  return doubled / 2;
 }
 
 void FairSchedules::release(const Job& job) {
   run_before(job.release.value);
+  released_.push_back({job.organization, static_cast<std::uint32_t>(queue_[job.organization].size())});
   queue_[job.organization].push_back(job.duration.value);
-  released_.push_back(job.organization);
+}
+
+void FairSchedules::start(Coalition c, std::size_t u, std::int64_t t) {
+  slots_[c].start(t);
+  member(c, u).start(t);
+}
+void FairSchedules::complete(Coalition c, std::size_t u, std::int64_t t) {
+  slots_[c].complete(t);
+  member(c, u).complete(t);
 }
 
 // The jobs released at t join the queues, after the completions of t.
 void FairSchedules::admit_released(std::int64_t t) {
-  if (released_.size() == 1) {
-    admit_single(released_.front(), t);
-  } else {
-    for (const std::size_t u : released_) {
-      for (Coalition c = bit(u); c < slots_.size(); c = (c + 1) | bit(u)) {
-        Slot& slot = slots_[c];
-        ++slot.waiting;
-        slot.waiting_members |= bit(u);
-        if (slot.free > 0) touch(c);
-      }
-    }
-  }
+  if (released_.size() > 1) touch_scarce();
+  for (const Released& job : released_) admit(job, t);
   released_.clear();
 }
 
-// Where a processor is free and nobody waits, a job that comes alone starts at once; most do, and they end together.
-void FairSchedules::admit_single(std::size_t u, std::int64_t t) {
-  const std::int64_t end = t + queue_[u].back();
-  starting_.clear();
-  for (Coalition c = bit(u); c < slots_.size(); c = (c + 1) | bit(u)) {
-    Slot& slot = slots_[c];
-    if (slot.free == 0 || slot.is_touched) {
-      ++slot.waiting;
-      slot.waiting_members |= bit(u);
-      continue;
+// Where what is free does not suffice for all that is released to several organizations at once, there is a choice.
+void FairSchedules::touch_scarce() {
+  const auto of_first = [&](const Released& job) { return job.organization == released_.front().organization; };
+  if (std::all_of(released_.begin(), released_.end(), of_first)) return;
+  for (std::size_t w = 0; w < touched_.words(); ++w) {
+    CoalitionSet::visit_word(w, free_.some().word(w), [&](Coalition c) {
+      if (free_[c] < released_.size()) touched_.insert(c);
+    });
+  }
+}
+
+// Where a processor is free and nobody waits, the job starts at once. Elsewhere it joins the queue.
+void FairSchedules::admit(const Released& job, std::int64_t t) {
+  const std::size_t u = job.organization;
+  std::size_t count = 0;
+  for (std::size_t w = 0; w < at_once_.words(); ++w) {
+    const std::uint64_t ready = holders_[u].word(w) & free_.some().word(w) & ~touched_.word(w);
+    at_once_.set_word(w, ready);
+    count += static_cast<std::size_t>(std::popcount(ready));
+  }
+  const std::size_t holders = slots_.size() / 2;
+  if (count > 0) {
+    const std::int64_t end = t + queue_[u][job.position];
+    // What is kept in common stays below what all processors can do, so that no difference leaves 63 bits.
+    if (2 * count >= holders && common_running_ < processors_) {
+      start_in_common(u, t, end);
+    } else {
+      start_apart(u, t, end);
     }
-    Member& own = member(c, u);
-    slot.start(static_cast<std::uint64_t>(t));
-    own.start(static_cast<std::uint64_t>(t));
-    ++own.head;
-    --slot.free;
-    starting_.push_back(c * k_max_lattice_organizations + static_cast<std::uint32_t>(u));
+  }
+  if (count < holders) wait_for(job);
+}
+
+void FairSchedules::start_in_common(std::size_t u, std::int64_t t, std::int64_t end) {
+  if (unused_common_jobs_.empty()) {
+    unused_common_jobs_.push_back(static_cast<std::uint32_t>(common_jobs_.size()));
+    common_jobs_.emplace_back();
+  }
+  const std::uint32_t index = unused_common_jobs_.back();
+  unused_common_jobs_.pop_back();
+  CommonJob& job = common_jobs_[index];
+  job.organization = static_cast<std::uint32_t>(u);
+  job.late.clear();
+  common_[u].start(t);
+  ++common_running_;
+  free_.take_from_most(u, holders_[u], at_once_);
+  for (std::size_t w = 0; w < at_once_.words(); ++w) {
+    CoalitionSet::visit_word(w, holders_[u].word(w) & ~at_once_.word(w), [&](Coalition c) {
+      complete(c, u, t);
+      job.late.push_back(c);
+    });
+  }
+  calendar_.add(end, k_common_entry | index);
+}
+
+void FairSchedules::start_apart(std::size_t u, std::int64_t t, std::int64_t end) {
+  starting_.clear();
+  for (std::size_t w = 0; w < at_once_.words(); ++w) {
+    CoalitionSet::visit_word(w, at_once_.word(w), [&](Coalition c) {
+      start(c, u, t);
+      free_.take(c);
+      starting_.push_back(calendar_entry(c, u));
+    });
   }
   calendar_.add(end, starting_);
 }
 
-void FairSchedules::complete(std::int64_t t) {
-  calendar_.take(t, [&](std::uint32_t running) {
-    const Coalition c = running / k_max_lattice_organizations;
-    Slot& slot = slots_[c];
-    slot.complete(static_cast<std::uint64_t>(t));
-    member(c, running % k_max_lattice_organizations).complete(static_cast<std::uint64_t>(t));
-    ++slot.free;
-    if (slot.waiting > 0) touch(c);
+void FairSchedules::wait_for(const Released& job) {
+  CoalitionSet& waiting_in = waiting_in_[job.organization];
+  for (std::size_t w = 0; w < at_once_.words(); ++w) {
+    const std::uint64_t late = holders_[job.organization].word(w) & ~at_once_.word(w);
+    CoalitionSet::visit_word(w, late & ~waiting_in.word(w), [&](Coalition c) {
+      slots_[c].waiting_members |= bit(job.organization);
+      member(c, job.organization).head = job.position;
+    });
+    waiting_in.set_word(w, waiting_in.word(w) | late);
+    waiting_.set_word(w, waiting_.word(w) | late);
+  }
+}
+
+void FairSchedules::complete_all(std::int64_t t) {
+  calendar_.take(t, [&](std::uint32_t entry) {
+    if ((entry & k_common_entry) != 0) {
+      complete_common(entry & ~k_common_entry, t);
+    } else {
+      complete_one(entry / k_max_lattice_organizations, entry % k_max_lattice_organizations, t);
+    }
   });
 }
 
-// Schedules of one instant do not see each other's decisions: a job started at t adds nothing to any psi at t.
-void FairSchedules::schedule_touched(std::int64_t t) {
-  for (const Coalition c : touched_) {
-    slots_[c].is_touched = false;
-    schedule(c, t);
+// Schedules of one instant do not see each other's decisions: what starts or ends at t changes no psi at t, nor its
+// slope. So a processor is handed on before other completions of that instant are known, unless releases are due.
+void FairSchedules::complete_one(Coalition c, std::size_t u, std::int64_t t) {
+  const bool somebody_waits = slots_[c].waiting_members != 0;
+  if (somebody_waits && released_.empty()) {
+    const std::size_t next = served_next(c, t);
+    if (next != u) {
+      member(c, u).complete(t);
+      member(c, next).start(t);
+    }
+    run_head(c, next, t);
+    return;
   }
-  touched_.clear();
+  complete(c, u, t);
+  free_.give(c);
+  if (somebody_waits) touched_.insert(c);
+}
+
+void FairSchedules::complete_common(std::uint32_t index, std::int64_t t) {
+  const CommonJob& job = common_jobs_[index];
+  const std::size_t u = job.organization;
+  common_[u].complete(t);
+  --common_running_;
+  at_once_ = holders_[u];
+  for (const Coalition c : job.late) {
+    at_once_.erase(c);
+    start(c, u, t);
+  }
+  free_.give_to_most(u, holders_[u], at_once_);
+  unused_common_jobs_.push_back(index);
+  for (std::size_t w = 0; w < at_once_.words(); ++w) {
+    const std::uint64_t pending = at_once_.word(w) & waiting_.word(w);
+    if (released_.empty()) {
+      CoalitionSet::visit_word(w, pending, [&](Coalition c) { schedule(c, t); });
+    } else {
+      touched_.set_word(w, touched_.word(w) | pending);
+    }
+  }
+}
+
+void FairSchedules::schedule_touched(std::int64_t t) {
+  for (std::size_t w = 0; w < touched_.words(); ++w) {
+    CoalitionSet::visit_word(w, touched_.word(w), [&](Coalition c) { schedule(c, t); });
+    touched_.set_word(w, 0);
+  }
 }
 
 void FairSchedules::run_before(std::int64_t t) {
   if (t <= time_) return;
   // What was released at time_ is scheduled there, after the completions of that instant.
-  if (calendar_.next() == time_) complete(time_);
-  admit_released(time_);
-  schedule_touched(time_);
-  for (std::int64_t at = calendar_.next(); at < t; at = calendar_.next()) {
-    complete(at);
-    schedule_touched(at);
+  if (calendar_.next() == time_) complete_all(time_);
+  if (!released_.empty()) {
+    admit_released(time_);
+    schedule_touched(time_);
   }
+  for (std::int64_t at = calendar_.next(); at < t; at = calendar_.next()) complete_all(at);
   time_ = t;
 }
 
-void FairSchedules::start_waiting(Coalition c, std::size_t u, std::int64_t t) {
-  Slot& slot = slots_[c];
-  Member& own = member(c, u);
-  const std::vector<std::int64_t>& queue = queue_[u];
-  while (slot.free > 0 && own.head < queue.size()) {
-    calendar_.add(t + queue[own.head++], c * k_max_lattice_organizations + static_cast<std::uint32_t>(u));
-    slot.start(static_cast<std::uint64_t>(t));
-    own.start(static_cast<std::uint64_t>(t));
-    --slot.free;
-    --slot.waiting;
+void FairSchedules::schedule(Coalition c, std::int64_t t) {
+  while (free_[c] > 0 && slots_[c].waiting_members != 0) {
+    const std::size_t u = all_start(c) ? lowest(slots_[c].waiting_members) : served_next(c, t);
+    free_.take(c);
+    start(c, u, t);
+    run_head(c, u, t);
   }
-  if (own.head == queue.size()) slot.waiting_members &= ~bit(u);
 }
 
-void FairSchedules::schedule(Coalition c, std::int64_t t) {
-  Slot& slot = slots_[c];
-  while (slot.free > 0 && slot.waiting > 0) {
-    const Coalition waiting = slot.waiting_members;
-    const bool forced = slot.free >= slot.waiting || (waiting & (waiting - 1)) == 0;
-    start_waiting(c, forced ? lowest(waiting) : choose(c, waiting, t), t);
+// Whether there is a processor for everybody who waits.
+bool FairSchedules::all_start(Coalition c) const {
+  std::size_t waiting = 0;
+  for (Coalition rest = slots_[c].waiting_members; rest != 0 && waiting <= free_[c]; rest &= rest - 1) {
+    const std::size_t u = lowest(rest);
+    waiting += queue_[u].size() - members_[u * slots_.size() + c].head;
   }
+  return waiting <= free_[c];
+}
+
+std::size_t FairSchedules::served_next(Coalition c, std::int64_t t) {
+  const Coalition waiting = slots_[c].waiting_members;
+  return (waiting & (waiting - 1)) == 0 ? lowest(waiting) : choose(c, waiting, t);
+}
+
+// The first waiting job of u gets a processor of c.
+void FairSchedules::run_head(Coalition c, std::size_t u, std::int64_t t) {
+  Member& own = member(c, u);
+  calendar_.add(t + queue_[u][own.head], calendar_entry(c, u));
+  if (++own.head < queue_[u].size()) return;
+  slots_[c].waiting_members &= ~bit(u);
+  waiting_in_[u].erase(c);
+  if (slots_[c].waiting_members == 0) waiting_.erase(c);
 }
 
 std::size_t FairSchedules::choose(Coalition c, Coalition waiting, std::int64_t t) {
@@ -215,8 +332,10 @@ std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::i
   return best;
 }
 
-// The sum over S in C\u is the sum over all S but C, the same for everybody, less the S that hold u. The members' sums
-// are taken over two halves of C as rows and columns of a table, so that each S is touched once.
+// Without the common parts, which add the same to every member's F: P of an additive game is its value, so u's part is
+// in F[u] through psi[u] and in every other F through P. The sum over S in C\u is the sum over all S but C, the same
+// for everybody, less the S that hold u. The members' sums are taken over two halves of C as rows and columns of a
+// table, so that each S is touched once.
 void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
   const std::size_t low_members = size_[c] / 2U;
   Coalition low = 0;
@@ -235,9 +354,9 @@ void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
     Potential row{};
     for (std::size_t l = 0; l < columns; ++l) {
       const Coalition s = h | low_masks_[l];
-      const auto weight = static_cast<UInt128>(weights[size_[s]]);
-      const auto value = static_cast<Int128>(weight * slots_[s].doubled_at(t));
-      const auto slope = static_cast<Int128>(weight * slots_[s].doubled_done_at(t));
+      const Int128 weight = weights[size_[s]];
+      const Int128 value = weight * slots_[s].doubled_at(t);
+      const Int128 slope = weight * slots_[s].doubled_done_at(t);
       row.value += value;
       row.slope += slope;
       by_low_[l].value += value;

@@ -6,14 +6,17 @@
 //     argmin over u of  F[u] = P(C\u) + psi[u],     P(C\u) = sum over S in C\u of (|S|-1)! (|C|-1-|S|)! / (|C|-1)! v(S)
 // ties to the lowest organization. Order at an instant: completions, releases, scheduling.
 //
-// Three things make it fast, none of them changes a decision:
+// Five things make it fast, none of them changes a decision:
 // - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
+// - A job that starts in all coalitions of its owner at once adds the same to v(S) of every S that holds u and to u's
+//   psi. Such an additive part of the game adds the same to every F of a coalition, so it is kept once, not 2^(k-1)
+//   times. What starts at once in most coalitions only is kept so, too, and taken off where it did not.
+// - A completion where somebody waits hands the processor on: v does not change, as many run as before.
 // - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on the mean, not k
-// 2^k.
+//   2^k.
 // - A choice is remembered as F and its slope. Until t = t0 + d, v(S) departs from its line by no less than 0 and no
-// more than
-//   d(d+1)/2 times the processors of S, since that is what they can do at most. While these bounds keep u's F below
-//   everybody else's, u is the argmin; only then is F computed again, in exact integers.
+//   more than d(d+1)/2 times the processors of S, since that is what they can do at most. While these bounds keep u's F
+//   below everybody else's, u is the argmin; only then is F computed again, in exact integers.
 //
 // Memory: 40 bytes per coalition and member, 64 per coalition, 16 per running job and coalition (memory_bound).
 // Single-threaded; the caller owns it. Instances in several threads do not touch each other.
@@ -23,7 +26,9 @@
 #include <span>
 #include <vector>
 
+#include "fairness/coalition_set.hpp"
 #include "fairness/completion_calendar.hpp"
+#include "fairness/free_processors.hpp"
 #include "fairness/instance.hpp"
 #include "fairness/potential.hpp"
 
@@ -46,47 +51,55 @@ class FairSchedules {
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
 
   // v(C) at t, the time reached.
-  [[nodiscard]] std::int64_t value_at(Coalition c, std::int64_t t) const {
-    return static_cast<std::int64_t>(slots_[c].doubled_at(t) / 2);
-  }
+  [[nodiscard]] std::int64_t value_at(Coalition c, std::int64_t t) const;
   [[nodiscard]] std::size_t organizations() const { return organizations_; }
 
  private:
-  // Twice a psi: running t^2 + slope t + constant. Modulo 2^64, where slope and constant may have wrapped around but
-  // the result has not (instance.hpp's validate).
+  // Twice a psi, or what it differs from the common part: running t^2 + slope t + constant. Modulo 2^64, where slope
+  // and constant may have wrapped around but the result has not (instance.hpp's validate).
   struct Psi {
     std::uint64_t slope = 0;
     std::uint64_t constant = 0;
-    std::uint32_t running = 0;
+    std::int32_t running = 0;
 
-    [[nodiscard]] std::uint64_t doubled_at(std::int64_t t) const {
+    [[nodiscard]] std::int64_t doubled_at(std::int64_t t) const {
       const auto x = static_cast<std::uint64_t>(t);
-      return (running * x + slope) * x + constant;
+      return static_cast<std::int64_t>((running_now() * x + slope) * x + constant);
     }
     // Twice the processor seconds done: what doubled_at grows by per second if nothing runs on.
-    [[nodiscard]] std::uint64_t doubled_done_at(std::int64_t t) const {
-      return 2 * running * static_cast<std::uint64_t>(t) + slope - running;
+    [[nodiscard]] std::int64_t doubled_done_at(std::int64_t t) const {
+      return static_cast<std::int64_t>(2 * running_now() * static_cast<std::uint64_t>(t) + slope - running_now());
     }
-    void start(std::uint64_t t) {
+    void start(std::int64_t at) {
+      const auto t = static_cast<std::uint64_t>(at);
       ++running;
       slope += 1 - 2 * t;
       constant += t * (t - 1);
     }
-    void complete(std::uint64_t t) {
+    void complete(std::int64_t at) {
+      const auto t = static_cast<std::uint64_t>(at);
       --running;
       slope -= 1 - 2 * t;
       constant -= t * (t - 1);
     }
+
+   private:
+    [[nodiscard]] std::uint64_t running_now() const { return static_cast<std::uint64_t>(std::int64_t{running}); }
   };
   struct Member : Psi {
-    std::uint32_t head = 0;  // jobs started so far
+    std::uint32_t head = 0;  // position in the queue of the next job to start; means something only while one waits
   };
-  // A coalition's v, and what it can do about it: one cache line for all that an event changes beside a member.
   struct Slot : Psi {
-    std::uint32_t free = 0;
-    std::uint32_t waiting = 0;
     Coalition waiting_members = 0;
-    bool is_touched = false;
+  };
+  struct Released {
+    std::uint32_t organization;
+    std::uint32_t position;  // in its queue
+  };
+  // A running job that counts in common_ of its owner, although it did not start at once in the `late` coalitions.
+  struct CommonJob {
+    std::uint32_t organization = 0;
+    std::vector<Coalition> late;
   };
   // 2 (F[u] - F of the lowest member) and twice its growth per second, at the last exact choice.
   struct Line {
@@ -95,29 +108,47 @@ class FairSchedules {
   };
 
   [[nodiscard]] Member& member(Coalition c, std::size_t u) { return members_[u * slots_.size() + c]; }
-  void touch(Coalition c);
-  void complete(std::int64_t t);
+  void start(Coalition c, std::size_t u, std::int64_t t);
+  void complete(Coalition c, std::size_t u, std::int64_t t);
+  void complete_all(std::int64_t t);
+  void complete_one(Coalition c, std::size_t u, std::int64_t t);
+  void complete_common(std::uint32_t index, std::int64_t t);
   void admit_released(std::int64_t t);
-  void admit_single(std::size_t u, std::int64_t t);
+  void admit(const Released& job, std::int64_t t);
+  void start_in_common(std::size_t u, std::int64_t t, std::int64_t end);
+  void start_apart(std::size_t u, std::int64_t t, std::int64_t end);
+  void wait_for(const Released& job);
+  void touch_scarce();
   void schedule_touched(std::int64_t t);
   void schedule(Coalition c, std::int64_t t);
-  void start_waiting(Coalition c, std::size_t u, std::int64_t t);
+  [[nodiscard]] bool all_start(Coalition c) const;
+  [[nodiscard]] std::size_t served_next(Coalition c, std::int64_t t);
+  void run_head(Coalition c, std::size_t u, std::int64_t t);
   [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
   void sum_potentials(Coalition c, std::int64_t t);
 
   std::size_t organizations_;
-  std::vector<std::uint32_t> processors_;         // by organization
+  std::uint64_t processors_;                      // of all
   std::vector<std::uint32_t> pool_;               // by coalition: processors of all members
   std::vector<std::uint8_t> size_;                // by coalition
-  std::vector<Slot> slots_;                       // by coalition
+  std::vector<Slot> slots_;                       // by coalition: v without the common parts
   std::vector<Member> members_;                   // by organization, coalition: neighbours start the same job
+  std::vector<Psi> common_;                       // by organization: what counts in every coalition that holds it
   std::vector<Line> lines_;                       // by coalition, organization
   std::vector<std::int64_t> chosen_at_;           // by coalition: the instant of lines_, or k_not_yet
   std::vector<std::vector<std::int64_t>> queue_;  // by organization: durations in FIFO order
-  CompletionCalendar calendar_;
-  std::vector<std::size_t> released_;    // at time_: their organizations
-  std::vector<std::uint32_t> starting_;  // by a job that comes alone: entries of the calendar
-  std::vector<Coalition> touched_;       // to schedule at this instant
+  FreeProcessors free_;
+  std::vector<CoalitionSet> holders_;     // by organization
+  std::vector<CoalitionSet> waiting_in_;  // by organization: coalitions in which it waits
+  CoalitionSet waiting_;                  // those in which anybody waits
+  CoalitionSet touched_;                  // to schedule at this instant; until then nothing starts there
+  CoalitionSet at_once_;                  // of one release: those that start it
+  CompletionCalendar calendar_;           // of single starts, and of indices of common_jobs_
+  std::vector<CommonJob> common_jobs_;
+  std::vector<std::uint32_t> unused_common_jobs_;
+  std::uint64_t common_running_ = 0;
+  std::vector<Released> released_;       // at time_
+  std::vector<std::uint32_t> starting_;  // of one release: entries of the calendar
   std::int64_t time_ = 0;                // releases up to here are known
 
   // Sums of one exact choice, by organization: (|C|-1)! 2 P(C\u), and the same of the work done instead of v.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/rng.hpp"
 #include "fairness/policies/ref.hpp"
 #include "fairness/simulate.hpp"
 #include "sim/registry.hpp"
@@ -14,8 +15,8 @@
 namespace shapley::sim {
 namespace {
 
-RC_GTEST_PROP(Ref, EqualsThePrintedAlgorithm, ()) {
-  const fairness::Instance instance = any_instance(4);
+// The same schedule, psi, phi and coalition values.
+void expect_equal_to_printed(const fairness::Instance& instance) {
   const naive::Ref witness(instance);
   const auto policy = fairness::make_ref(instance);
   const fairness::SimulationResult result = fairness::simulate(instance, *policy);
@@ -36,6 +37,26 @@ RC_GTEST_PROP(Ref, EqualsThePrintedAlgorithm, ()) {
   }
   for (const auto& [coalition, value] : policy->coalition_values(end))
     RC_ASSERT(value == witness.value(coalition, end));
+}
+
+RC_GTEST_PROP(Ref, EqualsThePrintedAlgorithm, ()) {
+  expect_equal_to_printed(any_instance(4));
+}
+
+// The coalitions of seven organizations fill two words of a set.
+TEST(Ref, EqualsThePrintedAlgorithmBeyondAWordOfCoalitions) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rng rng(seed);
+    fairness::Instance instance;
+    for (int u = 0; u < 7; ++u) instance.processors.push_back(static_cast<std::uint32_t>(rng.below(3)));
+    for (int j = 0; j < 24; ++j) {
+      instance.jobs.push_back({{static_cast<std::int64_t>(rng.below(6))},
+                               {static_cast<std::int64_t>(1 + rng.below(6))},
+                               static_cast<std::uint32_t>(rng.below(7))});
+    }
+    instance.end = {14};
+    expect_equal_to_printed(instance);
+  }
 }
 
 // Efficiency: what was given in sum is what was got in sum, for every policy that keeps exact contributions.
