@@ -42,7 +42,17 @@ void add_source(CLI::App& command, WorkloadSource& source) {
   command.add_option("--generate-seed", source.generator.seed, "generator: seed (1)");
 }
 
+void add_parallel(CLI::App& command, workload::ParallelJobs& parallel) {
+  static const std::map<std::string, workload::ParallelJobs> kinds{{"copies", workload::ParallelJobs::copies},
+                                                                   {"rigid", workload::ParallelJobs::rigid}};
+  command
+      .add_option("--parallel", parallel,
+                  "a job of q processors: copies (default), q jobs of one each; or rigid, all q at once")
+      ->transform(CLI::CheckedTransformer(kinds));
+}
+
 void add_window(CLI::App& command, ComparisonSettings& settings) {
+  add_parallel(command, settings.parallel);
   static const std::map<std::string, EndowmentChoice> endowments{{"zipf", EndowmentChoice::zipf},
                                                                  {"uniform", EndowmentChoice::uniform},
                                                                  {"alternate", EndowmentChoice::alternate}};
@@ -132,6 +142,7 @@ Action add_trace(CLI::App& app) {
   add_source(*command, arguments->source);
   command->add_option("--processors", arguments->processors, "processors (as the trace says)");
   command->add_option("--length", arguments->length.value, "length of a window in seconds (50000)");
+  add_parallel(*command, arguments->parallel);
   command->add_flag("--json", arguments->json, "print JSON instead of text");
   return [=]() -> Expected<int> {
     SHAPLEY_TRY(describe_trace(*arguments, std::cout));

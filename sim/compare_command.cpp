@@ -1,12 +1,12 @@
 #include "sim/compare_command.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <ostream>
 
 #include "sim/comparison_report.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/interrupt.hpp"
+#include "sim/parallel.hpp"
 #include "sim/plot.hpp"
 #include "sim/registry.hpp"
 #include "sim/submit.hpp"
@@ -20,9 +20,20 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 }
 
 // A wrong name or too many organizations should not show up after the first hour.
-Expected<void> check_policies(const ComparisonSettings& settings) {
+Expected<void> check_policies(const ComparisonSettings& settings, const workload::Trace& trace) {
   fairness::Instance empty;
   empty.processors.assign(settings.organizations, 1);
+  const auto widest = std::max_element(trace.jobs.begin(), trace.jobs.end(),
+                                       [](const auto& a, const auto& b) { return a.processors < b.processors; });
+  if (settings.parallel == workload::ParallelJobs::rigid && widest->processors > 1) {
+    if (widest->processors > settings.processors) {
+      return fail(Errc::invalid_argument, "--parallel rigid: job " + std::to_string(widest->id) +
+                                              " of the trace needs " + std::to_string(widest->processors) +
+                                              " processors at once, there are " + std::to_string(settings.processors) +
+                                              "; give more --processors, or take --parallel copies");
+    }
+    empty.jobs.push_back({.release = {0}, .duration = {1}, .organization = 0, .processors = 2});
+  }
   std::vector<std::string> names = settings.policies;
   names.push_back(settings.reference);
   for (const std::string& name : names) SHAPLEY_TRY(make_policy(name, empty, PolicyOptions{}));
@@ -43,7 +54,7 @@ Expected<void> complete(CompareArguments& arguments, const workload::Trace& trac
     arguments.baseline = contains(settings.policies, "direct_contr") ? "direct_contr" : settings.policies.front();
   if (!contains(settings.policies, arguments.baseline))
     return fail(Errc::invalid_argument, "--baseline " + arguments.baseline + " is not among --policies");
-  return check_policies(settings);
+  return check_policies(settings, trace);
 }
 
 Expected<void> report(const CompareArguments& arguments, const std::vector<WindowResult>& results, std::ostream& out) {
@@ -80,9 +91,7 @@ Expected<int> compare(CompareArguments arguments, std::ostream& out) {
         results, run_windows(trace, arguments.settings, arguments.first_window, last, arguments.threads, progress));
   }
   const bool whole = results.size() == last - arguments.first_window;
-  if (!whole)
-    std::cerr << "shapley-sim: interrupted: " << results.size() << " of " << last - arguments.first_window
-              << " windows are finished\n";
+  say_unfinished(results.size(), last - arguments.first_window, "windows");
   if (!results.empty()) SHAPLEY_TRY(report(arguments, results, out));
   return whole ? k_exit_done : k_exit_interrupted;
 }

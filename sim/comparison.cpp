@@ -47,8 +47,8 @@ Expected<DrawnWindow> cut(const Trace& trace, const ComparisonSettings& settings
   SHAPLEY_TRY_ASSIGN(const workload::Assignment assignment, assign(trace, settings, rng.next()));
   drawn.policy_seed = rng.next();
   SHAPLEY_TRY_ASSIGN(auto processors, workload::endow(drawn.endowment, settings.organizations, settings.processors));
-  SHAPLEY_TRY_ASSIGN(drawn.window,
-                     workload::cut_window(trace, assignment, std::move(processors), begin, settings.length));
+  SHAPLEY_TRY_ASSIGN(drawn.window, workload::cut_window(trace, assignment, std::move(processors), begin,
+                                                        settings.length, settings.parallel));
   return drawn;
 }
 
@@ -141,16 +141,19 @@ Expected<std::vector<WindowResult>> run_windows(const Trace& trace, const Compar
 }
 
 nlohmann::ordered_json to_json(const ComparisonSettings& settings) {
-  return {{"organizations", settings.organizations},
-          {"processors", settings.processors},
-          {"endowment", std::string(name_of(settings.endowment))},
-          {"assign", settings.assignment.by},
-          {"length", settings.length.value},
-          {"windows", settings.windows},
-          {"seed", settings.seed},
-          {"samples", settings.samples},
-          {"reference", settings.reference},
-          {"policies", settings.policies}};
+  nlohmann::ordered_json json = {{"organizations", settings.organizations},
+                                 {"processors", settings.processors},
+                                 {"endowment", std::string(name_of(settings.endowment))},
+                                 {"assign", settings.assignment.by},
+                                 {"length", settings.length.value},
+                                 {"windows", settings.windows},
+                                 {"seed", settings.seed},
+                                 {"samples", settings.samples},
+                                 {"reference", settings.reference},
+                                 {"policies", settings.policies}};
+  // Not said where it is the default: a sweep begun by an older version goes on.
+  if (settings.parallel == workload::ParallelJobs::rigid) json["parallel"] = "rigid";
+  return json;
 }
 
 nlohmann::ordered_json to_json(const ComparisonSettings& settings, const WindowResult& result) {

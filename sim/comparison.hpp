@@ -36,6 +36,7 @@ struct ComparisonSettings {
   std::int64_t processors = 0;
   EndowmentChoice endowment = EndowmentChoice::alternate;
   OrganizationSource assignment;
+  workload::ParallelJobs parallel = workload::ParallelJobs::copies;
   Duration length{50'000};
   std::size_t windows = 100;
   std::uint64_t seed = 1;

@@ -87,7 +87,8 @@ void print_table(const ComparisonSettings& settings, const std::vector<WindowRes
                  const std::vector<PolicySummary>& summaries, const std::string& baseline, std::ostream& out) {
   out << results.size() << " windows of " << settings.length.value << " s, " << settings.organizations
       << " organizations, " << settings.processors << " processors (" << name_of(settings.endowment) << "), seed "
-      << settings.seed << "; unfairness = delta-psi / p_tot against " << settings.reference << ", in seconds\n\n";
+      << settings.seed << (settings.parallel == workload::ParallelJobs::rigid ? ", rigid parallel jobs" : "")
+      << "; unfairness = delta-psi / p_tot against " << settings.reference << ", in seconds\n\n";
   out << std::left << std::setw(22) << "POLICY" << std::right << std::setw(10) << "MEAN" << std::setw(10) << "STD.ERR"
       << std::setw(10) << "MEDIAN" << std::setw(10) << "STD.DEV" << std::setw(8) << "RATIO" << std::setw(9) << "STD.ERR"
       << std::setw(12) << "DIFFERENCE" << std::setw(10) << "STD.ERR" << '\n';

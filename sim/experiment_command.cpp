@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -17,6 +18,7 @@
 #include "sim/experiments/workflow.hpp"
 #include "sim/interrupt.hpp"
 #include "sim/paper_numbers.hpp"
+#include "sim/parallel.hpp"
 #include "sim/plot.hpp"
 #include "sim/registry.hpp"
 
@@ -66,9 +68,12 @@ Expected<Outcome> compare_on(const workload::Trace& trace, const ExperimentTrace
   SHAPLEY_TRY(complete(compared, trace));
   Outcome outcome;
   outcome.settings = compared.settings;
-  Progress progress(what, outcome.settings.windows);
-  SHAPLEY_TRY_ASSIGN(outcome.results,
-                     run_windows(trace, outcome.settings, 0, outcome.settings.windows, arguments.threads, progress));
+  {
+    Progress progress(what, outcome.settings.windows);
+    SHAPLEY_TRY_ASSIGN(outcome.results,
+                       run_windows(trace, outcome.settings, 0, outcome.settings.windows, arguments.threads, progress));
+  }
+  say_unfinished(outcome.results.size(), outcome.settings.windows, "windows of " + what);
   outcome.whole = outcome.results.size() == outcome.settings.windows;
   if (!outcome.results.empty())
     outcome.summaries = summarize_policies(outcome.settings, outcome.results, compared.baseline);
@@ -293,16 +298,15 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
     policies.insert(policies.end(), k_figure_policies.begin(), k_figure_policies.end());
   }
   Json json = {{"experiment", "speed"}, {"trace", traces.front().name}, {"events_per_second", Json::object()}};
-  if (!arguments.json) {
-    out << "## " << traces.front().name << ": events per second on one thread\n\n"
+  // Printed when all is done: the bar and the rows would run into each other on a terminal.
+  std::ostringstream table;
+  table << "## " << traces.front().name << ": events per second on one thread\n\n"
         << std::left << std::setw(22) << "POLICY";
-    for (const std::size_t size : sizes) out << std::setw(14) << "k = " + std::to_string(size);
-    out << '\n';
-  }
-  Progress progress("measurements", policies.size() * sizes.size());
+  for (const std::size_t size : sizes) table << std::setw(14) << "k = " + std::to_string(size);
+  auto progress = std::make_optional<Progress>("measurements", policies.size() * sizes.size());
   for (const std::string& policy : policies) {
     if (interrupted()) break;
-    std::ostringstream row;
+    table << '\n' << std::setw(22) << policy;
     for (const std::size_t size : sizes) {
       ComparisonSettings settings;
       settings.organizations = size;
@@ -311,13 +315,14 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
       settings.windows = arguments.windows.value_or(5);
       settings.seed = arguments.seed;
       SHAPLEY_TRY_ASSIGN(const double speed, measure(trace, settings, policy));
+      if (interrupted()) break;  // a measurement cut short is none
       json["events_per_second"][policy][std::to_string(size)] = speed;
-      row << std::left << std::setw(14) << static_cast<std::int64_t>(speed);
-      progress.one_more();
+      table << std::setw(14) << static_cast<std::int64_t>(speed);
+      progress->one_more();
     }
-    if (!arguments.json) out << std::setw(22) << policy << row.str() << '\n';
   }
-  if (arguments.json) out << json.dump(1) << '\n';
+  progress.reset();
+  out << (arguments.json ? json.dump(1) : table.str()) << '\n';
   return interrupted() ? k_exit_interrupted : k_exit_done;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::int64_t k_max_processors = 10'000'000;
+constexpr std::size_t k_max_jobs = 10'000'000;
+
 Expected<std::int64_t> integer(const Json& value, const std::string& name) {
   if (!value.is_number_integer())
     return fail(Errc::invalid_argument, name + ": expected an integer, found " + value.dump());
@@ -18,15 +22,33 @@ Expected<std::int64_t> integer(const Json& value, const std::string& name) {
 }
 
 Expected<fairness::Job> parse_job(const Json& entry, const std::string& name) {
-  if (!entry.is_array() || entry.size() != 3) {
-    return fail(Errc::invalid_argument, name + ": expected [release, duration, organization], found " + entry.dump());
+  if (!entry.is_array() || entry.size() < 3 || entry.size() > 4) {
+    return fail(
+        Errc::invalid_argument,
+        name + ": expected [release, duration, organization] or one more, its processors; found " + entry.dump());
   }
   SHAPLEY_TRY_ASSIGN(const std::int64_t release, integer(entry[0], name + "[0]"));
   SHAPLEY_TRY_ASSIGN(const std::int64_t duration, integer(entry[1], name + "[1]"));
   SHAPLEY_TRY_ASSIGN(const std::int64_t organization, integer(entry[2], name + "[2]"));
   if (organization < 0 || organization > 0xffff)
     return fail(Errc::invalid_argument, name + "[2]: no such organization");
-  return fairness::Job{{release}, {duration}, static_cast<std::uint32_t>(organization)};
+  fairness::Job job{{release}, {duration}, static_cast<std::uint32_t>(organization)};
+  if (entry.size() == 3) return job;
+  SHAPLEY_TRY_ASSIGN(const std::int64_t processors, integer(entry[3], name + "[3]"));
+  if (processors < 1 || processors > k_max_processors)
+    return fail(Errc::invalid_argument, name + "[3]: expected 1 to 10,000,000 processors");
+  job.processors = static_cast<std::uint32_t>(processors);
+  return job;
+}
+
+Expected<void> add_job(fairness::Instance& instance, fairness::Job job, workload::ParallelJobs parallel) {
+  std::size_t count = 1;
+  if (parallel == workload::ParallelJobs::copies) count = std::exchange(job.processors, 1);
+  if (count > k_max_jobs || instance.jobs.size() > k_max_jobs - count)
+    return fail(Errc::limit, "jobs: more than " + std::to_string(k_max_jobs) +
+                                 " with every parallel job as copies; use --parallel rigid");
+  instance.jobs.insert(instance.jobs.end(), count, job);
+  return {};
 }
 
 Expected<void> check_members(const Json& root) {
@@ -44,7 +66,7 @@ Expected<void> check_members(const Json& root) {
 
 }  // namespace
 
-Expected<fairness::Instance> parse_instance_json(std::string_view text) {
+Expected<fairness::Instance> parse_instance_json(std::string_view text, workload::ParallelJobs parallel) {
   const Json parsed = Json::parse(text, nullptr, false);
   if (parsed.is_discarded()) return fail(Errc::invalid_argument, "not JSON");
   // The golden files wrap the instance beside its expected results.
@@ -54,25 +76,25 @@ Expected<fairness::Instance> parse_instance_json(std::string_view text) {
   for (std::size_t i = 0; i < root["machines"].size(); ++i) {
     const std::string name = "machines[" + std::to_string(i) + "]";
     SHAPLEY_TRY_ASSIGN(const std::int64_t count, integer(root["machines"][i], name));
-    if (count < 0 || count > 10'000'000)
+    if (count < 0 || count > k_max_processors)
       return fail(Errc::invalid_argument, name + ": expected 0 to 10,000,000 processors");
     instance.processors.push_back(static_cast<std::uint32_t>(count));
   }
   for (std::size_t i = 0; i < root["jobs"].size(); ++i) {
     SHAPLEY_TRY_ASSIGN(const fairness::Job job, parse_job(root["jobs"][i], "jobs[" + std::to_string(i) + "]"));
-    instance.jobs.push_back(job);
+    SHAPLEY_TRY(add_job(instance, job, parallel));
   }
   SHAPLEY_TRY_ASSIGN(instance.end.value, integer(root["t_end"], "t_end"));
   SHAPLEY_TRY(fairness::validate(instance));
   return instance;
 }
 
-Expected<fairness::Instance> read_instance(const std::filesystem::path& file) {
+Expected<fairness::Instance> read_instance(const std::filesystem::path& file, workload::ParallelJobs parallel) {
   std::ifstream stream(file);
   if (!stream) return fail(Errc::io, "instance: " + file.string() + ": cannot be read");
   std::stringstream text;
   text << stream.rdbuf();
-  auto instance = parse_instance_json(text.str());
+  auto instance = parse_instance_json(text.str(), parallel);
   if (!instance) return with_context("instance: " + file.string(), instance.error());
   return instance;
 }

@@ -1,4 +1,6 @@
 // Instances as JSON files: {"machines": [m0, ...], "jobs": [[release, duration, organization], ...], "t_end": T}.
+// A fourth member of a job is its number of processors: as many copies, as if the file listed the job so often, or a
+// rigid job.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +8,14 @@
 
 #include "base/error.hpp"
 #include "fairness/instance.hpp"
+#include "workload/window.hpp"
 
 namespace shapley::sim {
 
 // Errors name the file and the member at fault. The instance is validated.
-[[nodiscard]] Expected<fairness::Instance> read_instance(const std::filesystem::path& file);
-[[nodiscard]] Expected<fairness::Instance> parse_instance_json(std::string_view text);
+[[nodiscard]] Expected<fairness::Instance> read_instance(
+    const std::filesystem::path& file, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
+[[nodiscard]] Expected<fairness::Instance> parse_instance_json(
+    std::string_view text, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
 
 }  // namespace shapley::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -36,6 +37,11 @@ Expected<void> run_parallel(std::size_t count, unsigned threads,
   }
   if (!errors.empty()) return tl::unexpected<Error>(errors.begin()->second);
   return {};
+}
+
+void say_unfinished(std::size_t done, std::size_t count, const std::string& what) {
+  if (done == count) return;
+  std::cerr << "shapley-sim: interrupted: " << done << " of " << count << ' ' << what << " are finished\n";
 }
 
 }  // namespace shapley::sim

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -13,5 +14,8 @@ namespace shapley::sim {
 // after Ctrl-C or an error; returns the error of the lowest piece that failed.
 [[nodiscard]] Expected<void> run_parallel(std::size_t count, unsigned threads,
                                           const std::function<Expected<void>(std::size_t)>& work);
+
+// Says on standard error that only `done` of `count` are finished; nothing if all are.
+void say_unfinished(std::size_t done, std::size_t count, const std::string& what);
 
 }  // namespace shapley::sim

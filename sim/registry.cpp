@@ -129,6 +129,18 @@ Expected<void> check_ref_memory(const Instance& instance) {
                                "; use rand or shapley_rate_sampled");
 }
 
+// What a coalition is worth is undefined where a job is wider than all that the coalition has.
+Expected<void> check_rigid(std::string_view name, const Instance& instance) {
+  constexpr std::array k_of_coalitions{"ref", "rand", "coalitions_loo", "coalitions_pair", "coalitions_all"};
+  const bool of_coalitions = std::find(k_of_coalitions.begin(), k_of_coalitions.end(), name) != k_of_coalitions.end();
+  if (!of_coalitions || !instance.has_rigid_jobs()) return {};
+  return fail(Errc::invalid_argument,
+              "policy " + std::string(name) +
+                  ": rigid parallel jobs have no schedule in a coalition with fewer processors than one of them needs, "
+                  "so its value, and the Shapley value, are undefined; use shapley_rate or direct_contr (also as "
+                  "--reference), or take parallel jobs as copies (--parallel copies)");
+}
+
 Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
   SHAPLEY_TRY(fairness::find_utility_function(options.utility));
   if (is_psi_sp(options) || instance.organizations() <= fairness::k_ref_arbitrary_organizations) return {};
@@ -158,6 +170,7 @@ Expected<PolicyPtr> make_policy(std::string_view name, const Instance& instance,
                                  " organizations exceed its limit of " + std::to_string(entry->organizations_max) +
                                  "; " + std::string(entry->alternative));
   }
+  SHAPLEY_TRY(check_rigid(name, instance));
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
   if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
   if (name == "ref") {

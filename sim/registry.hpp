@@ -23,8 +23,9 @@ struct PolicyOptions {
 
 [[nodiscard]] std::vector<std::string> policy_names();
 
-// Errc::invalid_argument for an unknown name (lists the known ones) or permutations that do not fit the instance;
-// Errc::limit when the instance has more organizations than the policy can hold (names the alternative).
+// Errc::invalid_argument for an unknown name (lists the known ones), permutations that do not fit the instance, or
+// rigid jobs where the policy simulates coalitions (names the alternative); Errc::limit when the instance has more
+// organizations than the policy can hold (names the alternative).
 [[nodiscard]] Expected<std::unique_ptr<fairness::Policy>> make_policy(std::string_view name,
                                                                       const fairness::Instance& instance,
                                                                       const PolicyOptions& options);

@@ -24,10 +24,23 @@ std::string decimal(double value) {
   return text;
 }
 
+// "0-3 7": intervals of ascending numbers, as Batsim writes them.
+std::string intervals(const std::vector<std::uint32_t>& numbers) {
+  std::string text;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += (text.empty() ? "" : " ") + std::to_string(numbers[first]);
+    if (last > first) text += "-" + std::to_string(numbers[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
 }  // namespace
 
-std::vector<std::uint32_t> place_jobs(const fairness::Instance& instance,
-                                      const std::vector<fairness::Start>& schedule) {
+std::vector<std::vector<std::uint32_t>> place_jobs(const fairness::Instance& instance,
+                                                   const std::vector<fairness::Start>& schedule) {
   std::vector<std::size_t> order(schedule.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -36,19 +49,19 @@ std::vector<std::uint32_t> place_jobs(const fairness::Instance& instance,
   std::uint32_t never_used = 0;
   using Busy = std::pair<std::int64_t, std::uint32_t>;  // end, processor
   std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
-  std::vector<std::uint32_t> processor(schedule.size());
+  std::vector<std::vector<std::uint32_t>> processors(schedule.size());
   for (const std::size_t i : order) {
     const std::int64_t start = schedule[i].start.value;
     for (; !busy.empty() && busy.top().first <= start; busy.pop()) released.insert(busy.top().second);
-    if (released.empty()) {
-      processor[i] = never_used++;
-    } else {
-      processor[i] = *released.begin();
-      released.erase(released.begin());
+    const fairness::Job& job = instance.jobs[schedule[i].job];
+    for (std::uint32_t n = 0; n < job.processors; ++n) {
+      const std::uint32_t processor = released.empty() ? never_used++ : *released.begin();
+      released.erase(processor);
+      processors[i].push_back(processor);
+      busy.emplace(start + job.duration.value, processor);
     }
-    busy.emplace(start + instance.jobs[schedule[i].job].duration.value, processor[i]);
   }
-  return processor;
+  return processors;
 }
 
 Expected<void> write_organizations(const std::filesystem::path& file, const fairness::Instance& instance,
@@ -66,7 +79,7 @@ Expected<void> write_organizations(const std::filesystem::path& file, const fair
       const std::int64_t done = std::min(job.duration.value, (instance.end - start.start).value);
       ++started[job.organization];
       completed[job.organization] += done == job.duration.value ? 1U : 0U;
-      work[job.organization] += done;
+      work[job.organization] += done * job.processors;
     }
     for (std::size_t u = 0; u < instance.organizations(); ++u) {
       out << result.policy << ',' << u << ',' << instance.processors[u] << ',' << jobs[u] << ',' << started[u] << ','
@@ -84,17 +97,18 @@ Expected<void> write_batsim_jobs(const std::filesystem::path& file, const fairne
          "final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,"
          "allocated_resources,consumed_energy,metadata\n";
   const auto& schedule = result.simulation.schedule;
-  const auto processor = place_jobs(instance, schedule);
+  const auto processors = place_jobs(instance, schedule);
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     const fairness::Job& job = instance.jobs[schedule[i].job];
     const Instant finish_time = schedule[i].start + job.duration;
     if (finish_time > instance.end) continue;
     const std::int64_t turnaround = (finish_time - job.release).value;
     out << schedule[i].job << ',' << result.policy << ",organization" << job.organization << ',' << job.release.value
-        << ",1," << job.duration.value << ",1,COMPLETED_SUCCESSFULLY," << schedule[i].start.value << ','
-        << job.duration.value << ',' << finish_time.value << ',' << (schedule[i].start - job.release).value << ','
-        << turnaround << ',' << decimal(static_cast<double>(turnaround) / static_cast<double>(job.duration.value))
-        << ',' << processor[i] << ",0,\n";
+        << ',' << job.processors << ',' << job.duration.value << ",1,COMPLETED_SUCCESSFULLY," << schedule[i].start.value
+        << ',' << job.duration.value << ',' << finish_time.value << ',' << (schedule[i].start - job.release).value
+        << ',' << turnaround << ','
+        << decimal(static_cast<double>(turnaround) / static_cast<double>(job.duration.value)) << ','
+        << intervals(processors[i]) << ",0,\n";
   }
   return finish(out, file);
 }

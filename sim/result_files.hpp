@@ -20,10 +20,10 @@ struct PolicyResult {
   std::vector<std::int64_t> utilities;  // by organization; empty for psi_sp, which psi has
 };
 
-// A number for the processor of every start of `schedule`, in its order: the lowest that is free. Processors are alike
-// in the model, so this is one of many right answers. REQUIRES: the schedule fits the instance.
-[[nodiscard]] std::vector<std::uint32_t> place_jobs(const fairness::Instance& instance,
-                                                    const std::vector<fairness::Start>& schedule);
+// Numbers, ascending, for the processors of every start of `schedule`, in its order: the lowest that are free.
+// Processors are alike in the model, so this is one of many right answers. REQUIRES: the schedule fits the instance.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> place_jobs(const fairness::Instance& instance,
+                                                                 const std::vector<fairness::Start>& schedule);
 
 // policy,organization,processors,jobs,started,completed,work,psi,phi - phi as a fraction, empty where there is none.
 [[nodiscard]] Expected<void> write_organizations(const std::filesystem::path& file, const fairness::Instance& instance,

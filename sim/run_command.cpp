@@ -32,12 +32,16 @@ Expected<PolicyResult> run_policy(const fairness::Instance& instance, const std:
   return result;
 }
 
-Json schedule_json(const fairness::Instance& instance, const std::vector<fairness::Start>& schedule) {
+Json schedule_json(const fairness::Instance& instance, const std::vector<fairness::Start>& schedule, bool rigid) {
   Json entries = Json::array();
   for (const fairness::Start& start : schedule) {
     const fairness::Job& job = instance.jobs[start.job];
     Json entry = {start.job, job.organization, start.start.value, job.duration.value};
-    if (start.owner != fairness::k_any_owner) entry.push_back(start.owner);
+    if (rigid) {
+      entry.push_back(job.processors);
+    } else if (start.owner != fairness::k_any_owner) {
+      entry.push_back(start.owner);
+    }
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -57,7 +61,8 @@ Json to_json(const fairness::Instance& instance, const PolicyResult& result, con
     for (const auto& [coalition, value] : result.coalition_values)
       json["v_coalitions"][std::to_string(coalition)] = value;
   }
-  if (arguments.schedule) json["schedule"] = schedule_json(instance, result.simulation.schedule);
+  const bool rigid = arguments.window.parallel == workload::ParallelJobs::rigid;
+  if (arguments.schedule) json["schedule"] = schedule_json(instance, result.simulation.schedule, rigid);
   return json;
 }
 
@@ -86,7 +91,7 @@ struct RunInput {
 Expected<RunInput> load_input(const RunArguments& arguments) {
   RunInput input;
   if (!arguments.instance.empty()) {
-    SHAPLEY_TRY_ASSIGN(input.instance, read_instance(arguments.instance));
+    SHAPLEY_TRY_ASSIGN(input.instance, read_instance(arguments.instance, arguments.window.parallel));
     return input;
   }
   SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_workload(arguments.source));
@@ -149,19 +154,21 @@ Expected<void> draw_gantt(const std::filesystem::path& file, const fairness::Ins
                           const PolicyResult& result) {
   constexpr std::size_t k_boxes = 5000;
   const auto& schedule = result.simulation.schedule;
-  if (schedule.size() > k_boxes)
-    return fail(Errc::limit, "--plot-gantt: " + std::to_string(schedule.size()) +
-                                 " jobs are more than anybody can see" +
-                                 " in one picture; choose a shorter --length (at most 5000 jobs)");
-  const auto processor = place_jobs(instance, schedule);
+  const auto processors = place_jobs(instance, schedule);
   std::vector<GanttBox> boxes;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     const fairness::Job& job = instance.jobs[schedule[i].job];
-    boxes.push_back({.processor = processor[i],
-                     .begin = schedule[i].start.value,
-                     .end = std::min((schedule[i].start + job.duration).value, instance.end.value),
-                     .organization = job.organization});
+    for (const std::uint32_t processor : processors[i]) {
+      boxes.push_back({.processor = processor,
+                       .begin = schedule[i].start.value,
+                       .end = std::min((schedule[i].start + job.duration).value, instance.end.value),
+                       .organization = job.organization});
+    }
   }
+  if (boxes.size() > k_boxes)
+    return fail(Errc::limit, "--plot-gantt: " + std::to_string(boxes.size()) + " jobs are more than anybody can see" +
+                                 " in one picture; choose a shorter --length (at most 5000 jobs, a rigid one counting "
+                                 "once per processor)");
   return plot_gantt(file, "Schedule of " + result.policy, instance.organizations(), boxes);
 }
 

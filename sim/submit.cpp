@@ -60,7 +60,8 @@ std::vector<std::string> source_words(const WorkloadSource& source) {
 
 std::vector<std::string> settings_words(const ComparisonSettings& s) {
   const bool file = s.assignment.by != "random" && s.assignment.by != "group";
-  return {"--organizations", std::to_string(s.organizations),
+  return {"--parallel",      s.parallel == workload::ParallelJobs::rigid ? "rigid" : "copies",
+          "--organizations", std::to_string(s.organizations),
           "--processors",    std::to_string(s.processors),
           "--endowment",     std::string(name_of(s.endowment)),
           "--assign",        file ? absolute(s.assignment.by) : s.assignment.by,

@@ -30,13 +30,15 @@ struct Contention {
   std::size_t with_waiting = 0;
 };
 
-Expected<Contention> find_contention(const Trace& trace, std::int64_t processors, Duration length) {
+Expected<Contention> find_contention(const Trace& trace, std::int64_t processors, Duration length,
+                                     workload::ParallelJobs parallel) {
   Contention found;
   const workload::Assignment everybody{.organization = std::vector<std::uint32_t>(trace.users.size(), 0), .names = {}};
   const Instant last = trace.jobs.back().submit;
   for (Instant begin = trace.jobs.front().submit; begin <= last; begin = begin + length) {
-    SHAPLEY_TRY_ASSIGN(const auto window,
-                       workload::cut_window(trace, everybody, {static_cast<std::uint32_t>(processors)}, begin, length));
+    SHAPLEY_TRY_ASSIGN(
+        const auto window,
+        workload::cut_window(trace, everybody, {static_cast<std::uint32_t>(processors)}, begin, length, parallel));
     ++found.windows;
     if (window.instance.jobs.empty()) continue;
     ++found.with_jobs;
@@ -141,7 +143,8 @@ Expected<void> describe_trace(const TraceArguments& arguments, std::ostream& out
   const std::int64_t processors = arguments.processors == 0 ? trace.processors : arguments.processors;
   if (processors == 0)
     return fail(Errc::invalid_argument, "the trace does not say how many processors there were; give --processors");
-  SHAPLEY_TRY_ASSIGN(const Contention contention, find_contention(trace, processors, arguments.length));
+  SHAPLEY_TRY_ASSIGN(const Contention contention,
+                     find_contention(trace, processors, arguments.length, arguments.parallel));
   const Json summary = summarize_trace(trace, processors, arguments.length, contention);
   if (arguments.json) {
     out << summary.dump(1) << '\n';

@@ -4,13 +4,15 @@
 #include <iosfwd>
 
 #include "sim/workload_source.hpp"
+#include "workload/window.hpp"
 
 namespace shapley::sim {
 
 struct TraceArguments {
   WorkloadSource source;
-  std::int64_t processors = 0;  // 0: as the trace says
-  Duration length{50'000};      // of the windows looked at
+  std::int64_t processors = 0;                                       // 0: as the trace says
+  Duration length{50'000};                                           // of the windows looked at
+  workload::ParallelJobs parallel = workload::ParallelJobs::copies;  // in the look for contention
   bool json = false;
 };
 

@@ -1,11 +1,16 @@
 #include "fairness/instance.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace shapley::fairness {
 
 std::uint64_t Instance::total_processors() const {
   return std::accumulate(processors.begin(), processors.end(), std::uint64_t{0});
+}
+
+bool Instance::has_rigid_jobs() const {
+  return std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.processors > 1; });
 }
 
 Expected<void> validate(const Instance& instance) {
@@ -18,6 +23,13 @@ Expected<void> validate(const Instance& instance) {
     if (job.duration.value < 1)
       return fail(Errc::invalid_argument,
                   name + ": duration " + std::to_string(job.duration.value) + " is not positive");
+    if (job.processors < 1) return fail(Errc::invalid_argument, name + ": it needs a processor at least");
+    if (job.processors > 1 && job.processors > instance.total_processors()) {
+      return fail(Errc::invalid_argument, name + ": needs " + std::to_string(job.processors) + " of " +
+                                              std::to_string(instance.total_processors()) +
+                                              " processors at once and can never start; give it more processors, or "
+                                              "take parallel jobs as copies");
+    }
     if (job.organization >= instance.organizations()) {
       return fail(Errc::invalid_argument, name + ": organization " + std::to_string(job.organization) +
                                               " does not exist; there are " + std::to_string(instance.organizations()));

@@ -25,7 +25,8 @@ class Simulation {
         head_(instance.organizations(), 0),
         free_(instance.total_processors()),
         starts_(instance.jobs.size(), Start{0, Instant{k_not_started}, k_any_owner}),
-        order_(instance.jobs.size()) {
+        order_(instance.jobs.size()),
+        rigid_(instance.has_rigid_jobs()) {
     std::iota(order_.begin(), order_.end(), 0U);
     const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
       return instance.jobs[a].release < instance.jobs[b].release;
@@ -71,31 +72,47 @@ class Simulation {
       const Job& job = instance_.jobs[index];
       queue_[job.organization].push_back(index);
       waiting_members_ |= Coalition{1} << job.organization;
-      ++waiting_;
-      policy_.released(t, job);
-      ++result_.events;
+      waiting_ += job.processors;
+      for (std::uint32_t i = 0; i < job.processors; ++i) policy_.released(t, job);
+      result_.events += job.processors;
     }
   }
 
   void start(std::int64_t t, std::size_t u) {
     const std::uint32_t index = queue_[u][head_[u]++];
     if (head_[u] == queue_[u].size()) waiting_members_ &= ~(Coalition{1} << u);
-    const std::int32_t owner = policy_.started(t, u);
-    own_[u].change(t, 1);
-    running_.add(t + instance_.jobs[index].duration.value,
-                 static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + static_cast<std::uint32_t>(u));
-    starts_[index] = {index, Instant{t}, owner};
+    const Job& job = instance_.jobs[index];
+    std::int32_t owner = k_any_owner;
+    for (std::uint32_t i = 0; i < job.processors; ++i) {
+      owner = policy_.started(t, u);
+      running_.add(t + job.duration.value,
+                   static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + static_cast<std::uint32_t>(u));
+    }
+    own_[u].change(t, job.processors);
+    starts_[index] = {index, Instant{t}, job.processors == 1 ? owner : k_any_owner};
     ++started_;
-    --free_;
-    --waiting_;
+    free_ -= job.processors;
+    waiting_ -= job.processors;
   }
 
   void schedule(std::int64_t t) {
     while (free_ > 0 && waiting_ > 0) {
-      const bool single = (waiting_members_ & (waiting_members_ - 1)) == 0;
-      const auto first = static_cast<std::size_t>(std::countr_zero(waiting_members_));
-      start(t, single ? first : policy_.choose(t, waiting_members_, free_ < waiting_));
+      const Coalition fitting = rigid_ ? fitting_members() : waiting_members_;
+      if (fitting == 0) return;
+      const bool single = (fitting & (fitting - 1)) == 0;
+      const auto first = static_cast<std::size_t>(std::countr_zero(fitting));
+      start(t, single ? first : policy_.choose(t, fitting, free_ < waiting_));
     }
+  }
+
+  // The waiting organizations whose first job fits.
+  [[nodiscard]] Coalition fitting_members() const {
+    Coalition fitting = 0;
+    for (Coalition rest = waiting_members_; rest != 0; rest &= rest - 1) {
+      const auto u = static_cast<std::size_t>(std::countr_zero(rest));
+      if (instance_.jobs[queue_[u][head_[u]]].processors <= free_) fitting |= rest & (~rest + 1);
+    }
+    return fitting;
   }
 
   SimulationResult report(std::int64_t end) {
@@ -122,6 +139,7 @@ class Simulation {
   std::vector<Start> starts_;  // by job
   std::size_t started_ = 0;
   std::vector<std::uint32_t> order_;
+  bool rigid_;
   std::size_t next_release_ = 0;
   CompletionCalendar running_;  // (owner - k_any_owner) * k_organizations + organization
   SimulationResult result_;

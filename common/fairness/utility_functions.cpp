@@ -65,7 +65,8 @@ std::vector<std::int64_t> utilities_of(const UtilityFunction& utility, const Ins
   std::vector<std::int64_t> utilities(instance.organizations());
   for (const Start& start : schedule) {
     const Job& job = instance.jobs[start.job];
-    utilities[job.organization] += utility.of_job({job.release, start.start, job.duration}, instance.end);
+    utilities[job.organization] +=
+        job.processors * utility.of_job({job.release, start.start, job.duration}, instance.end);
   }
   return utilities;
 }

@@ -45,7 +45,8 @@ struct UtilityFunction {
 // Errc::invalid_argument lists the known names.
 [[nodiscard]] Expected<const UtilityFunction*> find_utility_function(std::string_view name);
 
-// Of every organization, at instance.end. The schedule's starts lie before it.
+// Of every organization, at instance.end. The schedule's starts lie before it. A rigid job of q processors counts q
+// times, as the sequential jobs it stands for.
 [[nodiscard]] std::vector<std::int64_t> utilities_of(const UtilityFunction& utility, const Instance& instance,
                                                      std::span<const Start> schedule);
 

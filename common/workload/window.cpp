@@ -9,7 +9,7 @@ constexpr std::uint64_t k_max_copies = 100'000'000;
 }
 
 Expected<Window> cut_window(const Trace& trace, const Assignment& assignment, std::vector<std::uint32_t> processors,
-                            Instant begin, Duration length) {
+                            Instant begin, Duration length, ParallelJobs parallel) {
   Window window;
   window.instance.processors = std::move(processors);
   window.instance.end = {length.value};
@@ -22,11 +22,14 @@ Expected<Window> cut_window(const Trace& trace, const Assignment& assignment, st
       return fail(Errc::limit, "a window of " + std::to_string(length.value) + " s holds more than " +
                                    std::to_string(k_max_copies) + " copies of jobs; choose a shorter one");
     }
-    const fairness::Job copy{
-        .release = {(job->submit - begin).value}, .duration = job->run, .organization = assignment.of(*job)};
-    window.instance.jobs.insert(window.instance.jobs.end(), static_cast<std::size_t>(job->processors), copy);
-    window.trace_job.insert(window.trace_job.end(), static_cast<std::size_t>(job->processors),
-                            static_cast<std::uint32_t>(job - trace.jobs.begin()));
+    const bool rigid = parallel == ParallelJobs::rigid;
+    const fairness::Job one{.release = {(job->submit - begin).value},
+                            .duration = job->run,
+                            .organization = assignment.of(*job),
+                            .processors = rigid ? static_cast<std::uint32_t>(job->processors) : 1};
+    const std::size_t count = rigid ? 1 : static_cast<std::size_t>(job->processors);
+    window.instance.jobs.insert(window.instance.jobs.end(), count, one);
+    window.trace_job.insert(window.trace_job.end(), count, static_cast<std::uint32_t>(job - trace.jobs.begin()));
   }
   SHAPLEY_TRY(fairness::validate(window.instance));
   return window;

@@ -12,15 +12,20 @@
 
 namespace shapley::workload {
 
+// What becomes of a job of q processors: q sequential jobs of its duration, side by side in the input, as in the
+// papers' experiments; or one rigid job that takes all q at once.
+enum class ParallelJobs { copies, rigid };
+
 struct Window {
-  // Parallel jobs are copies: q processors become q sequential jobs of the same duration, side by side in the input.
   fairness::Instance instance;
   std::vector<std::uint32_t> trace_job;  // of each instance job: index into Trace::jobs
 };
 
-// Errc::limit when the copies would exceed 100 million jobs.
+// Errc::limit when the copies would exceed 100 million jobs, or rigid ones as many processors in sum.
+// Errc::invalid_argument when a rigid job is wider than all processors.
 [[nodiscard]] Expected<Window> cut_window(const Trace& trace, const Assignment& assignment,
-                                          std::vector<std::uint32_t> processors, Instant begin, Duration length);
+                                          std::vector<std::uint32_t> processors, Instant begin, Duration length,
+                                          ParallelJobs parallel = ParallelJobs::copies);
 
 // The last instant at which a window may begin and still lie inside the submissions; the first submission when the
 // trace is shorter than `length`. REQUIRES: the trace has a job.

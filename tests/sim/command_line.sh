@@ -38,6 +38,35 @@ ends 0 '' "$sim" run "${window[@]}" --window 3 --policy shapley_rate,fcfs --csv 
 ends 0 '' "$sim" run "${window[@]}" --policy fcfs --batsim-jobs "$dir/jobs.csv"
 head -1 "$dir/jobs.csv" | grep -q '^job_id,.*,metadata$'
 
+# Rigid parallel jobs: all processors at once. By default a job of q processors is q jobs.
+printf '{"machines": [2, 1], "jobs": [[0, 5, 0, 2], [0, 4, 1, 2], [0, 1, 1]], "t_end": 20}' >"$dir/wide.json"
+printf '{"machines": [2, 1], "jobs": [[0, 5, 0], [0, 5, 0], [0, 4, 1], [0, 4, 1], [0, 1, 1]], "t_end": 20}' >"$dir/copies.json"
+ends 0 '' "$sim" run --instance "$dir/wide.json" --policy ref,fcfs --json --schedule
+cp "$dir/out" "$dir/first"
+ends 0 '' "$sim" run --instance "$dir/copies.json" --policy ref,fcfs --json --schedule
+cmp "$dir/out" "$dir/first"
+ends 0 '' "$sim" run --instance "$dir/wide.json" --policy fcfs --parallel rigid --json --schedule
+jq -e '.results[0].schedule == [[0, 0, 0, 5, 2], [1, 1, 5, 4, 2], [2, 1, 5, 1, 1]]' "$dir/out" >/dev/null ||
+  die "another schedule of rigid jobs: $(cat "$dir/out")"
+ends 1 'ref: rigid parallel jobs.*use shapley_rate or direct_contr' "$sim" run --instance "$dir/wide.json" --policy ref --parallel rigid
+# Jobs of one processor are the same either way, to the byte.
+ends 0 '' "$sim" run "${window[@]}" --policy ref,rand,direct_contr,shapley_rate,karma --json
+cp "$dir/out" "$dir/first"
+ends 0 '' "$sim" run "${window[@]}" --policy ref,rand,direct_contr,shapley_rate,karma --json --parallel rigid
+cmp "$dir/out" "$dir/first"
+{
+  echo '; MaxProcs: 8'
+  for ((j = 1; j <= 60; ++j)); do
+    echo "$j $((j * 20)) -1 $((30 + j * 7 % 100)) $((1 + j % 6)) -1 -1 -1 -1 -1 1 $((j % 9 + 1)) 1 -1 -1 -1 -1 -1"
+  done
+} >"$dir/wide.swf"
+wide=(--trace "$dir/wide.swf" --organizations 3 --length 600 --windows 3 --parallel rigid)
+ends 0 '' "$sim" compare "${wide[@]}" --reference shapley_rate --policies fcfs,direct_contr,fair_share
+grep -q 'rigid parallel jobs' "$dir/out" || die "the table does not say that jobs are rigid"
+ends 0 '' "$sim" trace --trace "$dir/wide.swf" --length 600 --parallel rigid
+ends 1 'ref: rigid parallel jobs.*--reference' "$sim" compare "${wide[@]}" --policies fcfs
+ends 1 'needs 6 processors at once, there are 5; give more --processors' "$sim" compare "${wide[@]}" --processors 5 --policies fcfs
+
 # The presets, shrunk; without a trace they run on generated jobs and say so.
 traces=${SHAPLEY_TRACES:-}
 unset SHAPLEY_TRACES
@@ -66,20 +95,42 @@ ends 1 'cannot be written' "$sim" run "${window[@]}" --policy fcfs --csv "$dir/n
 ends 2 '' "$sim" compare --endowment unfair
 ends 2 '' "$sim"
 
-# Ctrl-C, once the program has asked for it, keeps the windows that are finished.
-"$sim" compare "${window[@]}" --windows 1000000 --json >"$dir/out" 2>"$dir/err" &
-pid=$!
-# Until the shell's child has become the program, it catches the signal as shells do.
-catches_interrupt() { [[ /proc/$pid/exe -ef $sim ]] && (( 0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2 )); }
-for ((i = 0; i < 600; ++i)); do catches_interrupt && break; sleep 0.05; done
-kill -INT "$pid"
-found=0
-wait "$pid" || found=$?
-[[ $found == 3 ]] || die "exit $found after Ctrl-C ($(cat "$dir/err"))"
+# interrupted COMMAND...: Ctrl-C once the program has asked for it; it must end with exit code 3.
+interrupted() {
+  "$@" >"$dir/out" 2>"$dir/err" &
+  local pid=$! found=0
+  # Until the shell's child has become the program, it catches the signal as shells do.
+  for ((i = 0; i < 600; ++i)); do
+    [[ /proc/$pid/exe -ef $sim ]] && ((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2)) && break
+    sleep 0.05
+  done
+  kill -INT "$pid"
+  wait "$pid" || found=$?
+  [[ $found == 3 ]] || die "exit $found after Ctrl-C: $* ($(cat "$dir/err"))"
+}
+
+# Ctrl-C keeps the windows that are finished.
+interrupted "$sim" compare "${window[@]}" --windows 1000000 --json
 done_windows=$(sed -nE 's/.*interrupted: ([0-9]+) of 1000000 windows are finished/\1/p' "$dir/err")
 [[ -n $done_windows ]] || die "Ctrl-C is not said: $(cat "$dir/err")"
 [[ $done_windows == 0 ]] || jq -e --argjson n "$done_windows" '(.windows | length) == $n' "$dir/out" >/dev/null ||
   die "not all finished windows are kept"
+# What was not finished is in no mean.
+interrupted "$sim" experiment mosp --instances 100000
+sed -nE 's/.*interrupted: ([0-9]+) of [0-9]+ instances are finished/\1/p' "$dir/err" >"$dir/grids"
+[[ -s $dir/grids ]] || die "Ctrl-C is not said: $(cat "$dir/err")"
+grids=$(sed -nE 's/.* a cell, ([0-9]+) homogeneous and ([0-9]+) heterogeneous.*/\1 + \2/p' "$dir/out")
+((grids <= $(<"$dir/grids"))) || die "$grids grids are counted, $(<"$dir/grids") are finished"
+interrupted "$sim" experiment workflow --instances 100000
+grep -qE 'interrupted: [0-9]+ of 2400000 repetitions are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
+
+# On a terminal a bar says how much is done and how much time is left, and is gone at the end; a pipe sees none (ends).
+script -qefc "'$sim' compare --trace excerpt --processors 12 --organizations 4 --length 8000 --windows 30 --policies fcfs" \
+  /dev/null </dev/null >"$dir/terminal"
+tr '\r' '\n' <"$dir/terminal" >"$dir/lines"
+grep -qE '^windows \[#+\.+\] [0-9]+/30  [0-9]+ s left' "$dir/lines" || die "no bar on a terminal: $(cat "$dir/lines")"
+grep -q '^windows \[##############################\] 30/30' "$dir/lines" || die "the bar does not end: $(cat "$dir/lines")"
+grep -qE $'^\033\\[K30 windows of 8000 s' "$dir/lines" || die "the bar is not wiped away: $(cat "$dir/lines")"
 
 # A missing gnuplot is said in a sentence; the numbers are printed all the same.
 ends 1 'gnuplot.*install' env PATH=/nonexistent "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"

@@ -37,12 +37,13 @@ TEST(PlaceJobs, NoTwoJobsShareAProcessor) {
   const auto drawn = draw_window(trace, settings, 3).value();
   const fairness::Instance& instance = drawn.window.instance;
   const auto schedule = run(instance, "fcfs").simulation.schedule;
-  const auto processor = place_jobs(instance, schedule);
+  const auto processors = place_jobs(instance, schedule);
   std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> busy;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
-    EXPECT_LT(processor[i], 12U);
+    ASSERT_EQ(processors[i].size(), 1U);
+    EXPECT_LT(processors[i].front(), 12U);
     const std::int64_t start = schedule[i].start.value;
-    busy[processor[i]].emplace_back(start, start + instance.jobs[schedule[i].job].duration.value);
+    busy[processors[i].front()].emplace_back(start, start + instance.jobs[schedule[i].job].duration.value);
   }
   for (auto& [number, spans] : busy) {
     std::sort(spans.begin(), spans.end());
@@ -83,6 +84,23 @@ TEST_F(ResultFiles, BatsimJobs) {
             "0,fcfs,organization0,0,1,3,1,COMPLETED_SUCCESSFULLY,0,3,3,0,3,1.000000,0,0,\n"
             "1,fcfs,organization1,0,1,5,1,COMPLETED_SUCCESSFULLY,0,5,5,0,5,1.000000,1,0,\n"
             "2,fcfs,organization0,1,1,2,1,COMPLETED_SUCCESSFULLY,3,2,5,2,4,2.000000,0,0,\n");
+}
+
+TEST_F(ResultFiles, ARigidJobHasAllItsProcessors) {
+  // Jobs 1 and 2 wait for the end of job 0 and share the machine.
+  const fairness::Instance instance{
+      .processors = {3}, .jobs = {{{0}, {2}, 0, 3}, {{1}, {2}, 0, 1}, {{1}, {3}, 0, 2}}, .end = {9}};
+  const PolicyResult result = run(instance, "fcfs");
+  EXPECT_EQ(place_jobs(instance, result.simulation.schedule),
+            (std::vector<std::vector<std::uint32_t>>{{0, 1, 2}, {0}, {1, 2}}));
+  ASSERT_TRUE(write_organizations(folder_ / "out", instance, {result}));
+  EXPECT_EQ(written(),
+            "policy,organization,processors,jobs,started,completed,work,psi,phi\n"
+            "fcfs,0,3,3,3,3,14,100,\n");  // 3 (9 + 8) + (7 + 6) + 2 (7 + 6 + 5)
+  ASSERT_TRUE(write_batsim_jobs(folder_ / "out", instance, result));
+  EXPECT_NE(written().find("0,fcfs,organization0,0,3,2,1,COMPLETED_SUCCESSFULLY,0,2,2,0,2,1.000000,0-2,0,\n"),
+            std::string::npos)
+      << written();
 }
 
 TEST_F(ResultFiles, SaysWhatCannotBeWritten) {

@@ -35,6 +35,19 @@ TEST(CutWindow, TakesTheJobsOfTheStretchAsCopies) {
   EXPECT_EQ(window->trace_job, (std::vector<std::uint32_t>{1, 1, 1, 2}));
 }
 
+TEST(CutWindow, LeavesRigidJobsWhole) {
+  const Assignment assignment{.organization = {1, 0}, .names = {}};
+  const auto window = cut_window(small_trace(), assignment, {2, 2}, {10}, {10}, ParallelJobs::rigid);
+  ASSERT_TRUE(window) << window.error().what;
+  ASSERT_EQ(window->instance.jobs.size(), 2U);
+  EXPECT_EQ(window->instance.jobs[0].processors, 3U);
+  EXPECT_EQ(window->instance.jobs[1].processors, 1U);
+  EXPECT_EQ(window->trace_job, (std::vector<std::uint32_t>{1, 2}));
+  const auto narrow = cut_window(small_trace(), assignment, {1, 1}, {10}, {10}, ParallelJobs::rigid);
+  ASSERT_FALSE(narrow);
+  EXPECT_NE(narrow.error().what.find("take parallel jobs as copies"), std::string::npos) << narrow.error().what;
+}
+
 TEST(CutWindow, RefusesAnInstanceThatTheEngineCannotHold) {
   const Assignment assignment{.organization = {0, 0}, .names = {}};
   const auto window = cut_window(small_trace(), assignment, {10'000'000}, {0}, {std::int64_t{1} << 30U});

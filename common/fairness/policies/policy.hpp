@@ -3,6 +3,7 @@
 // A policy learns what happened and is asked which waiting organization a free processor should serve. It never starts
 // a job and never reads a queue. All calls come with time in order; at one instant completions come first, then
 // releases, then the choice and the starts. Every tie goes to the lowest organization index. Single-threaded.
+// A rigid job of q processors is q calls of one instant, at its release, its start and its end (simulate.hpp).
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,9 @@ class Policy {
   virtual std::int32_t started(std::int64_t t, std::size_t organization) = 0;
   // A job of `organization` that started on a processor of `owner` (as returned by started) ended.
   virtual void completed(std::int64_t t, std::size_t organization, std::int32_t owner) = 0;
-  // Which of the `waiting` organizations (two or more) is served next. Not `scarce`: every waiting job starts at this
-  // instant anyway, so only policies whose state depends on the order of starts need to think.
+  // Which of the `waiting` organizations (two or more; those whose first job fits) is served next. Not `scarce`: every
+  // waiting job starts at this instant anyway, so only policies whose state depends on the order of starts need to
+  // think.
   [[nodiscard]] virtual std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) = 0;
 
   // phi at t of every organization, where the policy has one.
