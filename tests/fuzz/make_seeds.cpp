@@ -64,6 +64,8 @@ std::vector<protocol::Observations> a_day() {
   auto array = job(2, JobState::pending, "PENDING");
   array.array_job_id = 2;
   array.pending_tasks = 7;
+  array.depends_on = {1};
+  array.time_limit_s = 3600;
   auto requeued = job(1, JobState::pending, "PENDING");
   requeued.restart_count = 1;
   auto last = observations(6, 1'700'000'200, {requeued});
@@ -92,6 +94,7 @@ void write_protocol() {
   write("protocol", "day", '\xff' + stream({day[1], day[2], day[3], day[4]}));
   write("protocol", "daemon",
         '\x01' + stream({protocol::Welcome{}, protocol::Rules{{{"physics", protocol::RuleKind::account, "phys", 0}}},
+                         protocol::Levels{2, 1'700'000'000, {{1, 3}, {300, 15}}},
                          protocol::Ranks{3, 1'700'000'000, {"physics", "guests"}}, protocol::Ack{2},
                          protocol::Refused{"too many connections"}}));
   write("protocol", "reader",

@@ -61,6 +61,15 @@ TEST(SiteFactor, LevelsGiveWayToRanks) {
   EXPECT_EQ(shapley_steps_weighted(0, 3, true).level, 0U);
 }
 
+TEST(SiteFactor, AllLevelsTogetherEndBelowTheNextRankAndBelowSlurmsLimit) {
+  EXPECT_EQ(shapley_steps_weighted(300, 3, true).level, 9U) << "150 apart: 15 levels of 10 would draw level";
+  EXPECT_EQ(shapley_steps_weighted(302, 3, true).level, 10U);
+  constexpr std::uint32_t k_largest = (1U << 31U) - 1;
+  EXPECT_EQ(shapley_steps_weighted(k_largest, 2, true).level, 0U);
+  EXPECT_EQ(shapley_steps_weighted(k_largest - 150, 2, true).level, 10U);
+  EXPECT_EQ(shapley_steps_weighted(UINT32_MAX, 2, true).level, 0U);
+}
+
 TEST(SiteFactor, WithoutLevelsNothingIsDifferent) {
   EXPECT_EQ(shapley_steps_weighted(5000, 3, false).level, 0U);
   EXPECT_TRUE(shapley_steps_weighted(5000, 3, false).levels_fit);
