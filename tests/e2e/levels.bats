@@ -39,7 +39,7 @@ levels_act() {
 @test "priority/shapley: levels order within the organization, follow a change and go" { levels_act; }
 
 @test "site_factor/shapley: levels order within the organization, follow a change and go" {
-  CLUSTER_PRIORITY=site_factor/shapley  # shellcheck disable=SC2034
+  export CLUSTER_PRIORITY=site_factor/shapley
   levels_act
 }
 

@@ -1,98 +1,11 @@
-/* Slurm's records, made by hand as slurmctld leaves them (22.05's job_mgr.c), and what the plugin reads in them. */
+/* What the plugin reads in Slurm's records: states, times, nodes, organization, fingerprints. */
 #include "plugin/records.h"
 
-#include <stdlib.h>
-
 #include "tests/plugin/check.h"
+#include "tests/plugin/made_record.h"
 
 /* slurmctld's own, weak in the plugin. */
 int slurmctld_tres_cnt = 3;
-
-enum { k_now = 1000000 };
-
-static shapley_records_t records;
-
-/* A batch job that waits since 100 s, eligible at once. Tests change what they are about. */
-typedef struct {
-  job_record_t record;
-  struct job_details details;
-  job_array_struct_t array;
-  job_resources_t resources;
-  uint64_t requested[3], allocated[3];
-  uint16_t cpus[4];
-  part_record_t partition;
-} made_t;
-
-static void make(made_t* made) {
-  memset(made, 0, sizeof(*made));
-  made->details.submit_time = k_now - 100;
-  made->details.begin_time = k_now - 100;
-  made->requested[0] = 8;
-  made->requested[1] = 2000;
-  made->allocated[0] = 8;
-  made->partition.name = "main";
-  made->record.job_id = 7;
-  made->record.array_task_id = NO_VAL;
-  made->record.details = &made->details;
-  made->record.account = "bob";
-  made->record.partition = "main";
-  made->record.name = "job";
-  made->record.part_ptr = &made->partition;
-  made->record.priority = 1;
-  made->record.tres_req_cnt = made->requested;
-  made->record.job_state = JOB_PENDING;
-  made->record.user_id = 1000;
-  made->record.group_id = 100;
-}
-
-/* Gives it processors on n2 and n4, whose table indices are 1 and 3. */
-static void run_on_two_nodes(made_t* made) {
-  made->record.job_state = JOB_RUNNING;
-  made->record.start_time = k_now - 50;
-  made->record.end_time = k_now + 500; /* expected */
-  made->record.tres_alloc_cnt = made->allocated;
-  made->record.job_resrcs = &made->resources;
-  made->record.nodes = "n[2,4]";
-  made->resources.nodes = "n[2,4]";
-  made->resources.nhosts = 2;
-  made->resources.ncpus = 8;
-  made->resources.cpus = made->cpus;
-  made->cpus[0] = 5;
-  made->cpus[1] = 3;
-  static bitstr_t* bitmap;
-  if (!bitmap) bitmap = bit_alloc(node_record_count);
-  bit_clear_all(bitmap);
-  made->resources.node_bitmap = bitmap;
-  bit_set(made->resources.node_bitmap, 1);
-  bit_set(made->resources.node_bitmap, 3);
-}
-
-static void make_node_table(void) {
-  static node_record_t nodes[4];
-  static node_record_t* table[4];
-  static char* tres_names[] = {"cpu", "mem", "gres/gpu"};
-  static char* names[] = {"n1", "n2", "n3", "n4"};
-  for (uint32_t i = 0; i < 4; i++) {
-    nodes[i] = (node_record_t){.name = names[i], .index = i, .cpus = 16, .node_state = NODE_STATE_IDLE};
-    table[i] = &nodes[i];
-  }
-  node_record_table_ptr = table;
-  node_record_count = 4;
-  assoc_mgr_tres_name_array = tres_names;
-  rehash_node(); /* names are looked up in it */
-}
-
-static shapley_job_t read_job(const made_t* made) {
-  shapley_job_t job;
-  shapley_job_summary(&records, &made->record, k_now, &job);
-  shapley_job_lists(&records, &made->record, &job);
-  return job;
-}
-
-static uint64_t fingerprint(const made_t* made) {
-  shapley_job_t job;
-  return shapley_job_summary(&records, &made->record, k_now, &job);
-}
 
 /* ---- states and times --------------------------------------------------------------------------- */
 
@@ -312,145 +225,6 @@ static void test_nodes_that_slurm_cannot_use(void) {
   CHECK_EQ(node.cpus, 14);
 }
 
-/* ---- why it waits ------------------------------------------------------------------------------- */
-
-static void test_wait_reasons(void) {
-  const struct {
-    uint32_t reason;
-    enum shapley_wait_reason wait;
-  } reasons[] = {
-      {WAIT_NO_REASON, SHAPLEY_WAIT_STARTABLE},
-      {WAIT_PRIORITY, SHAPLEY_WAIT_STARTABLE},
-      {WAIT_RESOURCES, SHAPLEY_WAIT_STARTABLE},
-      {WAIT_TIME, SHAPLEY_WAIT_STARTABLE}, /* its begin time is past */
-      {WAIT_DEPENDENCY, SHAPLEY_WAIT_DEPENDENCY},
-      {WAIT_DEP_INVALID, SHAPLEY_WAIT_DEPENDENCY},
-      {WAIT_ARRAY_TASK_LIMIT, SHAPLEY_WAIT_ARRAY_LIMIT},
-      {WAIT_ASSOC_JOB_LIMIT, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_ASSOC_GRP_CPU, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_ASSOC_MAX_GRES_PER_JOB, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_QOS_MAX_CPU_PER_USER, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_QOS_MIN_BILLING, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_QOS_MAX_CPU_PER_ACCT, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_QOS, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_ACCOUNT, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_ACCOUNT_POLICY, SHAPLEY_WAIT_ACCOUNT_LIMIT},
-      {WAIT_PART_DOWN, SHAPLEY_WAIT_OTHER},
-      {WAIT_PART_INACTIVE, SHAPLEY_WAIT_OTHER},
-      {WAIT_RESERVATION, SHAPLEY_WAIT_OTHER},
-      {WAIT_NODE_NOT_AVAIL, SHAPLEY_WAIT_OTHER},
-      {WAIT_LICENSES, SHAPLEY_WAIT_OTHER},
-      {FAIL_ACCOUNT, SHAPLEY_WAIT_OTHER},
-  };
-  made_t made;
-  make(&made);
-  for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-    made.record.state_reason = reasons[i].reason;
-    shapley_job_t job = read_job(&made);
-    if (job.wait != reasons[i].wait) fprintf(stderr, "reason %s:\n", shapley_reason_name(reasons[i].reason));
-    CHECK_EQ(job.wait, reasons[i].wait);
-  }
-  made.record.state_reason = WAIT_RESOURCES;
-  made.details.begin_time = k_now + 1;
-  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_BEGIN_TIME);
-  made.record.priority = 0; /* held goes before all of them */
-  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
-  make(&made);
-  made.record.job_state = JOB_PENDING | JOB_REVOKED; /* elsewhere in a federation */
-  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_OTHER);
-}
-
-static void test_array_rest(void) {
-  made_t made;
-  make(&made);
-  made.record.array_job_id = made.record.job_id;
-  made.record.array_recs = &made.array;
-  made.array.task_cnt = 10;
-  CHECK_EQ(read_job(&made).pending_tasks, 10);
-  made.array.max_run_tasks = 4;
-  CHECK_EQ(read_job(&made).pending_tasks, 4);
-  made.array.tot_run_tasks = 3;
-  shapley_job_t job = read_job(&made);
-  CHECK_EQ(job.pending_tasks, 1);
-  CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
-  CHECK_EQ(job.array_task_id, -1);
-  made.array.tot_run_tasks = 4;
-  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_ARRAY_LIMIT);
-  made.array.tot_run_tasks = 2; /* room again; the reason is older than that */
-  made.record.state_reason = WAIT_ARRAY_TASK_LIMIT;
-  job = read_job(&made);
-  CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
-  CHECK_EQ(job.pending_tasks, 2);
-  made.record.array_task_id = 9; /* the last task keeps the counters and is a job like others */
-  job = read_job(&made);
-  CHECK_EQ(job.array_task_id, 9);
-  CHECK_EQ(job.pending_tasks, 1);
-}
-
-/* ---- what it depends on, and how long it may run ------------------------------------------------- */
-
-static void depend_on(made_t* made, depend_spec_t* specs, const uint32_t* ids, size_t count) {
-  made->details.depend_list = list_create(NULL);
-  for (size_t i = 0; i < count; i++) {
-    specs[i] =
-        (depend_spec_t){.job_id = ids[i], .depend_type = ids[i] ? SLURM_DEPEND_AFTER_OK : SLURM_DEPEND_SINGLETON};
-    list_append(made->details.depend_list, &specs[i]);
-  }
-}
-
-static void test_dependencies(void) {
-  made_t made;
-  depend_spec_t specs[5];
-  make(&made);
-  CHECK_EQ(read_job(&made).depends_on_count, 0);
-  uint64_t free = fingerprint(&made);
-  depend_on(&made, specs, (const uint32_t[]){9, 0, 4, 9, 300}, 5); /* 0: a singleton names no job */
-  shapley_job_t job = read_job(&made);
-  CHECK_EQ(job.depends_on_count, 3);
-  CHECK_EQ(job.depends_on[0], 4);
-  CHECK_EQ(job.depends_on[1], 9);
-  CHECK_EQ(job.depends_on[2], 300);
-  uint64_t dependent = fingerprint(&made);
-  CHECK(dependent != free);
-  specs[4].job_id = 301;
-  CHECK(fingerprint(&made) != dependent);
-  list_flush(made.details.depend_list); /* as Slurm does when all is fulfilled */
-  CHECK_EQ(read_job(&made).depends_on_count, 0);
-  CHECK(fingerprint(&made) == free);
-  list_destroy(made.details.depend_list);
-}
-
-static void test_a_list_of_thousands_is_cut(void) {
-  static depend_spec_t specs[3000];
-  static uint32_t ids[3000];
-  made_t made;
-  make(&made);
-  for (uint32_t i = 0; i < 3000; i++) ids[i] = 5000 - i;
-  depend_on(&made, specs, ids, 3000);
-  shapley_job_t job = read_job(&made);
-  CHECK_EQ(job.depends_on_count, k_shapley_depends_on_max);
-  CHECK_EQ(job.depends_on[k_shapley_depends_on_max - 1], 5000); /* the first entries of Slurm's list, sorted */
-  CHECK_EQ(job.depends_on[0], 5000 - (k_shapley_depends_on_max - 1));
-  list_destroy(made.details.depend_list);
-}
-
-static void test_time_limit(void) {
-  made_t made;
-  make(&made);
-  uint64_t unlimited = fingerprint(&made);
-  made.record.time_limit = 90;
-  CHECK_EQ(read_job(&made).time_limit_s, 5400);
-  CHECK(fingerprint(&made) != unlimited);
-  const uint32_t none[] = {0, NO_VAL, INFINITE, UINT32_MAX / 60 + 1};
-  for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-    made.record.time_limit = none[i];
-    CHECK_EQ(read_job(&made).time_limit_s, 0);
-    CHECK(fingerprint(&made) == unlimited);
-  }
-  made.record.time_limit = UINT32_MAX / 60;
-  CHECK_EQ(read_job(&made).time_limit_s, UINT32_MAX / 60 * 60);
-}
-
 /* ---- organization ------------------------------------------------------------------------------- */
 
 static void test_account_tree(void) {
@@ -556,11 +330,6 @@ int main(void) {
   test_a_node_given_back_is_left_out();
   test_deleted_dynamic_nodes_leave_holes();
   test_nodes_that_slurm_cannot_use();
-  test_wait_reasons();
-  test_array_rest();
-  test_dependencies();
-  test_a_list_of_thousands_is_cut();
-  test_time_limit();
   test_account_tree();
   test_partition();
   test_fingerprints();

@@ -1,0 +1,93 @@
+/* Job records made by hand as slurmctld leaves them (22.05's job_mgr.c), for the tests of plugin/records.c. */
+#ifndef SHAPLEY_MADE_RECORD_H
+#define SHAPLEY_MADE_RECORD_H
+
+#include "plugin/records.h"
+
+enum { k_now = 1000000 };
+
+static shapley_records_t records;
+
+/* A batch job that waits since 100 s, eligible at once. Tests change what they are about. */
+typedef struct {
+  job_record_t record;
+  struct job_details details;
+  job_array_struct_t array;
+  job_resources_t resources;
+  uint64_t requested[3], allocated[3];
+  uint16_t cpus[4];
+  part_record_t partition;
+} made_t;
+
+static inline void make(made_t* made) {
+  memset(made, 0, sizeof(*made));
+  made->details.submit_time = k_now - 100;
+  made->details.begin_time = k_now - 100;
+  made->requested[0] = 8;
+  made->requested[1] = 2000;
+  made->allocated[0] = 8;
+  made->partition.name = "main";
+  made->record.job_id = 7;
+  made->record.array_task_id = NO_VAL;
+  made->record.details = &made->details;
+  made->record.account = "bob";
+  made->record.partition = "main";
+  made->record.name = "job";
+  made->record.part_ptr = &made->partition;
+  made->record.priority = 1;
+  made->record.tres_req_cnt = made->requested;
+  made->record.job_state = JOB_PENDING;
+  made->record.user_id = 1000;
+  made->record.group_id = 100;
+}
+
+/* Gives it processors on n2 and n4, whose table indices are 1 and 3. */
+static inline void run_on_two_nodes(made_t* made) {
+  made->record.job_state = JOB_RUNNING;
+  made->record.start_time = k_now - 50;
+  made->record.end_time = k_now + 500; /* expected */
+  made->record.tres_alloc_cnt = made->allocated;
+  made->record.job_resrcs = &made->resources;
+  made->record.nodes = "n[2,4]";
+  made->resources.nodes = "n[2,4]";
+  made->resources.nhosts = 2;
+  made->resources.ncpus = 8;
+  made->resources.cpus = made->cpus;
+  made->cpus[0] = 5;
+  made->cpus[1] = 3;
+  static bitstr_t* bitmap;
+  if (!bitmap) bitmap = bit_alloc(node_record_count);
+  bit_clear_all(bitmap);
+  made->resources.node_bitmap = bitmap;
+  bit_set(made->resources.node_bitmap, 1);
+  bit_set(made->resources.node_bitmap, 3);
+}
+
+static inline void make_node_table(void) {
+  static node_record_t nodes[4];
+  static node_record_t* table[4];
+  static char* tres_names[] = {"cpu", "mem", "gres/gpu"};
+  static char* names[] = {"n1", "n2", "n3", "n4"};
+  for (uint32_t i = 0; i < 4; i++) {
+    nodes[i] = (node_record_t){.name = names[i], .index = i, .cpus = 16, .node_state = NODE_STATE_IDLE};
+    table[i] = &nodes[i];
+  }
+  node_record_table_ptr = table;
+  node_record_count = 4;
+  assoc_mgr_tres_name_array = tres_names;
+  rehash_node(); /* names are looked up in it */
+}
+
+static inline shapley_job_t read_job(const made_t* made) {
+  shapley_job_t job;
+  shapley_job_summary(&records, &made->record, k_now, &job);
+  shapley_job_lists(&records, &made->record, &job);
+  return job;
+}
+
+static inline uint64_t fingerprint(const made_t* made) {
+  shapley_job_t job;
+  return shapley_job_summary(&records, &made->record, k_now, &job);
+}
+
+#endif
