@@ -167,13 +167,13 @@ std::vector<PlotLine> lines_of(const std::vector<Outcome>& outcomes) {
 void print_figure(const std::vector<Outcome>& outcomes, std::ostream& out) {
   out << std::left << std::setw(22) << "MEAN (STD.ERR)";
   for (const Outcome& outcome : outcomes)
-    out << std::setw(18) << "k = " + std::to_string(outcome.settings.organizations);
+    out << std::setw(20) << "k = " + std::to_string(outcome.settings.organizations);
   out << '\n';
   for (std::size_t p = 0; p < outcomes.front().summaries.size(); ++p) {
     out << std::setw(22) << outcomes.front().summaries[p].policy;
     for (const Outcome& outcome : outcomes) {
       const Summary& summary = outcome.summaries[p].unfairness;
-      out << std::setw(18)
+      out << std::setw(20)
           << short_number(summary.mean) +
                  (summary.standard_error ? " (" + short_number(*summary.standard_error) + ")" : "");
     }
