@@ -24,6 +24,10 @@ struct Raise {
   return unfairness.degree > threshold;
 }
 
+// How many waiting tasks must start, estimated, until w comes down to `bar`: Delta of the equation above, with `bar`
+// for tau + W_min; 0 when w is no greater. REQUIRES: `state` was measured on `activity`, bar >= 0.
+[[nodiscard]] std::int64_t tasks_above(const Activity& activity, const ActivityState& state, const Fraction& bar);
+
 // Empty unless is_unfair; by workflow, then activity. REQUIRES: `unfairness` was measured on `workflows`, threshold >=
 // 0.
 [[nodiscard]] std::vector<Raise> reprioritize(const std::vector<Workflow>& workflows, const Unfairness& unfairness,

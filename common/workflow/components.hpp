@@ -1,0 +1,53 @@
+// Which jobs are tied by dependencies: connected components, each named by the smallest job id that was ever in it.
+//
+// Slurm strikes a dependency from a job once it is fulfilled, so ties are remembered: a component lives as long as one
+// of its jobs is there. A job may be told before the ones that it depends on. Memory: the jobs that are there and what
+// they last said to depend on. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace shapley::workflow {
+
+class Components {
+ public:
+  // The component that was called `from` is part of `to` now.
+  struct Renamed {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+
+  // A job is there, with the ids of the jobs that it waits for. Told again, the ties of before stay.
+  std::vector<Renamed> observe(std::uint32_t job, const std::vector<std::uint32_t>& depends_on);
+  // It ended.
+  void remove(std::uint32_t job);
+
+  // The component's name; the job's own id when it is tied to none, or not there.
+  [[nodiscard]] std::uint32_t name(std::uint32_t job) const;
+  // Whether the component has, or ever had, more than one job.
+  [[nodiscard]] bool tied(std::uint32_t job) const;
+  [[nodiscard]] std::size_t size() const { return component_of_.size(); }
+
+ private:
+  struct Component {
+    std::uint32_t name = 0;
+    bool tied = false;
+    std::vector<std::uint32_t> jobs;  // that were in it; those that ended are left out when the list is next moved
+    std::size_t present = 0;
+  };
+
+  void tie(std::uint32_t a, std::uint32_t b, std::vector<Renamed>& renamed);
+  void forget_wishes(std::uint32_t job);
+
+  std::uint64_t next_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> component_of_;  // of the jobs that are there
+  std::unordered_map<std::uint64_t, Component> components_;
+  // Ties to jobs that have not been told yet: job -> those it waits for, and the other way round.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> wishes_;
+  std::unordered_multimap<std::uint32_t, std::uint32_t> wished_by_;
+};
+
+}  // namespace shapley::workflow

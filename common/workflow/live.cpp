@@ -1,0 +1,242 @@
+#include "workflow/live.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace shapley::workflow {
+
+Counts& Counts::operator+=(const Counts& other) {
+  blocked += other.blocked;
+  eligible += other.eligible;
+  running += other.running;
+  finished += other.finished;
+  return *this;
+}
+
+// What the jobs of one activity come to.
+struct Live::Group {
+  Activity measured;
+  Counts jobs;
+  std::vector<const Job*> eligible;
+};
+
+void Live::observe(const Job& job) {
+  const auto known = jobs_.find(job.id);
+  if (known != jobs_.end() && place_of(known->second.job) != place_of(job)) forget(job.id);
+  const std::uint32_t place = place_of(job);
+  std::vector<std::uint32_t> depends_on;
+  for (const std::uint32_t other : job.depends_on) {
+    const auto found = jobs_.find(other);
+    depends_on.push_back(found == jobs_.end() ? other : place_of(found->second.job));
+  }
+  if (!jobs_.contains(job.id)) ++at_place_[place];
+  // Of an array's records only the pending rest says what it depends on; a running task has forgotten it.
+  rename(components_.observe(place, depends_on));
+  const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
+  jobs_.insert_or_assign(
+      job.id, Known{job, key_of(naming, settings_, Level::workflow), key_of(naming, settings_, Level::activity)});
+}
+
+void Live::forget(std::uint32_t job) {
+  const auto known = jobs_.find(job);
+  if (known == jobs_.end()) return;
+  const std::uint32_t place = place_of(known->second.job);
+  jobs_.erase(known);
+  const auto count = at_place_.find(place);
+  if (--count->second > 0) return;
+  at_place_.erase(count);
+  components_.remove(place);
+}
+
+void Live::rename(const std::vector<Components::Renamed>& renamed) {
+  for (const auto& [from, to] : renamed) {
+    auto moved = history_.extract("job " + std::to_string(from));
+    if (moved.empty()) continue;
+    auto& into = history_["job " + std::to_string(to)];
+    for (auto& [activity, runs] : moved.mapped()) {
+      Runs& kept = into[activity];
+      kept.insert(kept.end(), runs.begin(), runs.end());
+      std::ranges::sort(kept, {}, [](const FinishedRun& run) { return std::pair{run.end, run.job}; });
+      if (kept.size() > k_max_runs) kept.erase(kept.begin(), kept.end() - k_max_runs);
+    }
+  }
+}
+
+std::string Live::workflow_of(const Key& key, const Job& job) const {
+  const std::uint32_t place = place_of(job);
+  return resolve(key, components_.name(place), components_.tied(place));
+}
+
+void Live::remember(const Job& job, const FinishedRun& run) {
+  const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
+  const Key workflow = key_of(naming, settings_, Level::workflow);
+  // A job by itself has no second run that its first could tell of.
+  const bool alone = workflow.before.empty() && workflow.after.empty() && !components_.tied(place_of(job));
+  if (alone) return;
+  const std::string activity = workflow_of(key_of(naming, settings_, Level::activity), job);
+  Runs& runs = history_[workflow_of(workflow, job)][activity];
+  const auto same = [&](const FinishedRun& other) { return other.job == run.job && other.start == run.start; };
+  if (std::ranges::any_of(runs, same)) return;
+  const auto later = std::ranges::upper_bound(runs, run.end, {}, &FinishedRun::end);
+  runs.insert(later, run);
+  if (runs.size() > k_max_runs) runs.erase(runs.begin());
+}
+
+std::vector<std::uint32_t> Live::jobs() const {
+  std::vector<std::uint32_t> ids;
+  for (const auto& [id, known] : jobs_) ids.push_back(id);
+  return ids;
+}
+
+namespace {
+
+Duration elapsed(const Job& job, Instant now) {
+  Duration length = job.run_before;
+  if (job.run_since && *job.run_since < now) length += now - *job.run_since;
+  return std::max(length, Duration{0});
+}
+
+Phases one_phase(Duration length) {
+  return {length.value, 0, 0, 0};
+}
+
+}  // namespace
+
+Live::Groups Live::grouped(Instant now) const {
+  Groups groups;
+  for (const auto& [id, known] : jobs_) {
+    const Job& job = known.job;
+    Group& group = groups[workflow_of(known.workflow, job)][workflow_of(known.activity, job)];
+    switch (job.state) {
+      case Job::State::blocked:
+        ++group.jobs.blocked;
+        break;
+      case Job::State::eligible:
+        ++group.jobs.eligible;
+        group.measured.waiting += job.processors;
+        group.eligible.push_back(&job);
+        break;
+      case Job::State::running: {
+        ++group.jobs.running;
+        group.measured.running.push_back(one_phase(elapsed(job, now)));
+        std::int64_t& weight = group.measured.running_weight;
+        weight = std::max<std::int64_t>(weight, 0) + job.processors;
+        break;
+      }
+    }
+  }
+  for (auto& [workflow, activities] : groups) {
+    const auto past = history_.find(workflow);
+    if (past == history_.end()) continue;
+    for (auto& [activity, group] : activities) {
+      const auto runs = past->second.find(activity);
+      if (runs == past->second.end()) continue;
+      group.jobs.finished = runs->second.size();
+      for (const FinishedRun& run : runs->second) group.measured.completed.push_back(one_phase(run.length));
+    }
+  }
+  return groups;
+}
+
+namespace {
+
+ActivityView view_of(const std::string& name, const Counts& jobs, const Activity& measured,
+                     const ActivityState& state) {
+  return {.name = name,
+          .jobs = jobs,
+          .waiting = measured.waiting,
+          .running = measured.running_count(),
+          .median = state.median,
+          .performance = state.performance,
+          .relative_duration = state.relative_duration,
+          .pending = state.pending,
+          .delta = 0};
+}
+
+// The raised jobs among the eligible ones of an activity.
+void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vector<JobLevel>& raised) {
+  std::ranges::sort(eligible, {}, [](const Job* job) { return std::pair{job->submit, job->id}; });
+  std::int64_t older = 0;
+  for (const Job* job : eligible) {
+    const std::uint32_t level = level_at(counts, older);
+    if (level == 0) break;  // and none for younger ones
+    raised.push_back({job->id, level});
+    older += job->processors;
+  }
+}
+
+}  // namespace
+
+// Runs that are remembered of a workflow, those of activities without a job included.
+std::size_t Live::finished_of(const std::string& workflow) const {
+  std::size_t count = 0;
+  const auto past = history_.find(workflow);
+  if (past == history_.end()) return count;
+  for (const auto& [activity, runs] : past->second) count += runs.size();
+  return count;
+}
+
+Cycle Live::cycle(Instant now) {
+  const Groups groups = grouped(now);
+  std::vector<Workflow> workflows;
+  for (const auto& [name, activities] : groups) {
+    Workflow& workflow = workflows.emplace_back();
+    for (const auto& [activity, group] : activities) workflow.activities.push_back(group.measured);
+  }
+  const Unfairness unfairness = measure_unfairness(workflows, measure_of(settings_));
+  const Fraction threshold(settings_.threshold_ppm, 1'000'000);
+  Cycle cycle{.at = now,
+              .degree = unfairness.degree,
+              .least = unfairness.least,
+              .unfair = is_unfair(unfairness, threshold),
+              .workflows = {}};
+  for (const auto& [name, activities] : groups) {
+    const std::size_t i = cycle.workflows.size();
+    WorkflowView& view = cycle.workflows.emplace_back();
+    view.name = name;
+    view.pending = unfairness.pending[i];
+    for (const auto& [activity, group] : activities) {
+      const ActivityState& state = unfairness.activities[i][view.activities.size()];
+      view.jobs += group.jobs;
+      ActivityView& added = view.activities.emplace_back(view_of(activity, group.jobs, group.measured, state));
+      if (!cycle.unfair || added.waiting == 0) continue;
+      const LevelCounts counts = level_counts(group.measured, state, unfairness.least + threshold);
+      added.delta = counts.front();
+      raise(group.eligible, counts, view.raised);
+    }
+    view.jobs.finished = finished_of(name);
+    std::ranges::stable_sort(view.raised, std::ranges::greater{}, &JobLevel::level);
+  }
+  forget_idle(groups, now);
+  return cycle;
+}
+
+void Live::forget_idle(const Groups& groups, Instant now) {
+  constexpr Duration k_between{60};
+  if (now < tidied_ + k_between) return;
+  tidied_ = now;
+  struct Idle {
+    Instant last;
+    std::string workflow;
+    std::string activity;
+  };
+  std::vector<Idle> idle;
+  for (const auto& [workflow, activities] : history_) {
+    const auto group = groups.find(workflow);
+    for (const auto& [activity, runs] : activities) {
+      if (group != groups.end() && group->second.contains(activity)) continue;
+      idle.push_back({runs.back().end, workflow, activity});
+    }
+  }
+  std::ranges::sort(idle, {}, &Idle::last);
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    const bool too_many = idle.size() - i > k_max_idle;
+    if (!too_many && now < idle[i].last + k_keep_idle) break;
+    auto& activities = history_.at(idle[i].workflow);
+    activities.erase(idle[i].activity);
+    if (activities.empty()) history_.erase(idle[i].workflow);
+  }
+}
+
+}  // namespace shapley::workflow
