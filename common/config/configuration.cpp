@@ -15,6 +15,7 @@
 #include "config/keys.hpp"
 #include "config/organizations.hpp"
 #include "config/settings.hpp"
+#include "config/workflow_settings.hpp"
 #include "config/yaml_reader.hpp"
 
 namespace shapley::config {
@@ -39,7 +40,8 @@ Configuration read_configuration(std::string_view yaml, FaultList& faults) {
   const auto file = document ? reader.mapping(*document, "", k_file_keys) : std::nullopt;
   if (!file) return configuration;
   read_settings(reader, *file, faults, configuration);
-  configuration.organizations = read_organizations(reader, *file, faults);
+  read_workflow_settings(reader, *file, faults, configuration.workflows);
+  configuration.organizations = read_organizations(reader, *file, faults, configuration.workflows);
   check_claims(configuration.organizations, faults);
   return configuration;
 }

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "fairness/event.hpp"
 #include "fairness/state.hpp"
+#include "workflow/settings.hpp"
 
 namespace shapley::config {
 
@@ -40,6 +41,7 @@ struct OrganizationConfig {
   std::string title;  // for people; the name if empty
   std::vector<Rule> rules;
   std::vector<NodeClaim> nodes;
+  workflow::Settings workflows;  // of its own, else the file's
   int line = 0;
 };
 
@@ -55,6 +57,7 @@ struct Configuration {
   Period period = Period::none;
   Duration stale_after{300};
   std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // TRES name -> weight
+  workflow::Settings workflows;                                           // what organizations begin with
   std::vector<OrganizationConfig> organizations;
 };
 

@@ -12,6 +12,7 @@
 #include "config/brackets.hpp"
 #include "config/keys.hpp"
 #include "config/values.hpp"
+#include "config/workflow_settings.hpp"
 
 namespace shapley::config {
 
@@ -30,7 +31,8 @@ bool has_control_character(std::string_view text) {
 
 class OrganizationsReader {
  public:
-  OrganizationsReader(YamlReader& reader, FaultList& faults) : reader_(reader), faults_(faults) {}
+  OrganizationsReader(YamlReader& reader, FaultList& faults, const workflow::Settings& workflows)
+      : reader_(reader), faults_(faults), workflows_(workflows) {}
 
   std::vector<OrganizationConfig> read(const Mapping& file) {
     constexpr std::string_view k_remedy = "write '- name: ...' for each organization";
@@ -63,6 +65,8 @@ class OrganizationsReader {
     read_name(*entries, {value.node, value.line, context}, organization);
     read_title(*entries, organization);
     for (const RuleKind kind : k_rule_kinds) read_rules(*entries, kind, organization);
+    organization.workflows = workflows_;
+    read_workflow_settings(reader_, *entries, faults_, organization.workflows);
     read_nodes(*entries, organization);
     return organization;
   }
@@ -217,13 +221,15 @@ class OrganizationsReader {
 
   YamlReader& reader_;
   FaultList& faults_;
+  const workflow::Settings& workflows_;
   std::size_t expanded_ = 0;
 };
 
 }  // namespace
 
-std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file, FaultList& faults) {
-  return OrganizationsReader(reader, faults).read(file);
+std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file, FaultList& faults,
+                                                   const workflow::Settings& workflows) {
+  return OrganizationsReader(reader, faults, workflows).read(file);
 }
 
 std::string_view key_of(RuleKind kind) {

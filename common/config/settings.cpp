@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "config/choice.hpp"
 #include "config/values.hpp"
 
 namespace shapley::config {
@@ -52,21 +53,8 @@ class SettingsReader {
 
   template <typename Choice, std::size_t N>
   void choice(std::string_view key, const std::array<std::pair<std::string_view, Choice>, N>& choices, Choice& chosen) {
-    std::array<std::string_view, N> words;
-    for (std::size_t i = 0; i < N; ++i) words[i] = choices[i].first;
-    const std::string allowed = "write " + join(words, " or ");
     const Value* value = file_.find(key);
-    const auto text = value ? reader_.text(*value, allowed) : std::nullopt;
-    if (!text) return;
-    for (const auto& [word, choice] : choices) {
-      if (*text == word) {
-        chosen = choice;
-        return;
-      }
-    }
-    const std::string_view near = nearest(*text, words);
-    add(*value, shown(*text) + " is not known",
-        near.empty() ? allowed : "did you mean " + std::string(near) + "? Allowed: " + join(words, " or "));
+    if (const auto read = value ? read_choice(reader_, faults_, *value, choices) : std::nullopt) chosen = *read;
   }
 
   void rank_weight(std::uint32_t& weight) {

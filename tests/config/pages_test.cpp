@@ -27,6 +27,7 @@ std::set<std::string> known_keys() {
   std::set<std::string> keys;
   for (const auto key : k_file_keys) keys.emplace(key);
   for (const auto key : k_organization_keys) keys.emplace("organizations: " + std::string(key));
+  for (const auto key : k_workflow_keys) keys.emplace("workflows: " + std::string(key));
   for (const auto key : k_claim_keys) keys.emplace("organizations: nodes: " + std::string(key));
   return keys;
 }
@@ -40,6 +41,18 @@ TEST(Page, HasASectionForEveryKeyAndForNoOther) {
     EXPECT_TRUE(documented.insert((*it)[2]).second) << "twice: " << (*it)[2];
   }
   EXPECT_EQ(documented, known_keys());
+}
+
+// The documented defaults of `workflows`, read as a file that says them.
+template <typename Documented>
+workflow::Settings parse_defaults(const Documented& documented) {
+  std::string yaml =
+      "organizations: [{name: physics}]\nwithin_organization: " + documented("within_organization") + "\nworkflows:\n";
+  for (const std::string_view key : k_workflow_keys)
+    yaml += "  " + std::string(key) + ": " + documented("workflows: " + std::string(key)) + "\n";
+  const auto configuration = parse(yaml);
+  EXPECT_TRUE(configuration.has_value()) << yaml;
+  return configuration ? configuration->workflows : workflow::Settings{.fairness = true};
 }
 
 TEST(Page, StatesEveryDefaultAsItIs) {
@@ -60,6 +73,8 @@ TEST(Page, StatesEveryDefaultAsItIs) {
   EXPECT_EQ(documented_default("period"), "none");
   EXPECT_EQ(documented_default("stale_after"), "5m");
   EXPECT_EQ(documented_default("weights"), "{cpu: 1}");
+  const workflow::Settings within = parse_defaults(documented_default);
+  EXPECT_EQ(within, defaults.workflows);
 }
 
 // Every ```yaml block of the page is a whole file or becomes one with an organization.
@@ -99,6 +114,7 @@ TEST(Example, IsValidAndHoldsEveryKey) {
   ASSERT_TRUE(loaded.has_value()) << format_faults(loaded.error(), file);
   for (const auto& keys : {std::set<std::string_view>(k_file_keys.begin(), k_file_keys.end()),
                            std::set<std::string_view>(k_organization_keys.begin(), k_organization_keys.end()),
+                           std::set<std::string_view>(k_workflow_keys.begin(), k_workflow_keys.end()),
                            std::set<std::string_view>(k_claim_keys.begin(), k_claim_keys.end())}) {
     for (const std::string_view key : keys) {
       const std::regex use("(^|\n)[^#\n]*\\b" + std::string(key) + ":");
@@ -122,6 +138,7 @@ TEST(Example, WritesTheDefaults) {
   EXPECT_EQ(example.period, defaults.period);
   EXPECT_EQ(example.stale_after, defaults.stale_after);
   EXPECT_EQ(example.weights, defaults.weights);
+  EXPECT_EQ(example.workflows, defaults.workflows);
 }
 
 }  // namespace
