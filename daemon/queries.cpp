@@ -101,6 +101,26 @@ json head(Service& service, Instant now) {
   return {{"head", signed_head->text()}, {"public_key", key->public_key().pem()}};
 }
 
+json workflows(Service& service, const json& request, Instant now) {
+  const auto asked = request.find("organization");
+  if (asked != request.end() && !asked->is_string()) {
+    return error_answer(Errc::invalid_argument, "organization is a name, not " + asked->dump());
+  }
+  auto report = service.workflows().report(asked == request.end() ? "" : asked->get<std::string>(), now);
+  if (!report) return error_answer(report.error().code, report.error().what);
+  return *std::move(report);
+}
+
+json queue(Service& service, Instant now) {
+  json report = service.queue().report();
+  report["at"] = now.value;
+  report["plugin_connected"] = service.feeder() && service.feeder()->connected;
+  const json standings = ledger::status_report(service.books().state(), now, service.site().configuration.contribution);
+  for (const json& row : standings["organizations"])
+    report["organizations"].push_back({{"organization", row["name"]}, {"processors", row["owned"]}});
+  return report;
+}
+
 json dispatch(Service& service, const json& request, Instant now, ledger::QueryBudget budget) {
   if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
     return error_answer(Errc::protocol, "a request is an object with a member \"request\"");
@@ -110,7 +130,10 @@ json dispatch(Service& service, const json& request, Instant now, ledger::QueryB
   if (name == "status") return status(service, request, now);
   if (name == "jobs") return jobs(service, request, now, budget);
   if (name == "head") return head(service, now);
-  return error_answer(Errc::not_found, "unknown request '" + name + "'; known are head, jobs, ping, status");
+  if (name == "queue") return queue(service, now);
+  if (name == "workflows") return workflows(service, request, now);
+  return error_answer(Errc::not_found,
+                      "unknown request '" + name + "'; known are head, jobs, ping, queue, status, workflows");
 }
 
 // No request of ours nests deeper. The parser takes any depth, but to write or copy a value takes stack by its depth,

@@ -309,7 +309,8 @@ void Server::push() {
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
   if (keep->pushed.reading_generation != service_.reading_generation()) {
-    spdlog::info("server: {}: disconnected, so that it sends everything anew: rules or weights changed", keep->name());
+    spdlog::info("server: {}: disconnected, so that it sends everything anew: rules, weights or workflows changed",
+                 keep->name());
     keep->close();
     return;
   }
@@ -326,6 +327,10 @@ void Server::push_to(Session& session) {
   }
   const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
   if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
+  const protocol::Levels& levels = service_.workflows().levels();
+  if (service_.workflows().in_use() && std::exchange(pushed.level_generation, levels.generation) != levels.generation) {
+    session.send(levels);
+  }
   if (std::exchange(pushed.rank_generation, service_.ranks().generation) != service_.ranks().generation) {
     session.send(service_.ranks());
   }

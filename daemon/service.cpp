@@ -16,6 +16,12 @@ ReadingRules reading_rules(const Site& site) {
   return {protocol::Classifier(site.rules), Weighting(site.configuration.weights)};
 }
 
+// Generations rise across restarts too, so that nobody takes an old order for a new one.
+std::uint64_t first_generation(Instant now) {
+  constexpr std::uint64_t k_generations_a_second = 1000;
+  return static_cast<std::uint64_t>(now.value) * k_generations_a_second;
+}
+
 Instant begin_of_day(Instant t) {
   constexpr std::int64_t k_day_s = 24 * 3600;
   return Instant{t.value - ((t.value % k_day_s) + k_day_s) % k_day_s};
@@ -30,6 +36,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
   SHAPLEY_TRY(service->state_configuration(service->site_, now));
   service->refresh_ranks(now);
+  service->configure_workflows(now);
   spdlog::info("ledger: {}: open with {} events, {} of them replayed", service->site_.configuration.ledger.string(),
                service->books_.last_sequence(), service->books_.replayed_at_start());
   return service;
@@ -41,11 +48,10 @@ Service::Service(Site site, Options options, Books books, std::optional<Instant>
       books_(std::move(books)),
       rules_(reading_rules(site_)),
       intake_(std::make_unique<Intake>(books_, rules_, last_observed, options_.intake)),
+      workflows_(first_generation(now)),
       started_at_(now),
       last_checkpoint_(now) {
-  // Generations rise across restarts too, so that nobody takes an old order for a new one.
-  constexpr std::uint64_t k_generations_a_second = 1000;
-  ranks_.generation = static_cast<std::uint64_t>(now.value) * k_generations_a_second;
+  ranks_.generation = first_generation(now);
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
@@ -68,10 +74,18 @@ Expected<void> Service::reload(Site site, Instant now) {
   const bool reads_otherwise = site.rules != site_.rules || site.configuration.weights != site_.configuration.weights;
   site_ = std::move(site);
   rules_ = reading_rules(site_);
-  if (reads_otherwise) ++reading_generation_;
+  if (configure_workflows(now) || reads_otherwise) ++reading_generation_;
   ++configuration_generation_;
   refresh_ranks(now);
   return {};
+}
+
+bool Service::configure_workflows(Instant now) {
+  if (!workflows_.configure(site_.configuration)) return false;
+  if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
+    spdlog::error("workflows: read completed runs: {}; their medians begin anew", recalled.error().what);
+  }
+  return true;
 }
 
 void Service::begin_session(const protocol::Hello& hello, Instant now) {
@@ -83,11 +97,24 @@ void Service::begin_session(const protocol::Hello& hello, Instant now) {
 
 void Service::end_session() {
   intake_->end_session();
+  workflows_.end_session();
+  queue_.end_session();
   if (feeder_) feeder_->connected = false;
 }
 
 void Service::receive(FeederFrame frame, Instant now) {
   if (feeder_) feeder_->last_heard = now;
+  // Frames of a commit that fails are not read again here: what is kept here is not for the books.
+  if (const auto* observations = std::get_if<protocol::Observations>(&frame)) {
+    workflows_.read(*observations, rules_.classifier);
+    queue_.read(*observations, rules_.classifier);
+  } else if (std::holds_alternative<protocol::SnapshotBegin>(frame)) {
+    workflows_.begin_snapshot();
+    queue_.begin_snapshot();
+  } else {
+    workflows_.end_snapshot();
+    queue_.end_snapshot();
+  }
   intake_->receive(std::move(frame));
 }
 
@@ -103,6 +130,7 @@ void Service::tick(Instant now) {
   if (process(now)) succeeded("commit", intake_->settle(now));
   keep_house(now);
   refresh_ranks(now);
+  workflows_.refresh(now);
 }
 
 void Service::keep_house(Instant now) {

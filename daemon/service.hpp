@@ -17,7 +17,9 @@
 #include "daemon/books.hpp"
 #include "daemon/intake.hpp"
 #include "daemon/observer.hpp"
+#include "daemon/queue.hpp"
 #include "daemon/site.hpp"
+#include "daemon/workflows.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
@@ -55,6 +57,7 @@ class Service {
   [[nodiscard]] protocol::Welcome welcome(std::uint64_t instance) const;
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const { return intake_->acknowledged(instance); }
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] const Workflows& workflows() const { return workflows_; }
   [[nodiscard]] protocol::Rules rules() const { return {site_.rules}; }
   [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
   // Rises when records that were read before mean something else now (rules, weights): a fresh snapshot is needed.
@@ -68,6 +71,7 @@ class Service {
   };
   [[nodiscard]] Books& books() { return books_; }
   [[nodiscard]] const Intake& intake() const { return *intake_; }
+  [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] const std::optional<Feeder>& feeder() const { return feeder_; }
   [[nodiscard]] const Site& site() const { return site_; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -80,6 +84,8 @@ class Service {
   // Keeps a signed head in the ledger, if there is a key.
   [[nodiscard]] Expected<void> store_head(Instant now);
   void refresh_ranks(Instant now);
+  // Takes over what `site_` says of workflows; true if it is something else than before.
+  bool configure_workflows(Instant now);
   void keep_house(Instant now);
   // Logs a failure once, until the operation succeeds or fails for another reason.
   bool succeeded(std::string_view operation, const Expected<void>& result);
@@ -91,6 +97,8 @@ class Service {
   std::unique_ptr<Intake> intake_;
   std::optional<Feeder> feeder_;  // the last one, connected or not
   protocol::Ranks ranks_;
+  Workflows workflows_;
+  Queue queue_;
   std::uint64_t configuration_generation_ = 1;
   std::uint64_t reading_generation_ = 1;
   Instant started_at_;

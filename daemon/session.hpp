@@ -83,6 +83,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::uint64_t instance = 0;
     std::uint64_t acknowledged = 0;
     std::uint64_t rank_generation = 0;
+    std::uint64_t level_generation = 0;
     std::uint64_t configuration_generation = 0;
     std::uint64_t reading_generation = 0;
   };

@@ -207,5 +207,26 @@ TEST_F(ServerTest, RanksArePushedAsTimePasses) {
   EXPECT_EQ(ranks.organizations.front(), "chemistry");
 }
 
+TEST_F(ServerTest, LevelsAreToldAtTheBeginningAndPushedWhenTheyChange) {
+  Site fair = site;
+  fair.configuration.organizations[0].workflows.fairness = true;
+  reload(fair);
+  const auto client = feeder();
+  EXPECT_TRUE(client->expect<protocol::Levels>().jobs.empty());
+  protocol::JobRecord behind = waiting({.id = 2, .start = now - 5});
+  behind.name = "b-1";
+  protocol::JobRecord ahead = running({.id = 1, .start = now - 50});
+  ahead.name = "a-1";
+  client->send(observations(1, {ahead, behind}));
+  now += 1;  // the next tick of the loop sees it
+  const auto levels = client->expect<protocol::Levels>();
+  EXPECT_EQ(levels.jobs, (std::vector<protocol::JobLevel>{{2, protocol::k_max_level}}));
+  client->send(observations(2, {running({.id = 2, .start = now})}));
+  now += 1;
+  const auto later = client->expect<protocol::Levels>();
+  EXPECT_TRUE(later.jobs.empty());
+  EXPECT_GT(later.generation, levels.generation);
+}
+
 }  // namespace
 }  // namespace shapley::daemon

@@ -1,0 +1,139 @@
+// Workflows::report: the last turn of the loop as JSON.
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "daemon/workflows.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+using nlohmann::json;
+using workflow::ActivityView;
+using workflow::Fraction;
+using workflow::WorkflowView;
+
+// A report is for people: those that wait most are enough of them.
+constexpr std::size_t k_most_workflows = 1000;
+constexpr std::size_t k_most_raised = 1000;
+
+double number(const Fraction& fraction) {
+  return fraction.convert_to<double>();
+}
+
+json number_or_null(const std::optional<Fraction>& fraction) {
+  return fraction ? json(number(*fraction)) : json(nullptr);
+}
+
+std::string_view name_of(workflow::Mode mode) {
+  switch (mode) {
+    case workflow::Mode::elapsed_only_upper_median:
+      return "elapsed_only_upper_median";
+    case workflow::Mode::phases_upper_median:
+      return "phases_upper_median";
+    case workflow::Mode::phases_mid_median:
+      return "phases_mid_median";
+  }
+  return "";
+}
+
+json counts_of(const workflow::Counts& jobs) {
+  return {
+      {"blocked", jobs.blocked}, {"pending", jobs.eligible}, {"running", jobs.running}, {"finished", jobs.finished}};
+}
+
+json activity_json(const ActivityView& view) {
+  json activity = counts_of(view.jobs);
+  activity.update({{"activity", view.name},
+                   {"waiting_processors", view.waiting},
+                   {"running_processors", view.running},
+                   {"median_s", number_or_null(view.median)},
+                   {"performance", number(view.performance)},
+                   {"relative_duration", number(view.relative_duration)},
+                   {"pending_work", number(view.pending)},
+                   {"delta", view.delta}});
+  return activity;
+}
+
+json levels_json(const WorkflowView& view) {
+  if (view.raised.empty()) return nullptr;
+  return {view.raised.back().level, view.raised.front().level};
+}
+
+json workflow_json(const WorkflowView& view, const json& before) {
+  json object = counts_of(view.jobs);
+  json raised = json::array();
+  for (const workflow::JobLevel& job : view.raised) {
+    if (raised.size() == k_most_raised) break;
+    raised.push_back({{"job", job.job}, {"level", job.level}});
+  }
+  json activities = json::array();
+  for (const ActivityView& activity : view.activities) activities.push_back(activity_json(activity));
+  object.update({{"workflow", view.name},
+                 {"pending_work", number_or_null(view.pending)},
+                 {"pending_work_before", before},
+                 {"levels", levels_json(view)},
+                 {"raised_jobs", view.raised.size()},
+                 {"raised", std::move(raised)},
+                 {"activities", std::move(activities)}});
+  return object;
+}
+
+// The greatest W first; those without one, of which nothing runs or could start, last.
+std::vector<const WorkflowView*> most_behind(const workflow::Cycle& cycle) {
+  std::vector<const WorkflowView*> views;
+  for (const WorkflowView& view : cycle.workflows) views.push_back(&view);
+  std::ranges::stable_sort(views, [](const WorkflowView* a, const WorkflowView* b) {
+    return a->pending && (!b->pending || *a->pending > *b->pending);
+  });
+  return views;
+}
+
+}  // namespace
+
+json Workflows::describe(const std::string& name, const Organization& organization) {
+  const workflow::Settings& settings = organization.live.settings();
+  json workflows = json::array();
+  for (const WorkflowView* view : most_behind(organization.now)) {
+    if (workflows.size() == k_most_workflows) break;
+    json before = nullptr;
+    if (organization.before) {
+      const auto found = organization.before->pending.find(view->name);
+      if (found != organization.before->pending.end()) before = number(found->second);
+    }
+    workflows.push_back(workflow_json(*view, before));
+  }
+  const auto turn_json = [](const std::optional<Turn>& turn) {
+    return turn ? json{{"eta", number(turn->degree)}, {"at", turn->at.value}} : json(nullptr);
+  };
+  return {{"organization", name},
+          {"mode", name_of(settings.mode)},
+          {"relative_duration", settings.relative_duration},
+          {"threshold", static_cast<double>(settings.threshold_ppm) / 1e6},
+          {"at", organization.now.at.value},
+          {"eta", number(organization.now.degree)},
+          {"least_pending_work", number(organization.now.least)},
+          {"unfair", organization.now.unfair},
+          {"before", turn_json(organization.before)},
+          {"highest", turn_json(organization.highest)},
+          {"truncated", organization.now.workflows.size() > k_most_workflows},
+          {"workflows", std::move(workflows)}};
+}
+
+Expected<json> Workflows::report(const std::string& organization, Instant now) const {
+  json report{{"at", now.value}, {"generation", levels_.generation}, {"organizations", json::array()}};
+  for (const auto& [name, watched] : organizations_)
+    if (organization.empty() || organization == name) report["organizations"].push_back(describe(name, watched));
+  if (!organization.empty() && report["organizations"].empty()) {
+    return fail(Errc::invalid_argument,
+                fmt::format("workflows: no organization '{}' orders its jobs by workflow fairness; the configuration "
+                            "says so with within_organization: workflow_fairness",
+                            organization));
+  }
+  return report;
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,194 @@
+#include "daemon/workflows.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace shapley::daemon {
+
+namespace {
+
+using protocol::JobRecord;
+using protocol::JobState;
+using workflow::Fraction;
+
+std::int64_t processors_of(const JobRecord& record) {
+  const std::int64_t tasks = record.state == JobState::pending ? std::max<std::int64_t>(1, record.pending_tasks) : 1;
+  return std::max<std::int64_t>(1, record.requested_cpus) * tasks;
+}
+
+workflow::Job job_of(const JobRecord& record) {
+  workflow::Job job{.id = record.job_id,
+                    .array_job = record.array_job_id,
+                    .state = workflow::Job::State::running,
+                    .processors = processors_of(record),
+                    .submit = Instant{record.submit_time},
+                    .run_before = Duration{0},
+                    .run_since = std::nullopt,
+                    .wckey = record.wckey,
+                    .name = record.name,
+                    .depends_on = record.depends_on};
+  if (record.state == JobState::pending) {
+    const bool eligible = record.wait == protocol::WaitReason::startable && !record.completing;
+    job.state = eligible ? workflow::Job::State::eligible : workflow::Job::State::blocked;
+    return job;
+  }
+  const bool flipped = record.suspend_time > record.start_time;
+  if (flipped) job.run_before = Duration{record.pre_suspend_run_s};
+  if (record.state == JobState::running) job.run_since = Instant{flipped ? record.suspend_time : record.start_time};
+  return job;
+}
+
+std::optional<workflow::FinishedRun> finished_run(const JobRecord& record) {
+  if (record.slurm_state != "COMPLETED" || record.start_time <= 0) return std::nullopt;
+  const std::int64_t length = record.end_time - record.start_time - record.total_suspended_s;
+  if (length <= 0) return std::nullopt;
+  return workflow::FinishedRun{record.job_id, Instant{record.start_time}, Instant{record.end_time}, Duration{length}};
+}
+
+// The newest jobs first, a bounded number of them: a restart must not take the longer the older the ledger is. Slurm
+// uses job ids again, so a run belongs to the last submission before it.
+std::string completed_runs_query(Instant since) {
+  constexpr int k_most_jobs = 50'000;
+  return fmt::format(
+      "SELECT s.organization, s.job, s.anchor, MAX(s.end), SUM(s.end - s.begin), COALESCE(j.array_job, 0), j.name, "
+      "j.wckey, s.job_state FROM (SELECT job, submit, array_job, name, wckey FROM jobs WHERE submit >= {} "
+      "ORDER BY submit DESC LIMIT {}) AS j CROSS JOIN segments AS s ON s.job = j.job AND s.anchor >= j.submit "
+      "WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs AS "
+      "later "
+      "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
+      "GROUP BY s.job, s.anchor HAVING COUNT(s.end) = COUNT(*) ORDER BY MAX(s.end)",
+      since.value, k_most_jobs);
+}
+
+}  // namespace
+
+bool Workflows::configure(const config::Configuration& configuration) {
+  std::map<std::string, workflow::Settings, std::less<>> wanted;
+  for (const config::OrganizationConfig& organization : configuration.organizations)
+    if (organization.workflows.fairness) wanted.emplace(organization.name, organization.workflows);
+  const bool same = std::ranges::equal(wanted, organizations_, [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second == b.second.live.settings();
+  });
+  if (same) return false;
+  organizations_.clear();
+  for (auto& [name, settings] : wanted) {
+    Organization fresh{.live = workflow::Live(std::move(settings)), .now = {}, .before = {}, .highest = {}};
+    organizations_.emplace(name, std::move(fresh));
+  }
+  snapshot_.reset();
+  dirty_ = true;
+  in_use_ = in_use_ || !organizations_.empty();
+  return true;
+}
+
+Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
+  constexpr Duration k_week{7 * 24 * 3600};
+  if (organizations_.empty()) return {};
+  const auto rows = ledger.query(completed_runs_query(now - k_week));
+  if (!rows) return tl::unexpected(rows.error());
+  for (const std::vector<std::string>& row : *rows) {
+    const auto organization = organizations_.find(row.at(0));
+    const Duration length{std::stoll(row.at(4))};
+    if (organization == organizations_.end() || row.at(8) != "COMPLETED" || length.value <= 0) continue;
+    workflow::Job job;
+    job.id = static_cast<std::uint32_t>(std::stoul(row.at(1)));
+    job.array_job = static_cast<std::uint32_t>(std::stoul(row.at(5)));
+    job.name = row.at(6);
+    job.wckey = row.at(7);
+    organization->second.live.remember(
+        job, {job.id, Instant{std::stoll(row.at(2))}, Instant{std::stoll(row.at(3))}, length});
+  }
+  return {};
+}
+
+void Workflows::begin_snapshot() {
+  if (!organizations_.empty()) snapshot_.emplace();
+}
+
+void Workflows::end_snapshot() {
+  if (!snapshot_) return;
+  for (auto& [name, organization] : organizations_) {
+    for (const std::uint32_t job : organization.live.jobs())
+      if (!snapshot_->contains(job)) organization.live.forget(job);
+  }
+  snapshot_.reset();
+  dirty_ = true;
+}
+
+void Workflows::read(const protocol::Observations& frame, const protocol::Classifier& classifier) {
+  if (organizations_.empty()) return;
+  for (const JobRecord& record : frame.jobs) {
+    if (snapshot_) snapshot_->insert(record.job_id);
+    read_job(record, classifier);
+  }
+  for (const std::uint32_t job : frame.gone)
+    for (auto& [name, organization] : organizations_) organization.live.forget(job);
+  dirty_ = dirty_ || !frame.jobs.empty() || !frame.gone.empty();
+}
+
+void Workflows::read_job(const JobRecord& record, const protocol::Classifier& classifier) {
+  const std::string_view owner = classifier.organization_of({.account = record.account,
+                                                             .account_ancestors = record.account_ancestors,
+                                                             .partition = record.partition,
+                                                             .qos = record.qos,
+                                                             .user_id = record.user_id,
+                                                             .group_id = record.group_id});
+  for (auto& [name, organization] : organizations_) {
+    if (name != owner) {
+      organization.live.forget(record.job_id);
+      continue;
+    }
+    if (record.state != JobState::ended) {
+      organization.live.observe(job_of(record));
+      continue;
+    }
+    // Its ties are still known.
+    if (const auto run = finished_run(record)) organization.live.remember(job_of(record), *run);
+    organization.live.forget(record.job_id);
+  }
+}
+
+void Workflows::turn(Organization& organization, Instant now) {
+  workflow::Cycle next = organization.live.cycle(now);
+  if (next.degree != organization.now.degree && !organization.now.workflows.empty()) {
+    Turn before{.at = organization.now.at, .degree = organization.now.degree, .pending = {}};
+    for (const workflow::WorkflowView& view : organization.now.workflows)
+      if (view.pending) before.pending.emplace(view.name, *view.pending);
+    organization.before = std::move(before);
+  }
+  const auto active = std::ranges::count_if(next.workflows, [](const auto& view) { return view.pending.has_value(); });
+  if (active < 2) organization.highest.reset();
+  if (active >= 2 && (!organization.highest || organization.highest->degree < next.degree))
+    organization.highest = Turn{.at = now, .degree = next.degree, .pending = {}};
+  organization.now = std::move(next);
+}
+
+void Workflows::refresh(Instant now) {
+  const bool due = (dirty_ && now > turned_) || (!organizations_.empty() && now >= turned_ + k_patience);
+  if (!due || snapshot_) return;
+  dirty_ = false;
+  turned_ = now;
+  for (auto& [name, organization] : organizations_) turn(organization, now);
+  publish(now);
+}
+
+void Workflows::publish(Instant now) {
+  std::vector<protocol::JobLevel> jobs;
+  for (const auto& [name, organization] : organizations_)
+    for (const workflow::WorkflowView& view : organization.now.workflows)
+      for (const workflow::JobLevel& raised : view.raised) jobs.push_back({raised.job, raised.level});
+  if (jobs.size() > protocol::k_max_level_jobs) {
+    std::ranges::sort(jobs, std::ranges::greater{}, &protocol::JobLevel::level);
+    jobs.resize(protocol::k_max_level_jobs);
+  }
+  std::ranges::sort(jobs, {}, &protocol::JobLevel::job_id);
+  if (jobs == levels_.jobs) return;
+  levels_.jobs = std::move(jobs);
+  levels_.computed_at = now.value;
+  ++levels_.generation;
+}
+
+}  // namespace shapley::daemon

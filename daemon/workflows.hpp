@@ -1,0 +1,84 @@
+// The workflows of the organizations that order theirs by fairness (`within_organization: workflow_fairness`): levels
+// of their pending jobs, for the plugin, and the report of it, for people. It reads what the intake reads and touches
+// no book: the ledger and what it says are the same with it and without.
+//
+// Levels are computed once a second at most, after something changed, and every k_patience in any case, since running
+// tasks that take longer than the median weigh more as time goes on. Bounds: workflow/live.hpp, for each organization.
+// Single-threaded; time is passed in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "config/configuration.hpp"
+#include "ledger/ledger.hpp"
+#include "protocol/classifier.hpp"
+#include "protocol/messages.hpp"
+#include "workflow/live.hpp"
+
+namespace shapley::daemon {
+
+class Workflows {
+ public:
+  static constexpr Duration k_patience{10};
+
+  // `generation`: of the first table of levels.
+  explicit Workflows(std::uint64_t generation) { levels_.generation = generation; }
+
+  // Takes the settings over; true if they are others than before. Then nothing is known any more: call recall, and ask
+  // the feeder for a snapshot.
+  bool configure(const config::Configuration& configuration);
+  // Remembers completed runs from the ledger: of the jobs submitted in the week before `now`, the newest.
+  [[nodiscard]] Expected<void> recall(const ledger::Ledger& ledger, Instant now);
+
+  // What the feeder says, in its order.
+  void begin_snapshot();
+  void read(const protocol::Observations& frame, const protocol::Classifier& classifier);
+  void end_snapshot();
+  void end_session() { snapshot_.reset(); }
+
+  // Turns the loop if it is due.
+  void refresh(Instant now);
+  [[nodiscard]] const protocol::Levels& levels() const { return levels_; }
+  // Whether an organization is, or was in this process, ordered by its workflows: only then feeders are told of levels.
+  [[nodiscard]] bool in_use() const { return in_use_; }
+  // docs/reference/shapleyctl.md lists the members. `organization` empty: all. Errc::invalid_argument: none of that
+  // name is ordered by its workflows.
+  [[nodiscard]] Expected<nlohmann::json> report(const std::string& organization, Instant now) const;
+
+ private:
+  // What a turn of the loop left behind, to compare the next with.
+  struct Turn {
+    Instant at;
+    workflow::Fraction degree = 0;
+    std::map<std::string, workflow::Fraction> pending;  // W by workflow
+  };
+  struct Organization {
+    workflow::Live live;
+    workflow::Cycle now;
+    std::optional<Turn> before;   // the last turn with another eta
+    std::optional<Turn> highest;  // the greatest eta since fewer than two workflows were active; `pending` is empty
+  };
+
+  void read_job(const protocol::JobRecord& record, const protocol::Classifier& classifier);
+  static void turn(Organization& organization, Instant now);
+  void publish(Instant now);
+  [[nodiscard]] static nlohmann::json describe(const std::string& name, const Organization& organization);
+
+  std::map<std::string, Organization, std::less<>> organizations_;
+  std::optional<std::unordered_set<std::uint32_t>> snapshot_;  // jobs seen since its begin
+  bool dirty_ = false;
+  bool in_use_ = false;
+  Instant turned_ = k_beginning_of_time;
+  protocol::Levels levels_;
+};
+
+}  // namespace shapley::daemon
