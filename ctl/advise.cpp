@@ -8,6 +8,7 @@
 
 #include "ctl/advice.hpp"
 #include "ctl/offline.hpp"
+#include "ctl/pending_advice.hpp"
 #include "ctl/table.hpp"
 
 namespace shapley::ctl {
@@ -80,12 +81,15 @@ std::string left_out(const json& report) {
 }  // namespace
 
 void add_advise(CLI::App& app, AdviseArguments& arguments) {
-  CLI::App* command = app.add_subcommand("advise", "Would each organization be better off alone? From a ledger's runs");
-  command->add_option("--ledger", arguments.ledger, "The ledger, or a copy of it; no daemon is needed")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("-S,--since", arguments.since, "Only jobs submitted then or later")->type_name("TIME");
-  command->add_option("-E,--until", arguments.until, "Only runs that ended by then")->type_name("TIME");
+  CLI::App* command = app.add_subcommand(
+      "advise", "Would each organization be better off alone? From the daemon's pending jobs, or a ledger's runs");
+  CLI::Option* ledger =
+      command->add_option("--ledger", arguments.ledger, "The finished runs of this ledger or copy; no daemon is asked");
+  ledger->type_name("FILE");
+  command->add_option("-S,--since", arguments.since, "Only jobs submitted then or later")
+      ->needs(ledger)
+      ->type_name("TIME");
+  command->add_option("-E,--until", arguments.until, "Only runs that ended by then")->needs(ledger)->type_name("TIME");
   command->add_flag("--json", arguments.json, "Print JSON instead of text");
 }
 
@@ -98,7 +102,22 @@ std::string render_advice(const json& report) {
   return text;
 }
 
-Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Environment& environment) {
+namespace {
+
+Expected<ExitCode> advise_on_queue(const AdviseArguments& arguments, const Endpoint& endpoint,
+                                   const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
+  SHAPLEY_TRY_ASSIGN(const json queue, client.ask({{"request", "queue"}}));
+  SHAPLEY_TRY_ASSIGN(const json report, pending_advice_report(queue));
+  environment.out << (arguments.json ? report.dump(2) + '\n' : render_pending_advice(report));
+  return ExitCode::success;
+}
+
+}  // namespace
+
+Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& endpoint,
+                              const Environment& environment) {
+  if (arguments.ledger.empty()) return advise_on_queue(arguments, endpoint, environment);
   AdviceQuestion question{.ledger = arguments.ledger, .since = std::nullopt, .until = std::nullopt};
   if (!arguments.since.empty()) {
     SHAPLEY_TRY_ASSIGN(question.since, parse_time(arguments.since, "--since"));

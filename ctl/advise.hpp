@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "ctl/client.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/exit_code.hpp"
 
@@ -16,7 +17,7 @@ class App;
 namespace shapley::ctl {
 
 struct AdviseArguments {
-  std::string ledger;
+  std::string ledger;  // empty: the daemon's pending jobs
   std::string since;
   std::string until;
   bool json = false;
@@ -24,7 +25,9 @@ struct AdviseArguments {
 
 void add_advise(CLI::App& app, AdviseArguments& arguments);
 
-[[nodiscard]] Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Environment& environment);
+// Without a ledger the daemon is asked for the jobs that wait.
+[[nodiscard]] Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& endpoint,
+                                            const Environment& environment);
 
 // The text for people of a report of advice_report.
 [[nodiscard]] std::string render_advice(const nlohmann::json& report);

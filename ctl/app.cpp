@@ -13,6 +13,7 @@
 #include "ctl/jobs.hpp"
 #include "ctl/keygen.hpp"
 #include "ctl/status.hpp"
+#include "ctl/workflows.hpp"
 
 namespace shapley::ctl {
 
@@ -30,7 +31,8 @@ constexpr const char* k_usage =
     "  keygen FILE\n"
     "  backup [--ledger FILE] [--force] TARGET\n"
     "  restore --ledger FILE BACKUP\n"
-    "  advise --ledger FILE [-S TIME] [-E TIME] [--json]\n";
+    "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
+    "  workflows [ORGANIZATION] [-l] [--json]\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
@@ -55,6 +57,7 @@ struct CommandLine {
   BackupArguments backup;
   RestoreArguments restore;
   AdviseArguments advise;
+  WorkflowsArguments workflows;
 };
 
 void describe(CLI::App& app, CommandLine& line) {
@@ -76,6 +79,7 @@ void describe(CLI::App& app, CommandLine& line) {
   add_backup(app, line.backup);
   add_restore(app, line.restore);
   add_advise(app, line.advise);
+  add_workflows(app, line.workflows);
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
@@ -87,7 +91,8 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("keygen")) return run_keygen(line.keygen, environment);
   if (app.got_subcommand("backup")) return run_backup(line.backup, endpoint, environment);
   if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
-  if (app.got_subcommand("advise")) return run_advise(line.advise, environment);
+  if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
+  if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }

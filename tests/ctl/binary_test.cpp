@@ -111,6 +111,10 @@ TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
   ASSERT_EQ(status.exit_code, code(ExitCode::success)) << status.err;
   EXPECT_EQ(json::parse(status.out)["asked"], (json{{"request", "status"}, {"contribution", "shapley_rate"}}));
 
+  const Outcome workflows = run("workflows physics --json" + socket);
+  ASSERT_EQ(workflows.exit_code, code(ExitCode::success)) << workflows.err;
+  EXPECT_EQ(json::parse(workflows.out)["asked"], (json{{"request", "workflows"}, {"organization", "physics"}}));
+
   const Outcome jobs = run("jobs --json -A Phys,maths -O a -u 7 -j 3,4" + socket);
   ASSERT_EQ(jobs.exit_code, code(ExitCode::success)) << jobs.err;
   EXPECT_EQ(json::parse(jobs.out)["asked"], (json{{"request", "jobs"},

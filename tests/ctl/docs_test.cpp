@@ -9,6 +9,7 @@
 #include "ctl/exit_code.hpp"
 #include "ctl/jobs.hpp"
 #include "ctl/status.hpp"
+#include "ctl/workflows.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -29,11 +30,21 @@ void expect_rows(const std::string& page, std::span<const Field> fields) {
   }
 }
 
+// Columns that cannot be chosen are listed by their titles.
+void expect_column_rows(const std::string& page, std::span<const Field> fields) {
+  for (const Field& field : fields) {
+    const std::string row = "| " + std::string(field.title) + " | " + std::string(field.meaning) + " |\n";
+    EXPECT_TRUE(contains(page, row)) << row;
+  }
+}
+
 TEST(Documentation, ListsEveryFieldWithItsMeaning) {
   const std::string page = text_of("docs/reference/shapleyctl.md");
   ASSERT_FALSE(page.empty());
   expect_rows(page, status_fields());
   expect_rows(page, jobs_fields());
+  expect_column_rows(page, workflow_fields());
+  expect_column_rows(page, activity_fields());
 }
 
 TEST(Documentation, ListsEveryExitCode) {

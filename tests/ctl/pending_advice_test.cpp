@@ -1,0 +1,78 @@
+// `shapleyctl advise` on the jobs that wait, its numbers worked out by hand.
+#include "ctl/pending_advice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace shapley::ctl {
+namespace {
+
+using nlohmann::json;
+
+// A and B own two processors each. A: an array of two tasks, ten seconds on two processors each, submitted after one of
+// four seconds on one. B: nothing. A job of a guest, one without a limit, and one wider than B.
+json queue() {
+  return json::parse(R"({"at": 1795249851, "truncated": false,
+    "organizations": [{"organization": "A", "processors": 2}, {"organization": "B", "processors": 2.5},
+                      {"organization": "commons", "processors": 8}, {"organization": "guests", "processors": 0}],
+    "jobs": [
+      {"job": 1, "organization": "A", "processors": 2, "tasks": 2, "submit": 20, "time_limit_s": 10},
+      {"job": 3, "organization": "A", "processors": 1, "tasks": 1, "submit": 10, "time_limit_s": 4},
+      {"job": 4, "organization": "guests", "processors": 1, "tasks": 3, "submit": 10, "time_limit_s": 4},
+      {"job": 5, "organization": "A", "processors": 1, "tasks": 1, "submit": 10, "time_limit_s": null},
+      {"job": 6, "organization": "A", "processors": 3, "tasks": 1, "submit": 10, "time_limit_s": 4}]})");
+}
+
+void expect_outcome(const json& outcome, double makespan, double mean_flow) {
+  EXPECT_DOUBLE_EQ(outcome["makespan"].get<double>(), makespan);
+  EXPECT_NEAR(outcome["mean_flow"].get<double>(), mean_flow, 1e-9);
+}
+
+TEST(PendingAdvice, PlansTheQueueThreeWays) {
+  const auto report = pending_advice_report(queue());
+  ASSERT_TRUE(report) << report.error().what;
+  ASSERT_EQ((*report)["organizations"].size(), 2U);
+  const json& a = (*report)["organizations"][0];
+  EXPECT_EQ(a["jobs"], 3);
+  // In order of submission: the narrow one until 4, then the others until 14 and 24.
+  expect_outcome(a["in_order"], 24, 14);
+  // The widest first: 10, 20, 24.
+  expect_outcome(a["planned_alone"], 24, 18);
+  // On both clusters nothing ends later, and something ends sooner.
+  EXPECT_LE(a["planned_together"]["makespan"].get<double>(), 24);
+  EXPECT_LT(a["planned_together"]["mean_flow"].get<double>(), 18);
+  const json& b = (*report)["organizations"][1];
+  EXPECT_EQ(b["processors"], 2);
+  EXPECT_EQ(b["jobs"], 0);
+}
+
+TEST(PendingAdvice, SaysWhatIsLeftOutAndWhatTheModelDoesNotKnow) {
+  const auto report = pending_advice_report(queue());
+  ASSERT_TRUE(report);
+  EXPECT_EQ((*report)["left_out"], (json{{"of whoever owns no processor", 3},
+                                         {"without a time limit", 1},
+                                         {"wider than the smallest organization", 1}}));
+  const std::string text = render_pending_advice(*report);
+  for (const char* part : {"A: its pending jobs would be done sooner together", "B has no job that waits",
+                           "Left out: 3 jobs of whoever owns no processor.\n", "Every job takes its time limit"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
+  }
+}
+
+TEST(PendingAdvice, WithoutAJobThatCanBePlannedThereIsNone) {
+  json empty = queue();
+  empty["jobs"] = json::array();
+  const auto report = pending_advice_report(empty);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Errc::not_found);
+}
+
+TEST(PendingAdvice, AQueueThatIsTooLongIsNotPlanned) {
+  json huge = queue();
+  huge["jobs"][0]["tasks"] = 100'001;
+  const auto report = pending_advice_report(huge);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Errc::limit);
+}
+
+}  // namespace
+}  // namespace shapley::ctl
