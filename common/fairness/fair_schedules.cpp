@@ -49,15 +49,24 @@ FairSchedules::FairSchedules(std::span<const std::uint32_t> processors)
       touched_(organizations_),
       at_once_(organizations_),
       potential_(organizations_),
-      by_low_(std::size_t{1} << ((organizations_ + 1) / 2)),
-      low_masks_(by_low_.size()),
-      weights_(organizations_ + 1) {
+      low_masks_(std::size_t{1} << (organizations_ / 2)),
+      weights_(organizations_ + 1),
+      by_size_(organizations_ / 2 + 1),
+      unordered_masks_(low_masks_.size()) {
   for (Coalition c = 1; c < pool_.size(); ++c) size_[c] = static_cast<std::uint8_t>(size_[c & (c - 1)] + 1);
   for (std::size_t u = 0; u < organizations_; ++u) holders_.push_back(CoalitionSet::holders_of(u, organizations_));
   for (std::size_t size = 1; size <= organizations_; ++size) {
     weights_[size].resize(size + 1);
     for (std::size_t s = 1; s < size; ++s) weights_[size][s] = factorial(s - 1) * factorial(size - 1 - s);
   }
+  for (std::size_t low = 0; low < by_size_.size(); ++low) {
+    by_size_[low].resize(std::size_t{1} << low);
+    std::iota(by_size_[low].begin(), by_size_[low].end(), 0U);
+    std::stable_sort(by_size_[low].begin(), by_size_[low].end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return size_[a] < size_[b]; });
+  }
+  narrow_.resize(low_masks_.size() * (organizations_ + 2));
+  wide_.resize(narrow_.size());
 }
 
 std::uint64_t FairSchedules::memory_bound(const Instance& instance) {
@@ -78,15 +87,6 @@ void FairSchedules::release(const Job& job) {
   run_before(job.release.value);
   released_.push_back({job.organization, static_cast<std::uint32_t>(queue_[job.organization].size())});
   queue_[job.organization].push_back(job.duration.value);
-}
-
-void FairSchedules::start(Coalition c, std::size_t u, std::int64_t t) {
-  slots_[c].start(t);
-  member(c, u).start(t);
-}
-void FairSchedules::complete(Coalition c, std::size_t u, std::int64_t t) {
-  slots_[c].complete(t);
-  member(c, u).complete(t);
 }
 
 // The jobs released at t join the queues, after the completions of t.
@@ -333,34 +333,56 @@ std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::i
 }
 
 // Without the common parts, which add the same to every member's F: P of an additive game is its value, so u's part is
-// in F[u] through psi[u] and in every other F through P. The sum over S in C\u is the sum over all S but C, the same
-// for everybody, less the S that hold u. The members' sums are taken over two halves of C as rows and columns of a
-// table, so that each S is touched once.
+// in F[u] through psi[u] and in every other F through P.
 void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
+  // No v, and no part in common, is more than all processors can do; a sum has at most 2^|C| of them.
+  const Int128 bound = static_cast<Int128>(processors_) * t * t * (Int128{1} << size_[c]);
+  if (bound < Int128{1} << 62U) {
+    sum_subsets(c, t, narrow_);
+  } else {
+    sum_subsets(c, t, wide_);
+  }
+}
+
+// The sum over S in C\u is the sum over all S but C, the same for everybody, less the S that hold u. The members' sums
+// are taken over two halves of C as rows and columns of a table, so that each S is touched once; and by size, so that
+// each is only added: what it weighs depends on its size.
+template <typename Sum>
+void FairSchedules::sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& by_low) {
   const std::size_t low_members = size_[c] / 2U;
   Coalition low = 0;
   for (Coalition rest = c; size_[low] < low_members; rest &= rest - 1) low |= rest & (~rest + 1);
   const Coalition high = c ^ low;
   const std::size_t columns = std::size_t{1} << low_members;
-  low_masks_[0] = 0;
-  for (std::size_t l = 1; l < columns; ++l) low_masks_[l] = (low_masks_[l - 1] - low) & low;
-  std::fill_n(by_low_.begin(), columns, Potential{});
+  const std::vector<std::uint32_t>& by_size = by_size_[low_members];
+  unordered_masks_[0] = 0;
+  for (std::size_t l = 1; l < columns; ++l) unordered_masks_[l] = (unordered_masks_[l - 1] - low) & low;
+  for (std::size_t l = 0; l < columns; ++l) low_masks_[l] = unordered_masks_[by_size[l]];
+  std::fill_n(by_low.begin(), columns * (size_[high] + 1U), Sum{});
   for (Coalition rest = c; rest != 0; rest &= rest - 1) potential_[lowest(rest)] = {};
 
   const std::int64_t* weights = weights_[size_[c]].data();
+  const auto add = [](Potential& to, Int128 weight, const Sum& sum) {
+    to.value += weight * sum.value;
+    to.slope += weight * sum.slope;
+  };
   Potential all{};
   Coalition h = 0;
   do {
     Potential row{};
-    for (std::size_t l = 0; l < columns; ++l) {
-      const Coalition s = h | low_masks_[l];
-      const Int128 weight = weights[size_[s]];
-      const Int128 value = weight * slots_[s].doubled_at(t);
-      const Int128 slope = weight * slots_[s].doubled_done_at(t);
-      row.value += value;
-      row.slope += slope;
-      by_low_[l].value += value;
-      by_low_[l].slope += slope;
+    Sum* column = &by_low[columns * size_[h]];
+    for (std::size_t l = 0, size = 0; size <= low_members; ++size) {
+      Sum of_size;
+      for (; l < columns && size_[low_masks_[l]] == size; ++l) {
+        const Slot& slot = slots_[h | low_masks_[l]];
+        const std::int64_t value = slot.doubled_at(t);
+        const std::int64_t slope = slot.doubled_done_at(t);
+        of_size.value += value;
+        of_size.slope += slope;
+        column[l].value += value;
+        column[l].slope += slope;
+      }
+      add(row, weights[size_[h] + size], of_size);
     }
     all.value += row.value;
     all.slope += row.slope;
@@ -371,9 +393,12 @@ void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
     h = (h - high) & high;
   } while (h != 0);
   for (std::size_t l = 1; l < columns; ++l) {
+    Potential column{};
+    for (std::size_t size = 0; size <= size_[high]; ++size)
+      add(column, weights[size + size_[low_masks_[l]]], by_low[columns * size + l]);
     for (Coalition rest = low_masks_[l]; rest != 0; rest &= rest - 1) {
-      potential_[lowest(rest)].value -= by_low_[l].value;
-      potential_[lowest(rest)].slope -= by_low_[l].slope;
+      potential_[lowest(rest)].value -= column.value;
+      potential_[lowest(rest)].slope -= column.slope;
     }
   }
   for (Coalition rest = c; rest != 0; rest &= rest - 1) {

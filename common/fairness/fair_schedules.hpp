@@ -108,8 +108,14 @@ class FairSchedules {
   };
 
   [[nodiscard]] Member& member(Coalition c, std::size_t u) { return members_[u * slots_.size() + c]; }
-  void start(Coalition c, std::size_t u, std::int64_t t);
-  void complete(Coalition c, std::size_t u, std::int64_t t);
+  void start(Coalition c, std::size_t u, std::int64_t t) {
+    slots_[c].start(t);
+    member(c, u).start(t);
+  }
+  void complete(Coalition c, std::size_t u, std::int64_t t) {
+    slots_[c].complete(t);
+    member(c, u).complete(t);
+  }
   void complete_all(std::int64_t t);
   void complete_one(Coalition c, std::size_t u, std::int64_t t);
   void complete_common(std::uint32_t index, std::int64_t t);
@@ -126,6 +132,8 @@ class FairSchedules {
   void run_head(Coalition c, std::size_t u, std::int64_t t);
   [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
   void sum_potentials(Coalition c, std::int64_t t);
+  template <typename Sum>
+  void sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& by_low);
 
   std::size_t organizations_;
   std::uint64_t processors_;                      // of all
@@ -151,15 +159,27 @@ class FairSchedules {
   std::vector<std::uint32_t> starting_;  // of one release: entries of the calendar
   std::int64_t time_ = 0;                // releases up to here are known
 
-  // Sums of one exact choice, by organization: (|C|-1)! 2 P(C\u), and the same of the work done instead of v.
+  // (|C|-1)! 2 P(C\u), and the same of the work done instead of v.
   struct Potential {
     Int128 value;
     Int128 slope;
   };
-  std::vector<Potential> potential_;
-  std::vector<Potential> by_low_;
-  std::vector<Coalition> low_masks_;
-  std::vector<std::vector<std::int64_t>> weights_;  // by |C|, |S|: (|S|-1)! (|C|-1-|S|)!
+  // 2 v, and twice the work done, in sum over some coalitions of one size. Narrow wherever that cannot leave 63 bits.
+  template <typename Integer>
+  struct SizeSum {
+    Integer value = 0;
+    Integer slope = 0;
+  };
+  using NarrowSum = SizeSum<std::int64_t>;
+  using WideSum = SizeSum<Int128>;
+  // Of one exact choice in C, whose lower half of members makes the columns, the upper half the rows of a table:
+  std::vector<Potential> potential_;  // by organization
+  std::vector<NarrowSum> narrow_;     // by number of upper members, column
+  std::vector<WideSum> wide_;
+  std::vector<Coalition> low_masks_;                 // of the columns, by size
+  std::vector<std::vector<std::int64_t>> weights_;   // by |C|, |S|: (|S|-1)! (|C|-1-|S|)!
+  std::vector<std::vector<std::uint32_t>> by_size_;  // by number of lower members: their subsets, in order of size
+  std::vector<Coalition> unordered_masks_;
 };
 
 }  // namespace shapley::fairness

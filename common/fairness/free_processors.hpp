@@ -49,9 +49,10 @@ class FreeProcessors {
       std::uint32_t* word = &count_[w * CoalitionSet::k_word_bits];
       Lanes some_zero{};
       for (std::size_t i = 0; i < word_size(); i += k_lanes) {
-        const Lanes left = load(word + i) - load(&holds_[u][i]);
+        const Lanes taken = load(&holds_[u][i]);
+        const Lanes left = load(word + i) - taken;
         store(word + i, left);
-        some_zero |= zero_lanes(left);
+        some_zero |= zero_lanes(left) & taken;
       }
       if ((some_zero[0] | some_zero[1] | some_zero[2] | some_zero[3]) != 0)
         some_.set_word(w, some_.word(w) & ~(zeros(word) & from.word(w)));

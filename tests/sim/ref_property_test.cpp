@@ -7,7 +7,9 @@
 
 #include "base/rng.hpp"
 #include "fairness/policies/ref.hpp"
+#include "fairness/policies/ref_arbitrary.hpp"
 #include "fairness/simulate.hpp"
+#include "fairness/utility_functions.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 #include "tests/sim/naive_ref.hpp"
@@ -56,6 +58,31 @@ TEST(Ref, EqualsThePrintedAlgorithmBeyondAWordOfCoalitions) {
     }
     instance.end = {14};
     expect_equal_to_printed(instance);
+  }
+}
+
+// Times so long that sums over coalitions leave 63 bits. The witness is REF for any utility: potentials of every
+// coalition in 128 bits, at every event.
+TEST(Ref, EqualsTheOneForAnyUtilityWhereSumsAreWide) {
+  const auto psi_sp = fairness::find_utility_function("psi_sp");
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rng rng(seed);
+    fairness::Instance instance;
+    for (int u = 0; u < 6; ++u) instance.processors.push_back(static_cast<std::uint32_t>(rng.below(2)));
+    instance.processors.push_back(1);
+    for (int j = 0; j < 40; ++j) {
+      instance.jobs.push_back({{static_cast<std::int64_t>(rng.below(1U << 29U))},
+                               {static_cast<std::int64_t>(1 + rng.below(1U << 28U))},
+                               static_cast<std::uint32_t>(rng.below(7))});
+    }
+    instance.end = {std::int64_t{1} << 30U};
+    ASSERT_TRUE(fairness::validate(instance));
+    const auto policy = fairness::make_ref(instance);
+    const auto witness = fairness::make_ref_arbitrary(instance, **psi_sp);
+    const fairness::SimulationResult found = fairness::simulate(instance, *policy);
+    const fairness::SimulationResult expected = fairness::simulate(instance, *witness);
+    EXPECT_EQ(found.psi, expected.psi) << "seed " << seed;
+    EXPECT_EQ(found.schedule, expected.schedule) << "seed " << seed;
   }
 }
 
