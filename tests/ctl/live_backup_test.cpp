@@ -28,7 +28,7 @@ class LiveBackup : public testing::Test {
   [[nodiscard]] std::string path(const std::string& name) const { return (directory / name).string(); }
   [[nodiscard]] std::string logged() const { return content_of(path("log")); }
   Outcome ctl(const std::string& arguments) const {
-    return run_shapleyctl(directory / "", "--socket " + path("sock") + " " + arguments);
+    return run_shapleyctl(directory / "", "--timeout 120 --socket " + path("sock") + " " + arguments);
   }
   [[nodiscard]] std::vector<std::string> arguments() const { return {"--config", path("shapleyd.yaml")}; }
   std::unique_ptr<daemon::Process> start() const {

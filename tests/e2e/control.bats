@@ -5,8 +5,6 @@ load lib/e2e
 
 owned() { status_json | jq -r --arg name "$1" '.organizations[] | select(.name == $name) | .owned'; }
 owned_is() { test "$(owned "$1")" = "$2"; }
-reloads() { grep -c 'Processing Reconfiguration' "$CLUSTER_DIR/log/slurmctld.log"; }
-reloads_are() { test "$(reloads)" -ge "$1"; }
 
 @test "scontrol reconfigure and SIGHUP in the middle of a load" {
   start_with
@@ -22,14 +20,16 @@ reloads_are() { test "$(reloads)" -ge "$1"; }
 
 @test "SIGHUP with changed ownership: dated, and the running job's segment is split there" {
   start_with
-  owned_is astro 32
-  job=$(submit bio --nodelist=n2 -n16 "sleep 6")
+  wait_until 10 owned_is astro 32
+  job=$(submit bio --nodelist=n2 -n16 "$(until_told split)")
   wait_until 10 job_is "$job" RUNNING
   wait_until 10 seconds_passed 1
   sed -i 's/nodes: .*1-2.*/nodes: [n1]/; s/nodes: \[n4\]/nodes: [n4, n2]/' "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
   wait_until 10 owned_is astro 16
-  owned_is chem 32
+  wait_until 10 owned_is chem 32
+  wait_until 10 seconds_passed 1
+  tell split
   wait_drained 20
   expect_books_correct 1
   # bio's sixteen processors of n2 were astro's until the change, chem's after it; together the whole run.
@@ -41,6 +41,7 @@ reloads_are() { test "$(reloads)" -ge "$1"; }
 
 @test "SIGHUP with a faulty file: refused, named, and the running configuration stays" {
   start_with
+  wait_until 10 owned_is astro 32
   printf 'organisations: []\n' >>"$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
   wait_until 10 grep -q organisations "$CLUSTER_DIR/log/shapleyd.out"
@@ -70,5 +71,5 @@ reloads_are() { test "$(reloads)" -ge "$1"; }
   sed -i 's/^PriorityParameters=.*/&,colour=blue/' "$SLURM_CONF"
   run cluster_start
   [ "$status" -ne 0 ]
-  grep -q 'priority/shapley: .*colour' "$CLUSTER_DIR"/log/slurmctld.*
+  wait_until 5 grep -q 'priority/shapley: .*colour' "$CLUSTER_DIR"/log/slurmctld.*
 }

@@ -12,20 +12,21 @@ half_a_load() {
 some_job_ended() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge 4; }
 
 # half_a_load for a slurmctld that is about to be killed. It writes its state every few seconds and forgets what came after: a job that
-# ended meanwhile would run on in its books, and in jobcomp twice. So the machine is full of jobs that outlast the kill.
+# ended meanwhile would run on in its books, and in jobcomp twice. So the machine is full of jobs that outlast the kill; `tell kill` ends them.
 load_across_a_kill() {
   local astro bio chem
   plain_load 12 && wait_drained 60 || return 1
-  astro=$(submit astro -N2 --exclusive "sleep 20") && bio=$(submit bio -N1 --exclusive "sleep 21") || return 1
-  chem=$(submit chem -N1 --exclusive "sleep 22") || return 1
+  astro=$(submit astro -N2 --exclusive "$(until_told kill)") && bio=$(submit bio -N1 --exclusive "$(until_told kill)") || return 1
+  chem=$(submit chem -N1 --exclusive "$(until_told kill)") || return 1
   wait_until 20 job_is "$astro" RUNNING && wait_until 20 job_is "$bio" RUNNING && wait_until 20 job_is "$chem" RUNNING || return 1
   save_after plain_load 6
 }
-# save_after COMMAND...: runs it, and waits until slurmctld's saved state is younger.
-save_after() {
-  "$@" || return 1
+# save_after COMMAND...: runs it, and waits until slurmctld has saved what it did. A file that is younger than the command may have been
+# begun before it; the next one was not. Each save needs a change: one more job that waits.
+save_after() { "$@" && next_save && next_save; }
+next_save() {
   touch "$CLUSTER_DIR/submitted"
-  wait_until 20 jobs_saved
+  submit astro "sleep 1" && wait_until 20 jobs_saved
 }
 jobs_saved() { test "$CLUSTER_DIR/state/job_state" -nt "$CLUSTER_DIR/submitted"; }
 
@@ -50,6 +51,7 @@ finish_and_compare() {
   ctld_kill9
   ctld_start
   wait_until 30 nodes_ready
+  tell kill
   plain_load 12
   finish_and_compare 15
 }
@@ -63,6 +65,7 @@ finish_and_compare() {
   ctld_start
   wait_until 30 nodes_ready
   plain_load 6
+  tell kill
   shapleyd_start
   wait_until 15 plugin_connected
   finish_and_compare 15
@@ -94,8 +97,8 @@ jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
   mv "$CLUSTER_DIR/later.yaml" "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_start
   wait_until 20 plugin_connected
-  connection=$(unix_sockets "$pid" | grep -vxFf "$CLUSTER_DIR/sockets-before")
-  [ "$(wc -w <<<"$connection")" -eq 1 ]
+  wait_until 20 one_new_socket
+  connection=$(cat "$CLUSTER_DIR/sockets-new")
   wait_until 10 feeder_listens  # the look at the threads does see a thread that waits
 
   plain_load 6
@@ -118,12 +121,17 @@ jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
   wait_until 30 plugin_connected
   finish_and_compare 20
 }
+# An RPC has one of its own with munged for a moment.
+one_new_socket() {
+  unix_sockets "$pid" | grep -vxFf "$CLUSTER_DIR/sockets-before" >"$CLUSTER_DIR/sockets-new"
+  [ "$(wc -l <"$CLUSTER_DIR/sockets-new")" -eq 1 ]
+}
 feeder_listens() { threads_on_socket "$pid" "$connection" | grep -qx shapley-feeder; }
 
 @test "a second shapleyd on the same ledger is refused and names the first" {
   start_with
   sed "s#^socket:.*#socket: $CLUSTER_DIR/run/second.sock#" "$CLUSTER_DIR/shapleyd.yaml" >"$CLUSTER_DIR/second.yaml"
-  run timeout 10 shapleyd --config "$CLUSTER_DIR/second.yaml"
+  run timeout 60 shapleyd --config "$CLUSTER_DIR/second.yaml"
   [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
   [[ $output == *"$(daemon_pid shapleyd)"* ]]
   wait_until 5 plugin_connected
@@ -134,7 +142,8 @@ feeder_listens() { threads_on_socket "$pid" "$connection" | grep -qx shapley-fee
   cluster_start
   plain_load 12
   wait_drained 40
-  [ "$(wc -l <"$CLUSTER_JOBCOMP")" -eq 12 ]
+  wait_until 5 jobs_recorded 12
+  wait_until 10 grep -q 'priority/shapley: shapleyd: .*not usable' "$CLUSTER_DIR/log/slurmctld.log"
   [ "$(grep -c 'priority/shapley: shapleyd: .*not usable' "$CLUSTER_DIR/log/slurmctld.log")" -eq 1 ]
   three_organizations
   shapleyd_start

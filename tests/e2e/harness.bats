@@ -39,10 +39,10 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
 
 @test "a requeued job runs again within seconds" {
   cluster_start
-  job=$(submit astro "sleep 60")
+  job=$(submit astro "sleep 600")
   wait_until 10 job_is "$job" RUNNING
   scontrol requeue "$job"
-  wait_until 20 job_is "$job" PENDING
+  wait_until 20 requeued_times "$job" 1
   wait_until 20 job_is "$job" RUNNING
 }
 
@@ -52,7 +52,7 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
   wait_until 10 job_is "$job" RUNNING
   ctld_kill9  # so that nobody cancels the job for us
   cluster_stop
-  no_process_names "$CLUSTER_DIR"
+  wait_until 10 no_process_names "$CLUSTER_DIR"  # killed, and reaped by whoever inherited them
 }
 
 @test "a cluster whose shell was killed leaves nothing behind" {
@@ -75,6 +75,8 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
   [ "$status" -eq 0 ]
   submit bio true
   wait_drained 20
+  wait_until 5 grep -q JobState=COMPLETED "$other/log/jobcomp.txt"
+  wait_until 5 grep -q JobState=COMPLETED "$CLUSTER_JOBCOMP"
   [ "$(wc -l <"$other/log/jobcomp.txt")" -eq 1 ]
   [ "$(wc -l <"$CLUSTER_JOBCOMP")" -eq 1 ]
 }

@@ -23,7 +23,7 @@ expect_preempted_books() {
   started "$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/started"
   [ "$(wc -l <"$CLUSTER_DIR/started")" -eq 4 ]
   [ "$(inversions "astro chem bio" <"$CLUSTER_DIR/started")" -eq 0 ] || { cat "$CLUSTER_DIR/started" >&2; return 1; }
-  for job in "${requeued[@]}"; do [ "$(job_field "$job" Restarts)" -eq 1 ] && job_is "$job" COMPLETED || return 1; done
+  for job in "${requeued[@]}"; do requeued_times "$job" 1 && job_is "$job" COMPLETED || return 1; done
   for job in "${cancelled[@]}"; do job_is "$job" PREEMPTED || return 1; done
   # One of lend, two runs of each requeued job, one of each cancelled one, four urgent ones.
   [ "$(recorded_runs | wc -l)" -eq 11 ] || { recorded_runs >&2; return 1; }

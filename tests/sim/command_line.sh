@@ -100,7 +100,7 @@ interrupted() {
   "$@" >"$dir/out" 2>"$dir/err" &
   local pid=$! found=0
   # Until the shell's child has become the program, it catches the signal as shells do.
-  for ((i = 0; i < 600; ++i)); do
+  for ((i = 0; i < 6000; ++i)); do
     [[ /proc/$pid/exe -ef $sim ]] && ((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2)) && break
     sleep 0.05
   done

@@ -2,7 +2,7 @@
 #
 # Needs root (slurmd starts jobs of other users) and no systemd. Every cluster has its own munge key, socket, ports and state,
 # so several can run at once. Accounts are plain `--account` strings unless there is a slurmdbd. Nothing here sleeps for an effect:
-# wait_until polls a condition with a deadline.
+# wait_until polls a condition with a deadline. What happens elsewhere (in slurmctld, slurmd, shapleyd, a log) is never looked at just once.
 #
 # Settings, to be assigned before cluster_start:
 CLUSTER_NODE_CPUS=(16 16 16 16)       # one node n1, n2, ... per entry
@@ -21,9 +21,13 @@ export TZ=UTC  # jobcomp/filetxt writes local times without a zone
 
 say() { printf '%s\n' "$*" >&2; }
 
+# A deadline is given in seconds of an idle machine. A busy one is many times slower, and a deadline that is not reached costs nothing.
+: "${SHAPLEY_PATIENCE:=6}"
+
 # wait_until SECONDS COMMAND...: true as soon as COMMAND succeeds; false, with a line that says what did not happen, at the deadline.
 wait_until() {
-  local deadline=$((${EPOCHREALTIME/./} + $1 * 1000000)) seconds=$1
+  local seconds=$(($1 * SHAPLEY_PATIENCE))
+  local deadline=$((${EPOCHREALTIME/./} + seconds * 1000000))
   shift
   until "$@" >/dev/null 2>&1; do
     if ((${EPOCHREALTIME/./} > deadline)); then
@@ -67,7 +71,7 @@ daemon_status() { cat "$CLUSTER_DIR/run/$1.ended"; }
 # daemon_signal NAME SIGNAL
 daemon_signal() { kill "-$2" "$(daemon_pid "$1")"; }
 
-# daemon_stop NAME: SIGTERM, and SIGKILL for one that does not end within 15 s (which is then said and is a failure).
+# daemon_stop NAME: SIGTERM, and SIGKILL for one that does not end in time (which is then said and is a failure).
 daemon_stop() {
   daemon_runs "$1" || return 0
   daemon_signal "$1" TERM
@@ -147,9 +151,9 @@ cluster_config() {
 cluster_stop() {
   [ -n "${CLUSTER_DIR:-}" ] || return 0
   local failed=0 name i
-  if daemon_runs slurmctld && timeout 5 scontrol ping 2>/dev/null | grep -q 'is UP'; then
-    timeout 20 squeue -h -o %A 2>/dev/null | sort -u | timeout 20 xargs -r scancel 2>/dev/null
-    wait_until 10 queue_empty 2>/dev/null
+  if daemon_runs slurmctld && timeout 30 scontrol ping 2>/dev/null | grep -q 'is UP'; then
+    timeout 30 squeue -h -o %A 2>/dev/null | sort -u | timeout 30 xargs -r scancel 2>/dev/null
+    wait_until 5 queue_empty 2>/dev/null
   fi
   for name in slurmctld shapleyd; do daemon_stop "$name" || failed=1; done
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do daemon_stop "slurmd.n$((i + 1))" || failed=1; done
@@ -210,8 +214,16 @@ _kill_leftovers() {
 # A block of 32 ports below the ephemeral range. The claim file keeps a second cluster that starts at the same moment off
 # the same block; one left by a dead process is taken over.
 _claim_ports() {
-  local claims=${TMPDIR:-/tmp}/shapley-test-ports base owner used
+  local claims=${TMPDIR:-/tmp}/shapley-test-ports base owner used lock status
   mkdir -p "$claims"
+  # One at a time: two that both found the same dead owner would take each other's claim for his.
+  exec {lock}>"$claims/lock" && flock "$lock" || return 1
+  _claim_ports_alone
+  status=$?
+  exec {lock}>&-
+  return "$status"
+}
+_claim_ports_alone() {
   used=" $(awk 'FNR > 1 { sub(/.*:/, "", $2); print $2 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null | tr '\n' ' ')"
   for _ in {1..200}; do
     base=$((20000 + RANDOM % 390 * 32))
@@ -293,6 +305,8 @@ ReturnToService=2
 MinJobAge=300
 KillWait=1
 PropagateResourceLimits=NONE
+# Commands are more patient than Slurm's ten seconds: a busy machine is slow.
+MessageTimeout=30
 # Any epilog makes slurmctld wait for slurmd's own message instead of its one-second tick: jobs end five times faster.
 Epilog=/bin/true
 $priority_lines

@@ -15,9 +15,21 @@ submit() {
 close_queue() { scontrol update PartitionName=main State=DOWN; }
 open_queue() { scontrol update PartitionName=main State=UP; }
 
-queue_empty() { test -z "$(squeue -h -t all -o '%A %T' | grep -vE 'COMPLETED|CANCELLED|FAILED|TIMEOUT|NODE_FAIL|DEADLINE|OUT_OF_MEMORY|PREEMPTED')"; }
+# until_told NAME: the command of a job that lasts until `tell NAME`. A job of so and so many seconds may be over before a test on a busy
+# machine has done what it wants to do meanwhile. Names are of one cluster.
+until_told() { echo "until test -e $CLUSTER_DIR/told.$1; do sleep 0.2; done"; }
+tell() { touch "$CLUSTER_DIR/told.$1"; }
+
+# A squeue that fails knows no queue to be empty.
+queue_empty() {
+  local states
+  states=$(squeue -h -t all -o %T) || return 1
+  ! grep -qvE '^(COMPLETED|CANCELLED|FAILED|TIMEOUT|NODE_FAIL|DEADLINE|OUT_OF_MEMORY|PREEMPTED|)$' <<<"$states"
+}
 job_state() { scontrol -o show job "$1" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p' | head -n 1; }
 job_is() { test "$(job_state "$1")" = "$2"; }
+# requeued_times JOB N: it was requeued so often. That it is pending for a while may pass unseen.
+requeued_times() { test "$(job_field "$1" Restarts)" = "$2"; }
 job_field() { scontrol -o show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p" | head -n 1; }
 
 # wait_drained [SECONDS]: every job has ended.

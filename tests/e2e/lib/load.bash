@@ -34,7 +34,7 @@ cancelled_load() {
   scancel "$held" "$late" "$long" "$array"
 }
 
-# Runs for a minute, but only one second once it was requeued.
+# Runs for minutes, but only one second once it was requeued.
 requeued_command='[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || sleep 300; sleep 1'
 
 # Requeued by hand, and held by a requeue and released.
@@ -46,15 +46,29 @@ requeued_load() {
   wait_until 90 pending "$held" && scontrol release "$held"
 }
 
-# Suspended once, twice, and cancelled while suspended.
+# Suspended once, twice, and cancelled while suspended. slurmd carries out a suspend and a resume in any order when they come at once, and
+# then the job stays stopped for good: each is waited for.
 suspended_load() {
-  local once twice never
-  once=$(submit astro -n3 "sleep 4") && twice=$(submit bio -n5 "sleep 4") && never=$(submit chem -n2 "sleep 300") || return 1
-  wait_until 90 running "$once" && wait_until 90 running "$twice" && wait_until 90 running "$never" || return 1
-  scontrol suspend "$once,$twice,$never" && wait_until 10 seconds_passed 2 || return 1
-  # slurmd carries out a suspend and a resume in any order when they come at once; then the job stays stopped for good.
-  scontrol resume "$once,$twice" && wait_until 10 seconds_passed 0 && scontrol suspend "$twice" || return 1
-  wait_until 10 seconds_passed 0 && scontrol resume "$twice" && scancel "$never"
+  local once twice never command
+  rm -f "$CLUSTER_DIR/told.suspensions"
+  command=$(until_told suspensions)
+  once=$(submit astro -n3 "$command") && twice=$(submit bio -n5 "$command") && never=$(submit chem -n2 "$command") || return 1
+  wait_until 90 under_way "$once" && wait_until 90 under_way "$twice" && wait_until 90 under_way "$never" || return 1
+  scontrol suspend "$once,$twice,$never" && wait_until 10 stopped "$once" && wait_until 10 stopped "$twice" &&
+    wait_until 10 stopped "$never" && wait_until 10 seconds_passed 2 || return 1
+  scontrol resume "$once,$twice" && wait_until 10 under_way "$once" && wait_until 10 under_way "$twice" || return 1
+  wait_until 10 seconds_passed 0 && scontrol suspend "$twice" && wait_until 10 stopped "$twice" || return 1
+  wait_until 10 seconds_passed 0 && scontrol resume "$twice" && wait_until 10 under_way "$twice" || return 1
+  tell suspensions && scancel "$never"
+}
+
+# stopped JOB, under_way JOB: its script's process is stopped by slurmd, or is not.
+stopped() { [ "$(_script_state "$1")" = T ]; }
+under_way() { [[ $(_script_state "$1") == [RSD] ]]; }
+_script_state() {
+  local pid
+  pid=$(pgrep -f "^/bin/sh $CLUSTER_DIR/spool/n[0-9]+/job0*$1/slurm_script" | head -n 1)
+  [ -n "$pid" ] && sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "/proc/$pid/status"
 }
 
 # seconds_passed N: true N whole seconds after the first call in this shell that asked; Slurm's times have whole seconds.

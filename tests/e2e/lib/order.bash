@@ -4,6 +4,7 @@
 lend() {
   local job
   job=$(submit bio -N2 --nodelist=n1,n2 --exclusive "sleep 3")
+  wait_until 20 job_is "$job" COMPLETED
   wait_drained 20
   wait_until 10 ranked_is "astro chem bio"
 }

@@ -8,6 +8,14 @@ resources() {
     /^Threads:/ { threads = $2 } /^RssAnon:/ { kib = $2 } END { print descriptors, threads, kib }' "/proc/$1/status"
 }
 
+# no_more_than "DESCRIPTORS THREADS ..." PID: a process holds no more than that when it is quiet. An RPC's thread may linger: to be waited for.
+no_more_than() {
+  local descriptors threads descriptors_now threads_now _
+  read -r descriptors threads _ <<<"$1"
+  read -r descriptors_now threads_now _ <<<"$(quiet_resources "$2")"
+  ((descriptors_now <= descriptors && threads_now <= threads))
+}
+
 # quiet_resources PID: the same when nothing is under way: the least of ten looks in three seconds, because an RPC holds a
 # descriptor and a thread for a moment.
 quiet_resources() {

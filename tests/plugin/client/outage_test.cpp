@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/rng.hpp"
+#include "plugin/client/spool.hpp"
 #include "support.hpp"
 
 namespace shapley::client::testing {
@@ -38,6 +39,12 @@ bool holds_end(const std::vector<protocol::Observations>& messages, std::uint32_
   });
 }
 
+std::size_t messages_in(const std::string& spool) {
+  std::size_t count = 0;
+  (void)Spool(spool).open([&](Spool::Place, std::string_view) { return ++count > 0; });
+  return count;
+}
+
 void expect_consecutive(const std::vector<std::uint64_t>& sequences, std::uint64_t first) {
   for (std::size_t i = 0; i < sequences.size(); ++i) EXPECT_EQ(sequences[i], first + i);
 }
@@ -59,6 +66,8 @@ TEST_F(Outage, AKilledDaemonMissesNothing) {
   daemon.listen();
   start();
   const auto first = connect_and_take_snapshot();
+  // The client is back in its sleep, so that it sees the end of the connection before it has something to send.
+  ASSERT_TRUE(eventually([&] { return counters().queued_bytes == 0 && counters().spooled_bytes == 0; }));
   daemon.die();
   whole_life_of(9);
   ASSERT_TRUE(eventually([&] { return !counters().connected; }));
@@ -162,9 +171,13 @@ TEST_F(Outage, ADaemonThatNeverAcknowledgesLeavesEverythingToTheNextLife) {
 TEST_F(Outage, AKilledSlurmctldLeavesASpoolThatIsWhole) {
   start();
   whole_life_of(9);
-  ASSERT_TRUE(eventually([&] { return counters().spooled_bytes > 0 && counters().queued_bytes < 4096; }));
   const std::string as_killed = directory / "as_killed.spool";
-  std::filesystem::copy_file(spool_path, as_killed);  // kill -9 leaves the file as it is now
+  // kill -9 leaves the file as it is at that moment: here, once all three scans are in it.
+  ASSERT_TRUE(eventually([&] {
+    std::error_code none_yet;
+    std::filesystem::copy_file(spool_path, as_killed, std::filesystem::copy_options::overwrite_existing, none_yet);
+    return !none_yet && messages_in(as_killed) == 3;
+  }));
   stop();
   spool_path = as_killed;
   start();

@@ -23,7 +23,10 @@
 namespace shapley::client::testing {
 
 // Longer than any machine needs, so that only a real fault runs into it.
-inline constexpr std::chrono::seconds k_deadline{30};
+inline constexpr std::chrono::seconds k_deadline{120};
+
+// For what the client must give up in a test: long enough that a busy machine answers the client's greeting in time.
+inline constexpr std::chrono::seconds k_short_timeout{2};
 
 // True as soon as the condition holds, false after the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
