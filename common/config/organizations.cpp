@@ -151,8 +151,10 @@ class OrganizationsReader {
       return std::nullopt;
     }
     auto claim = read_nodes_of_claim({nodes->node, nodes->line, value.name});
-    const bool complete = read_share(*entries, claim) & read_date(*entries, "from", claim, &NodeClaim::from) &
-                          read_date(*entries, "until", claim, &NodeClaim::until);
+    // Each is read, whatever is wrong with the others: all faults are reported.
+    bool complete = read_share(*entries, claim);
+    complete = read_date(*entries, "from", claim, &NodeClaim::from) && complete;
+    complete = read_date(*entries, "until", claim, &NodeClaim::until) && complete;
     if (!claim || !complete) return std::nullopt;
     claim->line = value.line;
     if (claim->from >= claim->until) {

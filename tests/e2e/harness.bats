@@ -75,8 +75,8 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
   [ "$status" -eq 0 ]
   submit bio true
   wait_drained 20
-  wait_until 5 grep -q JobState=COMPLETED "$other/log/jobcomp.txt"
-  wait_until 5 grep -q JobState=COMPLETED "$CLUSTER_JOBCOMP"
+  wait_until 5 grep -q "^JobId=1 " "$other/log/jobcomp.txt"
+  wait_until 5 grep -q "^JobId=1 " "$CLUSTER_JOBCOMP"
   [ "$(wc -l <"$other/log/jobcomp.txt")" -eq 1 ]
   [ "$(wc -l <"$CLUSTER_JOBCOMP")" -eq 1 ]
 }
