@@ -33,7 +33,7 @@ levels_act() {
   wait_until 15 waiting_order_is "$c" "$d" "$a" "$b"
   calm_daemon astro,chem,bio ""
   wait_until 15 same_priority "$a" "$b"
-  same_priority "$c" "$d"
+  wait_until 15 same_priority "$c" "$d"
 }
 
 @test "priority/shapley: levels order within the organization, follow a change and go" { levels_act; }

@@ -113,12 +113,12 @@ all_equal() { test "$(priorities_of astro "early|late" | sort -u | wc -l)" -eq 1
   wait_until 15 plugin_connected
   wait_until 20 workflows_are astro '.workflows[0].levels[1] == 15'
   wait_until 20 raised_above_others
-  rank_stays_above
+  wait_until 20 rank_stays_above
   # Taken off by a reload: the levels go, the rank stays.
   sed -i '/within_organization/d' "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
   wait_until 20 all_equal
-  rank_stays_above
+  wait_until 20 rank_stays_above
   scancel "$blocker"
   wait_drained 60
   [ "$(started_names "early|late|other" | sed -n 2,4p | grep -c other)" -eq 3 ]
