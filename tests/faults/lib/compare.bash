@@ -2,12 +2,13 @@
 # every run that the books call over must be in Slurm's records, to the second and the processor. Plain awk and sqlite3, none of our code. To be
 # sourced after tests/e2e/lib/books.bash.
 #
-# Six things are as they must be, or cannot be told better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
+# Seven things are as they must be, or cannot be told better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
 # of $CLUSTER_DIR/lost are called losses:
 #   twice      Slurm recorded two ends of one run: the first after the state that a later loss went back to, and before that loss
 #   forgotten  a run that began after that state and whose end fell into the blind part of the loss: neither slurmctld nor the plugin knew it
 #              afterwards; jobcomp alone does
 #   requeued   a run that ended in a requeue within the blind part of a loss: slurmctld keeps only the times of a job's last run
+#   done       Slurm recorded a run that had ended, and recorded it again with a later end when its job was requeued: that end is the requeue's
 #   unseen     a run of a second at most that ended in a requeue: it began and ended between two looks of the plugin, and slurmctld keeps nothing of it
 #   suspended  a run that began after that state and that the books saw suspended within it, but never resumed or ended: what became of it
 #              nobody knows, so it holds what was seen of it
