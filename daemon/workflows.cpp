@@ -166,9 +166,16 @@ void Workflows::turn(Organization& organization, Instant now) {
   organization.now = std::move(next);
 }
 
+Duration Workflows::pause() const {
+  std::int64_t jobs = 0;
+  for (const auto& [name, organization] : organizations_) jobs += static_cast<std::int64_t>(organization.live.size());
+  return Duration{1 + jobs / k_jobs_a_second};
+}
+
 void Workflows::refresh(Instant now) {
-  const bool due = (dirty_ && now > turned_) || (!organizations_.empty() && now >= turned_ + k_patience);
-  if (!due || snapshot_) return;
+  turned_ = std::min(turned_, now);  // a clock that was set back must not stop the loop
+  if (snapshot_ || now < turned_ + pause()) return;
+  if (!dirty_ && (organizations_.empty() || now < turned_ + k_patience)) return;
   dirty_ = false;
   turned_ = now;
   for (auto& [name, organization] : organizations_) turn(organization, now);

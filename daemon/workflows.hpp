@@ -3,7 +3,8 @@
 // no book: the ledger and what it says are the same with it and without.
 //
 // Levels are computed once a second at most, after something changed, and every k_patience in any case, since running
-// tasks that take longer than the median weigh more as time goes on. Bounds: workflow/live.hpp, for each organization.
+// tasks that take longer than the median weigh more as time goes on. A turn takes up to a second and a half for 100,000
+// jobs, so each k_jobs_a_second jobs add a second between two turns. Bounds: workflow/live.hpp, for each organization.
 // Single-threaded; time is passed in.
 #pragma once
 
@@ -29,6 +30,7 @@ namespace shapley::daemon {
 class Workflows {
  public:
   static constexpr Duration k_patience{10};
+  static constexpr std::int64_t k_jobs_a_second = 5000;
 
   // `generation`: of the first table of levels.
   explicit Workflows(std::uint64_t generation) { levels_.generation = generation; }
@@ -68,6 +70,7 @@ class Workflows {
     std::optional<Turn> highest;  // the greatest eta since fewer than two workflows were active; `pending` is empty
   };
 
+  [[nodiscard]] Duration pause() const;  // least time from one turn to the next
   void read_job(const protocol::JobRecord& record, const protocol::Classifier& classifier);
   static void turn(Organization& organization, Instant now);
   void publish(Instant now);

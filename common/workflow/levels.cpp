@@ -4,11 +4,16 @@
 
 namespace shapley::workflow {
 
-LevelCounts level_counts(const Activity& activity, const ActivityState& state, const Fraction& target) {
+LevelBars level_bars(const Fraction& target) {
+  LevelBars bars;
+  for (std::uint32_t band = 0; band < k_max_level; ++band) bars[band] = target + (1 - target) * band / k_max_level;
+  return bars;
+}
+
+LevelCounts level_counts(const Activity& activity, const ActivityState& state, const LevelBars& bars) {
   LevelCounts counts{};
   for (std::uint32_t band = 0; band < k_max_level; ++band) {
-    const Fraction bar = target + (1 - target) * band / k_max_level;
-    counts[band] = tasks_above(activity, state, bar);
+    counts[band] = tasks_above(activity, state, bars[band]);
     if (counts[band] == 0) break;  // and none above
   }
   return counts;

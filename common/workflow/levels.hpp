@@ -16,11 +16,17 @@ namespace shapley::workflow {
 
 inline constexpr std::uint32_t k_max_level = 15;
 
+// Entry l - 1: what w exceeds in band l, W_min + tau for l = 1.
+using LevelBars = std::array<Fraction, k_max_level>;
+
+// REQUIRES: 0 <= target, which is W_min + tau. At 1 or more nothing exceeds any bar.
+[[nodiscard]] LevelBars level_bars(const Fraction& target);
+
 // Entry l - 1: how many of the activity's tasks have level l or more, Delta for l = 1; never rising.
 using LevelCounts = std::array<std::int64_t, k_max_level>;
 
-// `target` is W_min + tau. REQUIRES: `state` was measured on `activity`, 0 <= target.
-[[nodiscard]] LevelCounts level_counts(const Activity& activity, const ActivityState& state, const Fraction& target);
+// REQUIRES: `state` was measured on `activity`.
+[[nodiscard]] LevelCounts level_counts(const Activity& activity, const ActivityState& state, const LevelBars& bars);
 
 // The level of a task before which `older` tasks (or processors, if tasks count so) of its activity wait; 0: not
 // raised.

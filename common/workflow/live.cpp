@@ -154,6 +154,24 @@ ActivityView view_of(const std::string& name, const Counts& jobs, const Activity
           .delta = 0};
 }
 
+// The level counts of one cycle. Most activities are alike, above all jobs by themselves, and exact fractions are slow:
+// what was worked out for one holds for all that wait for and run on as many processors, unless they know their median.
+class Counter {
+ public:
+  explicit Counter(const Fraction& target) : bars_(level_bars(target)) {}
+
+  LevelCounts operator()(const Activity& activity, const ActivityState& state) {
+    if (state.median) return level_counts(activity, state, bars_);
+    const auto [entry, is_new] = known_.try_emplace({activity.waiting, activity.running_count()});
+    if (is_new) entry->second = level_counts(activity, state, bars_);
+    return entry->second;
+  }
+
+ private:
+  LevelBars bars_;
+  std::map<std::pair<std::int64_t, std::int64_t>, LevelCounts> known_;  // by Q, R
+};
+
 // The raised jobs among the eligible ones of an activity.
 void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vector<JobLevel>& raised) {
   std::ranges::sort(eligible, {}, [](const Job* job) { return std::pair{job->submit, job->id}; });
@@ -191,6 +209,7 @@ Cycle Live::cycle(Instant now) {
               .least = unfairness.least,
               .unfair = is_unfair(unfairness, threshold),
               .workflows = {}};
+  Counter counts_of(unfairness.least + threshold);
   for (const auto& [name, activities] : groups) {
     const std::size_t i = cycle.workflows.size();
     WorkflowView& view = cycle.workflows.emplace_back();
@@ -201,7 +220,7 @@ Cycle Live::cycle(Instant now) {
       view.jobs += group.jobs;
       ActivityView& added = view.activities.emplace_back(view_of(activity, group.jobs, group.measured, state));
       if (!cycle.unfair || added.waiting == 0) continue;
-      const LevelCounts counts = level_counts(group.measured, state, unfairness.least + threshold);
+      const LevelCounts counts = counts_of(group.measured, state);
       added.delta = counts.front();
       raise(group.eligible, counts, view.raised);
     }

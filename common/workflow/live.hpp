@@ -108,6 +108,7 @@ class Live {
   // A completed run. The same run again has no effect.
   void remember(const Job& job, const FinishedRun& run);
   [[nodiscard]] std::vector<std::uint32_t> jobs() const;
+  [[nodiscard]] std::size_t size() const { return jobs_.size(); }
 
   [[nodiscard]] Cycle cycle(Instant now);
   [[nodiscard]] const Settings& settings() const { return settings_; }

@@ -20,7 +20,7 @@ RC_GTEST_PROP(Levels, AreBandsOfWhatOlderTasksLeave, (std::uint64_t seed)) {
   const Unfairness measured = measure_unfairness({{{activity}}}, {});
   const ActivityState& state = measured.activities[0][0];
   const Fraction target = Fraction(static_cast<std::int64_t>(rng.below(110))) / 100;
-  const LevelCounts counts = level_counts(activity, state, target);
+  const LevelCounts counts = level_counts(activity, state, level_bars(target));
   RC_ASSERT(counts.front() == tasks_above(activity, state, target));
   const double load = static_cast<double>(activity.waiting + activity.running_count());
   const double bar = target.convert_to<double>();
