@@ -48,17 +48,15 @@ std::string run_name(JobId job, Instant begin) {
 class LedgerRuns {
  public:
   LedgerRuns(const Facts& facts, std::vector<Finding>& findings) : findings_(findings) {
-    Instant anchor;
+    std::vector<Part> parts;  // of one run
     for (const auto& [key, segment] : facts.segments) {
       if (key.kind != fairness::SegmentKind::run || !segment.counts()) continue;
-      const bool same_run = !runs_.empty() && runs_.back().job == key.job && anchor == key.anchor;
-      anchor = key.anchor;
-      if (same_run) {
-        extend(segment);
-      } else {
-        begin(key, segment);
+      if (!parts.empty() && (parts.front().key->job != key.job || parts.front().key->anchor != key.anchor)) {
+        add(std::exchange(parts, {}));
       }
+      parts.push_back({&key, &segment});
     }
+    if (!parts.empty()) add(std::move(parts));
     for (LedgerRun& run : runs_) drop_empty_pieces(run.pieces);
   }
 
@@ -74,6 +72,19 @@ class LedgerRuns {
   }
 
  private:
+  struct Part {
+    const fairness::SegmentKey* key;
+    const SegmentFacts* segment;
+  };
+
+  // In the order of time: what became known late may have a later ordinal than what followed it.
+  void add(std::vector<Part> parts) {
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return *a.segment->begin < *b.segment->begin; });
+    begin(*parts.front().key, *parts.front().segment);
+    for (auto part = parts.begin() + 1; part != parts.end(); ++part) extend(*part->segment);
+  }
+
   void begin(const fairness::SegmentKey& key, const SegmentFacts& segment) {
     // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
     const bool suspended_at_once = key.ordinal == 0 && key.anchor < *segment.begin;

@@ -272,6 +272,13 @@ TEST_F(RecordComparison, an_unexplained_gap_is_found) {
                  "2026-11-21T07:00:50Z that no suspension explains"));
 }
 
+TEST_F(RecordComparison, a_part_of_a_run_that_became_known_late_is_no_gap) {
+  piece(17, k_t, 0, k_t, k_t, 4, CloseReason::suspended);
+  piece(17, k_t, 1, k_t + 5, k_t + 19, 4, CloseReason::ended);
+  piece(17, k_t, 2, k_t, k_t + 5, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 19, 4))));
+}
+
 TEST_F(RecordComparison, resized_runs_are_compared_piece_by_piece) {
   piece(17, k_t, 0, k_t, k_t + 30, 8, CloseReason::resized);
   piece(17, k_t, 1, k_t + 30, k_t + 60, 4, CloseReason::resized);
