@@ -135,6 +135,7 @@ ExitCode exit_code_of(Errc code) {
     case Errc::conflict:
     case Errc::corrupt:
     case Errc::io:
+    case Errc::no_space:
       return ExitCode::unreadable;
   }
   return ExitCode::internal;

@@ -36,7 +36,7 @@ Expected<sockaddr_un> address_of(const std::filesystem::path& socket) {
 // The code travels by name; one that a newer daemon made up is still an error.
 Errc code_named(std::string_view name) {
   for (const Errc code : {Errc::invalid_argument, Errc::not_found, Errc::conflict, Errc::corrupt, Errc::io,
-                          Errc::protocol, Errc::denied, Errc::limit, Errc::unavailable}) {
+                          Errc::protocol, Errc::denied, Errc::limit, Errc::unavailable, Errc::no_space}) {
     if (name == name_of(code)) return code;
   }
   return Errc::protocol;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
@@ -170,27 +171,53 @@ ExitCode check_configuration(const std::filesystem::path& file) {
   return ExitCode::success;
 }
 
-ExitCode run(const std::filesystem::path& file) {
-  // Whoever reads our log or notifications may go away; that must not end the daemon.
-  std::signal(SIGPIPE, SIG_IGN);
+namespace {
+
+// Configuration and ledger, ready to serve; or why not.
+struct Start {
+  std::unique_ptr<Service> service = {};
+  ExitCode code = ExitCode::success;
+  std::string waits_for = {};  // not empty: the ledger's disk is full, and this says it
+};
+
+Start start(const std::filesystem::path& file) {
   if (const auto trusted = check_configuration_file(file); !trusted) {
     spdlog::error("{}", trusted.error().what);
-    return ExitCode::configuration;
+    return {.code = ExitCode::configuration};
   }
   auto site = load_site(file);
   if (!site) {
     log_faults(site.error(), file);
-    return ExitCode::configuration;
+    return {.code = ExitCode::configuration};
   }
-  if (const ExitCode checked = check_files(*site); checked != ExitCode::success) return checked;
+  if (const ExitCode checked = check_files(*site); checked != ExitCode::success) return {.code = checked};
   Service::Options options;
   options.configuration_file = file;
   auto service = Service::start(std::move(*site), std::move(options), wall_clock());
-  if (!service) {
-    spdlog::error("{}", service.error().what);
-    return service.error().code == Errc::corrupt ? ExitCode::damaged : ExitCode::ledger;
+  if (service) return {.service = std::move(*service)};
+  if (service.error().code == Errc::no_space) return {.waits_for = service.error().what};
+  spdlog::error("{}", service.error().what);
+  return {.code = service.error().code == Errc::corrupt ? ExitCode::damaged : ExitCode::ledger};
+}
+
+}  // namespace
+
+ExitCode run(const std::filesystem::path& file) {
+  // Whoever reads our log or notifications may go away; that must not end the daemon. A reload asked for before there
+  // is anything to reload is none.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  std::string said;
+  while (true) {
+    Start started = start(file);
+    if (started.service) return Application(file, std::move(started.service)).run();
+    if (started.waits_for.empty()) return started.code;
+    if (std::exchange(said, started.waits_for) != started.waits_for) {
+      spdlog::error("{}; the plugin keeps its observations meanwhile; it is tried again every second", said);
+    }
+    notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=waiting for room on the ledger's disk");
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   }
-  return Application(file, std::move(*service)).run();
 }
 
 }  // namespace shapley::daemon

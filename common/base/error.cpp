@@ -18,6 +18,7 @@ std::string_view name_of(Errc code) {
     case Errc::denied: return "denied";
     case Errc::limit: return "limit";
     case Errc::unavailable: return "unavailable";
+    case Errc::no_space: return "no_space";
   }
   return "unknown";
 }

@@ -23,6 +23,7 @@ enum class Errc {
   denied,            // the peer may not do this
   limit,             // a stated limit would be exceeded
   unavailable,       // the other side is away; trying again may help
+  no_space,          // a disk or quota is full; it works again when there is room
 };
 
 struct Error {

@@ -1,12 +1,24 @@
 #include "ledger/database.hpp"
 
+#include <cerrno>
 #include <utility>
 
 namespace shapley::ledger {
 
 namespace {
 
-Errc errc_of(int result) {
+// SQLite tells a full disk by several codes. In the index beside the log (SHMSIZE) nothing else goes wrong but that it
+// cannot grow.
+bool is_for_want_of_space(sqlite3* connection, int result) {
+  const int primary = result & 0xff;
+  if (primary == SQLITE_FULL || result == SQLITE_IOERR_SHMSIZE) return true;
+  if (connection == nullptr || (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)) return false;
+  const int cause = sqlite3_system_errno(connection);
+  return cause == ENOSPC || cause == EDQUOT;
+}
+
+Errc errc_of(sqlite3* connection, int result) {
+  if (is_for_want_of_space(connection, result)) return Errc::no_space;
   switch (result & 0xff) {  // the primary code
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -27,7 +39,8 @@ Errc errc_of(int result) {
 
 tl::unexpected<Error> failure(sqlite3* connection, int result) {
   const char* words = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(result);
-  return fail(errc_of(result), std::string("SQLite: ") + words);
+  const Errc code = errc_of(connection, result);
+  return fail(code, std::string("SQLite: ") + words + (code == Errc::no_space ? "; make room on its disk" : ""));
 }
 
 }  // namespace

@@ -8,13 +8,18 @@
 
 namespace shapley::ledger {
 
+tl::unexpected<Error> system_failure(const std::string& what, int cause) {
+  const bool full = cause == ENOSPC || cause == EDQUOT;
+  return fail(full ? Errc::no_space : Errc::io, what + ": " + std::strerror(cause) + (full ? "; make room" : ""));
+}
+
 Expected<void> sync_file(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int cause = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (synced) return {};
-  return fail(Errc::io, file.string() + ": cannot be synced: " + std::strerror(cause));
+  return system_failure(file.string() + ": cannot be synced", cause);
 }
 
 }  // namespace shapley::ledger

@@ -53,7 +53,7 @@ struct QueryBudget {
 class Ledger {
  public:
   // Creates or migrates as needed (create_or_write). Errors: Errc::conflict when another process writes this ledger
-  // (says its pid), Errc::corrupt when it is no ledger or damaged (says the way out), Errc::io.
+  // (says its pid), Errc::corrupt when it is no ledger or damaged (says the way out), Errc::no_space, Errc::io.
   [[nodiscard]] static Expected<Ledger> open(const std::filesystem::path& file, OpenMode mode);
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;

@@ -68,7 +68,7 @@ tl::unexpected<Error> no_ledger(std::string_view why) {
 // SQLite would create the file with the permissions of its own choice.
 Expected<void> create(const path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-  if (descriptor < 0) return fail(Errc::io, std::string("cannot create it: ") + std::strerror(errno));
+  if (descriptor < 0) return system_failure("cannot create it", errno);
   // The umask may not take the group's right to read: auditors are members of that group.
   const bool ok = ::fchmod(descriptor, 0640) == 0;
   ::close(descriptor);

@@ -10,6 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "ledger/file_operations.hpp"
+
 namespace shapley::ledger {
 
 namespace {
@@ -35,19 +37,21 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   const std::string path = (ignored ? ledger : resolved).string() + ".lock";
   WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
   if (lock.descriptor_ < 0) {
-    return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno) +
-                              "; the directory must exist and be writable for this user");
+    auto failed = system_failure("lock file " + path, errno);
+    if (failed.value().code == Errc::io)
+      failed.value().what += "; the directory must exist and be writable for this user";
+    return failed;
   }
   if (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno));
+    if (errno != EWOULDBLOCK) return system_failure("lock file " + path, errno);
     return fail(Errc::conflict, holder_of(lock.descriptor_) + " writes this ledger already (lock file " + path +
                                     "); stop it first, or open the ledger for reading only");
   }
+  if (::ftruncate(lock.descriptor_, 0) != 0) return system_failure("lock file " + path, errno);
   const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock.descriptor_, 0) != 0 ||
-      ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-    return fail(Errc::io, "lock file " + path + ": " + std::strerror(errno));
-  }
+  const bool told = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  // The pid is for others to read; the lock holds without it, on a full disk too.
+  if (!told && errno != ENOSPC && errno != EDQUOT) return system_failure("lock file " + path, errno);
   return lock;
 }
 
