@@ -101,9 +101,9 @@ ctld_stop() { daemon_stop slurmctld; }
 ctld_kill9() { daemon_kill9 slurmctld; }
 ctld_restart() { ctld_stop && ctld_start; }
 
-shapleyd_start() {
-  daemon_start shapleyd shapleyd --config "$CLUSTER_DIR/shapleyd.yaml" && daemon_ready 15 shapleyd shapleyd_answers
-}
+# shapleyd_launch: without waiting until it answers, which may take until there is room on its disk.
+shapleyd_launch() { daemon_start shapleyd shapleyd --config "$CLUSTER_DIR/shapleyd.yaml"; }
+shapleyd_start() { shapleyd_launch && daemon_ready 15 shapleyd shapleyd_answers; }
 shapleyd_answers() { shapleyctl status --json; }
 shapleyd_stop() { daemon_stop shapleyd; }
 shapleyd_kill9() { daemon_kill9 shapleyd; }

@@ -178,11 +178,13 @@ one_fault() {
 
 # ---- undoing ---------------------------------------------------------------------------------------------------------
 
-# A daemon that does not come up while its disk is full is started again when there is room, as systemd would.
+# A slurmctld that does not come up while its disk is full is started again when there is room, as systemd would; shapleyd waits for room itself.
 raise_shapleyd() {
+  local how=shapleyd_start
+  [ "$ledger_disk" = free ] || how=shapleyd_launch
   case $daemon in
     frozen) shapleyd_thaw; note "SIGCONT of shapleyd" ;;
-    down) note "start of shapleyd"; start_quietly shapleyd shapleyd_start || return 1 ;;
+    down) note "start of shapleyd, ledger's disk $ledger_disk"; start_quietly shapleyd "$how" || return 1 ;;
   esac
   daemon=up
 }
