@@ -43,6 +43,17 @@ TEST(ObserverWait, BeginsWhenTheJobBecameEligibleAndEndsWhenItStarted) {
   EXPECT_EQ(bench.runs(), "[120,...) n1:1");
 }
 
+TEST(ObserverWait, ARequeuedJobDoesNotWaitWhileItsNodesAreCleanedUp) {
+  Bench bench;
+  JobRecord r = waiting();
+  r.completing = true;
+  bench.see(r, 104);
+  EXPECT_EQ(bench.waits(), "");
+  r.completing = false;
+  bench.see(r, 106, 104);
+  EXPECT_EQ(bench.waits(), "[106,...) 1");
+}
+
 TEST(ObserverWait, EligibilityLaterThanSubmission) {
   Bench bench;
   JobRecord r = waiting();

@@ -100,6 +100,16 @@ TEST_F(StateTest, CreditsTheJobsOrganizationAndTheNodesOwner) {
   EXPECT_EQ(units(row("ann", 10).balance(Contribution::direct_contr)), -110);
 }
 
+TEST_F(StateTest, ALaterStatementReplacesTheDatesThatAnEarlierOneAnnounced) {
+  OwnershipStated announced = owned("n1", 0, {{"bob", 1'000'000}});
+  announced.spans.push_back({at(20), {{"ann", 1'000'000}}});
+  apply(announced);
+  apply(owned("n1", 10, {{"ann", 1'000'000}}));
+  apply(capacity("n1", 0, 8));
+  EXPECT_EQ(row("ann", 15).owned, cores(8));
+  EXPECT_EQ(row("ann", 25).owned, cores(8));
+}
+
 TEST_F(StateTest, WaitsRaiseDemandOnly) {
   apply(owned("n1", 0, {{"ann", 1'000'000}}));
   apply(owned("n2", 0, {{"bob", 1'000'000}}));
