@@ -96,7 +96,7 @@ class DecodingBuffer final : public std::streambuf {
   int_type underflow() override {
     while (!done_) {
       if (decoder_->wants_input() && !last_) {
-        source_.read(compressed_.data(), compressed_.size());
+        source_.read(compressed_.data(), static_cast<std::streamsize>(compressed_.size()));
         last_ = source_.eof();
         decoder_->input(compressed_.data(), static_cast<std::size_t>(source_.gcount()));
       }
