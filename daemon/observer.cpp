@@ -147,13 +147,21 @@ class JobObserver {
   // one that slurmctld forgot (killed before it saved the start, or even the job, whose number another one got then).
   [[nodiscard]] bool was_requeued() const { return record_.restart_count > 0; }
 
+  // A requeue gives the job a new submit_time and, until its old credential has run out, a begin time after that. Only
+  // so is it told from the submission before a run that started in the same second: when slurmctld finds no node to
+  // clean, a requeued job keeps its old submit_time.
+  [[nodiscard]] bool was_resubmitted_since(Instant begin) const {
+    const Instant submit{record_.submit_time};
+    return was_requeued() && (submit > begin || (submit == begin && record_.eligible_time > record_.submit_time));
+  }
+
   // A run that is open although a later one began: requeued at the new submit time. If the submit time lies before the
   // run, the job was never requeued: slurmctld forgot the first start, or nodes had to boot first.
   void end_superseded_run(Instant start, Instant next_start) {
     RunWriter run = writer(start);
     const Instant submit{record_.submit_time};
     if (!run.is_open()) return;
-    if (submit >= run.open_begin() && was_requeued()) {
+    if (was_resubmitted_since(run.open_begin())) {
       run.close(std::min(submit, next_start), CloseReason::requeued);
     } else {
       run.retract(scan_.at);
@@ -181,7 +189,7 @@ class JobObserver {
       if (candidate >= run.open_begin() && candidate <= scan_.at) end = std::min(end.value_or(candidate), candidate);
     };
     consider(Instant{record_.end_time});
-    if (!record_.completing) consider(Instant{record_.submit_time});
+    if (!record_.completing && was_resubmitted_since(run.open_begin())) consider(Instant{record_.submit_time});
     return end;
   }
 

@@ -74,6 +74,8 @@ static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t n
  * as the recovery of slurmctld's state: then the end is not known here. */
 static int64_t end_before_requeue(const job_record_t* record) {
   if (!record->restart_cnt || !record->details) return 0;
+  /* Not wiped where slurmctld, just restarted, found no node to clean (job_mgr.c: _job_requeue_op). */
+  if (record->end_time) return record->end_time;
   time_t last_active = record->time_last_active;
   return last_active <= record->details->submit_time ? last_active : 0;
 }

@@ -274,6 +274,30 @@ TEST(ObserverRun, BackfillMayWipeTheStartOfARequeueUnderWay) {
   EXPECT_TRUE(bench.see(pending_again(150), 152).events.empty());
 }
 
+TEST(ObserverRun, ARequeueThatKeepsItsSubmitTimeEndsTheRunAtItsEndTime) {
+  Bench bench;
+  JobRecord first = running(120);
+  first.submit_time = 120;
+  bench.see(first, 121);
+  JobRecord again = pending_again(120);
+  again.eligible_time = 120;
+  again.end_time = 149;
+  bench.see(again, 149);
+  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+}
+
+TEST(ObserverRun, ARequeueInTheSecondOfTheStartLeavesAnEmptyRun) {
+  Bench bench;
+  JobRecord first = running(120);
+  first.submit_time = 119;
+  bench.see(first, 120);
+  JobRecord again = pending_again(120);
+  again.eligible_time = 126;
+  bench.see(again, 121);
+  EXPECT_EQ(bench.runs(), "[120,120) n1:1");
+}
+
 TEST(ObserverRun, ACompletingRequeueOfARunThatWasNeverSeen) {
   Bench bench;
   JobRecord completing = pending_again(100);

@@ -100,6 +100,20 @@ static void test_requeued_and_still_completing(void) {
   CHECK_EQ(job.nodes_count, 2);
 }
 
+static void test_requeued_and_not_wiped(void) {
+  made_t made;
+  make(&made);
+  made.record.restart_cnt = 1;
+  made.details.submit_time = k_now - 100; /* of the submission before the run */
+  made.record.start_time = k_now - 50;
+  made.record.end_time = made.record.time_last_active = k_now - 3; /* set by the requeue */
+  shapley_job_t job = read_job(&made);
+  CHECK_EQ(job.start_time, 0);
+  CHECK_EQ(job.end_time, k_now - 3);
+  made.record.restart_cnt = 0; /* an estimate of the scheduler's */
+  CHECK_EQ(read_job(&made).end_time, 0);
+}
+
 static void test_requeued_and_wiped(void) {
   made_t made;
   make(&made);
@@ -323,6 +337,7 @@ int main(void) {
   test_ended();
   test_cancelled_while_pending_never_ran();
   test_requeued_and_still_completing();
+  test_requeued_and_not_wiped();
   test_requeued_and_wiped();
   test_nodes_that_boot_do_not_count_yet();
   test_resize_time_of_an_earlier_run_is_dropped();
