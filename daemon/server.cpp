@@ -327,13 +327,25 @@ void Server::push_to(Session& session) {
   }
   const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
   if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
-  const protocol::Levels& levels = service_.workflows().levels();
-  if (service_.workflows().in_use() && std::exchange(pushed.level_generation, levels.generation) != levels.generation) {
-    session.send(levels);
-  }
+  if (!push_levels_first(session)) return;
   if (std::exchange(pushed.rank_generation, service_.ranks().generation) != service_.ranks().generation) {
     session.send(service_.ranks());
   }
+}
+
+// A plugin keeps its levels until ranks come without them. After a start it keeps both until a snapshot has told of all
+// jobs, or the patience is over: there may be no room to store what it must send before a snapshot.
+bool Server::push_levels_first(Session& session) {
+  constexpr Duration k_patience{30};
+  Session::Pushed& pushed = session.pushed;
+  if (!service_.workflows().in_use()) return true;
+  if (!service_.workflows().ready()) {
+    if (!pushed.waits_since) pushed.waits_since = clock_();
+    if (clock_() < *pushed.waits_since + k_patience) return false;
+  }
+  const protocol::Levels& levels = service_.workflows().levels();
+  if (std::exchange(pushed.level_generation, levels.generation) != levels.generation) session.send(levels);
+  return true;
 }
 
 bool Server::worth_logging(std::uint32_t uid) {

@@ -74,6 +74,7 @@ class Server final : public SessionOwner {
   void process_soon();
   void tick();
   void push_to(Session& session);
+  bool push_levels_first(Session& session);
   [[nodiscard]] bool worth_logging(std::uint32_t uid);
 
   boost::asio::io_context& io_;

@@ -20,6 +20,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
 
@@ -81,6 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // What the owner last pushed to this session.
   struct Pushed {
     std::uint64_t instance = 0;
+    std::optional<Instant> waits_since;  // for the first levels after a start
     std::uint64_t acknowledged = 0;
     std::uint64_t rank_generation = 0;
     std::uint64_t level_generation = 0;

@@ -1,5 +1,6 @@
 // Workflows::report: the last turn of the loop as JSON.
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -16,9 +17,14 @@ using workflow::ActivityView;
 using workflow::Fraction;
 using workflow::WorkflowView;
 
-// A report is for people: those that wait most are enough of them.
+// A report is for people, any of whom may ask: those that wait most are enough of them.
 constexpr std::size_t k_most_workflows = 1000;
-constexpr std::size_t k_most_raised = 1000;
+
+// What an organization's workflows may still list, all together.
+struct Room {
+  std::size_t activities = 1000;
+  std::size_t raised = 1000;
+};
 
 double number(const Fraction& fraction) {
   return fraction.convert_to<double>();
@@ -63,22 +69,41 @@ json levels_json(const WorkflowView& view) {
   return {view.raised.back().level, view.raised.front().level};
 }
 
-json workflow_json(const WorkflowView& view, const json& before) {
-  json object = counts_of(view.jobs);
+json raised_json(const WorkflowView& view, Room& room) {
   json raised = json::array();
   for (const workflow::JobLevel& job : view.raised) {
-    if (raised.size() == k_most_raised) break;
+    if (room.raised == 0) break;
+    --room.raised;
     raised.push_back({{"job", job.job}, {"level", job.level}});
   }
+  return raised;
+}
+
+// The greatest w first where not all have room, else by name.
+json activities_json(const WorkflowView& view, Room& room) {
+  std::vector<const ActivityView*> views;
+  for (const ActivityView& activity : view.activities) views.push_back(&activity);
+  if (views.size() > room.activities) {
+    std::ranges::stable_sort(views, std::ranges::greater{}, [](const ActivityView* a) { return a->pending; });
+    views.resize(room.activities);
+  }
+  room.activities -= views.size();
   json activities = json::array();
-  for (const ActivityView& activity : view.activities) activities.push_back(activity_json(activity));
+  for (const ActivityView* activity : views) activities.push_back(activity_json(*activity));
+  return activities;
+}
+
+json workflow_json(const WorkflowView& view, const json& before, Room& room) {
+  json object = counts_of(view.jobs);
   object.update({{"workflow", view.name},
                  {"pending_work", number_or_null(view.pending)},
                  {"pending_work_before", before},
                  {"levels", levels_json(view)},
                  {"raised_jobs", view.raised.size()},
-                 {"raised", std::move(raised)},
-                 {"activities", std::move(activities)}});
+                 {"raised", raised_json(view, room)},
+                 {"activities", activities_json(view, room)}});
+  object["truncated"] =
+      object["raised"].size() < view.raised.size() || object["activities"].size() < view.activities.size();
   return object;
 }
 
@@ -97,6 +122,7 @@ std::vector<const WorkflowView*> most_behind(const workflow::Cycle& cycle) {
 json Workflows::describe(const std::string& name, const Organization& organization) {
   const workflow::Settings& settings = organization.live.settings();
   json workflows = json::array();
+  Room room;
   for (const WorkflowView* view : most_behind(organization.now)) {
     if (workflows.size() == k_most_workflows) break;
     json before = nullptr;
@@ -104,7 +130,7 @@ json Workflows::describe(const std::string& name, const Organization& organizati
       const auto found = organization.before->pending.find(view->name);
       if (found != organization.before->pending.end()) before = number(found->second);
     }
-    workflows.push_back(workflow_json(*view, before));
+    workflows.push_back(workflow_json(*view, before, room));
   }
   const auto turn_json = [](const std::optional<Turn>& turn) {
     return turn ? json{{"eta", number(turn->degree)}, {"at", turn->at.value}} : json(nullptr);

@@ -79,6 +79,7 @@ bool Workflows::configure(const config::Configuration& configuration) {
     organizations_.emplace(name, std::move(fresh));
   }
   snapshot_.reset();
+  complete_ = ready_ = false;
   dirty_ = true;
   in_use_ = in_use_ || !organizations_.empty();
   return true;
@@ -115,6 +116,7 @@ void Workflows::end_snapshot() {
       if (!snapshot_->contains(job)) organization.live.forget(job);
   }
   snapshot_.reset();
+  complete_ = true;
   dirty_ = true;
 }
 
@@ -174,9 +176,10 @@ Duration Workflows::pause() const {
 
 void Workflows::refresh(Instant now) {
   turned_ = std::min(turned_, now);  // a clock that was set back must not stop the loop
-  if (snapshot_ || now < turned_ + pause()) return;
+  if (snapshot_ || (!organizations_.empty() && !complete_) || now < turned_ + pause()) return;
   if (!dirty_ && (organizations_.empty() || now < turned_ + k_patience)) return;
   dirty_ = false;
+  ready_ = true;
   turned_ = now;
   for (auto& [name, organization] : organizations_) turn(organization, now);
   publish(now);

@@ -47,8 +47,10 @@ class Workflows {
   void end_snapshot();
   void end_session() { snapshot_.reset(); }
 
-  // Turns the loop if it is due.
+  // Turns the loop if it is due, and a snapshot has told of all jobs since the settings were taken over.
   void refresh(Instant now);
+  // Whether levels() follows from all jobs; until then it is empty.
+  [[nodiscard]] bool ready() const { return organizations_.empty() || ready_; }
   [[nodiscard]] const protocol::Levels& levels() const { return levels_; }
   // Whether an organization is, or was in this process, ordered by its workflows: only then feeders are told of levels.
   [[nodiscard]] bool in_use() const { return in_use_; }
@@ -80,6 +82,8 @@ class Workflows {
   std::optional<std::unordered_set<std::uint32_t>> snapshot_;  // jobs seen since its begin
   bool dirty_ = false;
   bool in_use_ = false;
+  bool complete_ = false;  // a snapshot came to its end since configure
+  bool ready_ = false;     // and the loop turned after that
   Instant turned_ = k_beginning_of_time;
   protocol::Levels levels_;
 };

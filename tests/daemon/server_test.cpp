@@ -207,25 +207,45 @@ TEST_F(ServerTest, RanksArePushedAsTimePasses) {
   EXPECT_EQ(ranks.organizations.front(), "chemistry");
 }
 
-TEST_F(ServerTest, LevelsAreToldAtTheBeginningAndPushedWhenTheyChange) {
+// Until all jobs are known, levels would be wrong and ranks without them would take the plugin's old ones away.
+TEST_F(ServerTest, LevelsAreToldBeforeRanksAfterASnapshotAndPushedWhenTheyChange) {
   Site fair = site;
   fair.configuration.organizations[0].workflows.fairness = true;
   reload(fair);
   const auto client = feeder();
-  EXPECT_TRUE(client->expect<protocol::Levels>().jobs.empty());
   protocol::JobRecord behind = waiting({.id = 2, .start = now - 5});
   behind.name = "b-1";
   protocol::JobRecord ahead = running({.id = 1, .start = now - 50});
   ahead.name = "a-1";
-  client->send(observations(1, {ahead, behind}));
+  client->send(protocol::SnapshotBegin{1, now});
+  client->send(observations(2, {ahead, behind}));
+  client->send(protocol::SnapshotEnd{3, now});
   now += 1;  // the next tick of the loop sees it
-  const auto levels = client->expect<protocol::Levels>();
+  protocol::Levels levels;
+  for (bool told = false; !told;) {
+    const auto message = client->next();
+    ASSERT_TRUE(message.has_value());
+    EXPECT_FALSE(std::holds_alternative<protocol::Ranks>(*message));
+    if (const auto* first = std::get_if<protocol::Levels>(&*message)) levels = *first;
+    told = std::holds_alternative<protocol::Levels>(*message);
+  }
   EXPECT_EQ(levels.jobs, (std::vector<protocol::JobLevel>{{2, protocol::k_max_level}}));
-  client->send(observations(2, {running({.id = 2, .start = now})}));
+  client->expect<protocol::Ranks>();
+  client->send(observations(4, {running({.id = 2, .start = now})}));
   now += 1;
   const auto later = client->expect<protocol::Levels>();
   EXPECT_TRUE(later.jobs.empty());
   EXPECT_GT(later.generation, levels.generation);
+}
+
+TEST_F(ServerTest, RanksComeWithoutASnapshotInTheEnd) {
+  Site fair = site;
+  fair.configuration.organizations[0].workflows.fairness = true;
+  reload(fair);
+  const auto client = feeder();
+  now += 31;
+  EXPECT_TRUE(client->expect<protocol::Levels>().jobs.empty());
+  client->expect<protocol::Ranks>();
 }
 
 }  // namespace

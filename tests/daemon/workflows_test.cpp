@@ -123,7 +123,7 @@ TEST_F(WorkflowsTest, DuringASnapshotTheTableStays) {
   snapshot(two_workflows());
   const Levels before = levels();
   service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
-  observe({pending(11, "b-1")});
+  observe({run(11, "b-1", now)});
   EXPECT_EQ(levels(), before);
 }
 
@@ -213,6 +213,25 @@ TEST_F(WorkflowsTest, TheReportTellsTheLoopAndHowItWasBefore) {
   EXPECT_EQ(b["raised"], json::parse(R"([{"job": 12, "level": 3}])"));
   EXPECT_EQ(b["levels"], json::parse("[3, 3]"));
   EXPECT_EQ(report["workflows"][1]["levels"], nullptr);
+}
+
+TEST_F(WorkflowsTest, TheReportListsSoManyActivitiesAndJobsOfAnOrganization) {
+  auto jobs = two_workflows();
+  for (std::uint32_t id = 100; id < 1600; ++id) jobs.push_back(pending(id, "b-" + std::to_string(id) + "-1"));
+  snapshot(jobs);
+  levels();
+  const json report = physics();
+  std::size_t activities = 0;
+  std::size_t raised = 0;
+  bool truncated = false;
+  for (const json& workflow : report["workflows"]) {
+    activities += workflow["activities"].size();
+    raised += workflow["raised"].size();
+    truncated = truncated || workflow["truncated"];
+  }
+  EXPECT_EQ(activities, 1000U);
+  EXPECT_EQ(raised, 1000U);
+  EXPECT_TRUE(truncated);
 }
 
 TEST_F(WorkflowsTest, TheReportOfAnOrganizationInFifoIsAnError) {
