@@ -1,7 +1,6 @@
 #include "workflow/components.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace shapley::workflow {
@@ -10,10 +9,10 @@ std::vector<Components::Renamed> Components::observe(std::uint32_t job, const st
   std::vector<Renamed> renamed;
   if (component_of_.try_emplace(job, next_).second) {
     components_[next_++] = {.name = job, .tied = false, .jobs = {job}, .present = 1};
-    const auto [first, last] = wished_by_.equal_range(job);
-    std::vector<std::uint32_t> dependents;
-    for (auto wish = first; wish != last; ++wish) dependents.push_back(wish->second);
-    for (const std::uint32_t dependent : dependents) tie(job, dependent, renamed);
+    const auto dependents = wished_by_.extract(job);
+    if (!dependents.empty()) {
+      for (const std::uint32_t dependent : dependents.mapped()) tie(job, dependent, renamed);
+    }
   }
   forget_wishes(job);
   for (const std::uint32_t other : depends_on) {
@@ -22,7 +21,7 @@ std::vector<Components::Renamed> Components::observe(std::uint32_t job, const st
       tie(job, other, renamed);
     } else {
       wishes_[job].push_back(other);
-      wished_by_.emplace(other, job);
+      wished_by_[other].insert(job);
     }
   }
   return renamed;
@@ -72,8 +71,10 @@ void Components::forget_wishes(std::uint32_t job) {
   const auto wishes = wishes_.find(job);
   if (wishes == wishes_.end()) return;
   for (const std::uint32_t other : wishes->second) {
-    const auto [first, last] = wished_by_.equal_range(other);
-    for (auto wish = first; wish != last;) wish = wish->second == job ? wished_by_.erase(wish) : std::next(wish);
+    const auto wish = wished_by_.find(other);
+    if (wish == wished_by_.end()) continue;  // told meanwhile
+    wish->second.erase(job);
+    if (wish->second.empty()) wished_by_.erase(wish);
   }
   wishes_.erase(wishes);
 }

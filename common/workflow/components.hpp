@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace shapley::workflow {
@@ -47,7 +48,7 @@ class Components {
   std::unordered_map<std::uint64_t, Component> components_;
   // Ties to jobs that have not been told yet: job -> those it waits for, and the other way round.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> wishes_;
-  std::unordered_multimap<std::uint32_t, std::uint32_t> wished_by_;
+  std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> wished_by_;
 };
 
 }  // namespace shapley::workflow

@@ -74,7 +74,10 @@ void Live::remember(const Job& job, const FinishedRun& run) {
   // A job by itself has no second run that its first could tell of.
   const bool alone = workflow.before.empty() && workflow.after.empty() && !components_.tied(place_of(job));
   if (alone) return;
-  const std::string activity = workflow_of(key_of(naming, settings_, Level::activity), job);
+  // Where ties name it, a job that is not there any more, whose ties are forgotten, would teach another's workflow.
+  const Key activity_key = key_of(naming, settings_, Level::activity);
+  if ((workflow.component || activity_key.component) && !at_place_.contains(place_of(job))) return;
+  const std::string activity = workflow_of(activity_key, job);
   Runs& runs = history_[workflow_of(workflow, job)][activity];
   const auto same = [&](const FinishedRun& other) { return other.job == run.job && other.start == run.start; };
   if (std::ranges::any_of(runs, same)) return;
