@@ -24,7 +24,7 @@ shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool l
   uint64_t gaps = ranks > 1 ? ranks - 1 : 0;
   uint64_t widest = gaps ? room / gaps : room;
   uint64_t level = levels ? level_step_strict(others_max, step, gaps, room) : 0;
-  step += k_shapley_level_max * level;
+  if (gaps) step += k_shapley_level_max * level;
   return (shapley_steps_t){.rank = (uint32_t)least(step, widest),
                            .level = (uint32_t)level,
                            .ranks_fit = step <= widest,
