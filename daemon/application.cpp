@@ -130,13 +130,13 @@ class Application {
 };
 
 // success: nothing is in others' hands.
-ExitCode check_files(const Site& site) {
-  const auto report = [](const Expected<std::vector<std::string>>& checked) {
+ExitCode check_files(const Site& site, bool say_warnings) {
+  const auto report = [say_warnings](const Expected<std::vector<std::string>>& checked) {
     if (!checked) {
       spdlog::error("{}", checked.error().what);
       return false;
     }
-    for (const std::string& warning : *checked) spdlog::warn("{}", warning);
+    for (const std::string& warning : say_warnings ? *checked : std::vector<std::string>{}) spdlog::warn("{}", warning);
     return true;
   };
   if (!report(check_ledger_files(site.configuration.ledger))) return ExitCode::ledger;
@@ -180,7 +180,7 @@ struct Start {
   std::string waits_for = {};  // not empty: the ledger's disk is full, and this says it
 };
 
-Start start(const std::filesystem::path& file) {
+Start start(const std::filesystem::path& file, bool first_try) {
   if (const auto trusted = check_configuration_file(file); !trusted) {
     spdlog::error("{}", trusted.error().what);
     return {.code = ExitCode::configuration};
@@ -190,7 +190,7 @@ Start start(const std::filesystem::path& file) {
     log_faults(site.error(), file);
     return {.code = ExitCode::configuration};
   }
-  if (const ExitCode checked = check_files(*site); checked != ExitCode::success) return {.code = checked};
+  if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};
   Service::Options options;
   options.configuration_file = file;
   auto service = Service::start(std::move(*site), std::move(options), wall_clock());
@@ -209,7 +209,7 @@ ExitCode run(const std::filesystem::path& file) {
   std::signal(SIGHUP, SIG_IGN);
   std::string said;
   while (true) {
-    Start started = start(file);
+    Start started = start(file, said.empty());
     if (started.service) return Application(file, std::move(started.service)).run();
     if (started.waits_for.empty()) return started.code;
     if (std::exchange(said, started.waits_for) != started.waits_for) {

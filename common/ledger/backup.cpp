@@ -26,7 +26,7 @@ namespace {
 using std::filesystem::path;
 
 tl::unexpected<Error> system_failure(const path& file, std::string_view operation) {
-  return fail(Errc::io, file.string() + ": cannot " + std::string(operation) + ": " + std::strerror(errno));
+  return ledger::system_failure(file.string() + ": cannot " + std::string(operation), errno);
 }
 
 path directory_of(const path& file) {
