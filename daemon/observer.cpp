@@ -56,6 +56,8 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
       run.apply_resize(observed_at);
       return;
     case RunFacts::Now::ended:
+      // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
+      if (run.is_open() && run.open_begin() > facts.end) run.retract_open(observed_at);
       if (run.is_open()) run.close(facts.end, at_end);
       const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
       if (missing.value > 0) run.fill(facts.pivot, facts.end, missing, at_end);

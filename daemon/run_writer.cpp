@@ -177,6 +177,12 @@ Duration RunWriter::fill(Instant from, Instant to, Duration seconds, CloseReason
   return seconds;
 }
 
+void RunWriter::retract_open(Instant at) {
+  const auto open = std::find_if(segments_.begin(), segments_.end(), [](const Segment& s) { return !s.end; });
+  out_.emplace_back(fairness::SegmentRetracted{open->key, at});
+  segments_.erase(open);
+}
+
 void RunWriter::retract(Instant at) {
   for (const Segment& s : segments_) out_.emplace_back(fairness::SegmentRetracted{s.key, at});
   segments_.clear();

@@ -105,6 +105,17 @@ TEST(ObserverRun, SuspensionEndsASegmentAndResumptionBeginsAnother) {
   EXPECT_EQ(bench.runs(), "[120,130) n1:1; [150,170) n1:1");
 }
 
+TEST(ObserverRun, AResumeThatSlurmctldForgotIsTakenBackWhenTheRunEnds) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(suspended(120, 130, 10), 133);
+  bench.see(flipped(running(120), 150, 10), 151);
+  const Observation seen = bench.see(flipped(ended(120, 130), 130, 10), 155);
+  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1");
+  EXPECT_FALSE(bench.anything_open());
+}
+
 struct UnseenFlips {
   const char* name;
   std::vector<std::pair<JobRecord, std::int64_t>> seen;
