@@ -243,6 +243,8 @@ TEST_F(ServerTest, RanksComeWithoutASnapshotInTheEnd) {
   fair.configuration.organizations[0].workflows.fairness = true;
   reload(fair);
   const auto client = feeder();
+  // An answer to somebody else: the server is done with the feeder's greeting, and has begun to wait.
+  EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
   now += 31;
   EXPECT_TRUE(client->expect<protocol::Levels>().jobs.empty());
   client->expect<protocol::Ranks>();
