@@ -9,8 +9,9 @@ CREATE TABLE seconds_text (job INT, start TEXT, end TEXT, seconds INT);
 .import seconds seconds_text
 ATTACH 'file:ledger/ledger.db?mode=ro' AS ledger;
 
+-- `written`: when the line was, at the earliest. A job cancelled while it was suspended ends for Slurm when it was suspended.
 CREATE TABLE slurm AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, processors, account,
-  nodes, state, line FROM lines;
+  nodes, state, line, MAX(CAST(strftime('%s', end) AS INT)) OVER (ORDER BY line) AS written FROM lines;
 CREATE TABLE active AS SELECT job, CAST(strftime('%s', start) AS INT) AS start FROM active_text;
 CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, seconds FROM seconds_text;
 -- What was suspended from its first second to its last held nothing.
@@ -41,7 +42,7 @@ UPDATE slurm_only SET state = 'PENDING' WHERE (job, start, end) IN (SELECT job, 
 CREATE TABLE excused AS
   SELECT DISTINCT 'twice' AS kind, o.line FROM slurm_only o JOIN slurm s ON s.job = o.job AND s.start = o.start AND s.end <> o.end AND s.nodes = o.nodes
     WHERE (s.job, s.start, s.end, s.processors, s.account, s.nodes) IN (SELECT job, start, end, processors, account, nodes FROM books)
-      AND EXISTS (SELECT 1 FROM loss WHERE CASE WHEN s.line < o.line THEN s.end ELSE o.end END BETWEEN saved - 1 AND until);
+      AND EXISTS (SELECT 1 FROM loss WHERE CASE WHEN s.line < o.line THEN s.written ELSE o.written END BETWEEN saved - 1 AND until);
 -- Its second end is yet to come: slurmctld holds it for running.
 INSERT INTO excused SELECT 'twice', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND (job, start) IN (SELECT job, start FROM active)
