@@ -8,7 +8,8 @@
 #   forgotten  a run that began after that state and whose end fell into the blind part of the loss: neither slurmctld nor the plugin knew it
 #              afterwards; jobcomp alone does
 #   requeued   a run that ended in a requeue within the blind part of a loss: slurmctld keeps only the times of a job's last run
-#   done       Slurm recorded a run that had ended, and recorded it again with a later end when its job was requeued: that end is the requeue's
+#   done       Slurm recorded a run that had ended, and recorded it again with a later end when its job was requeued: that end is the requeue's.
+#              The ledger has the first, or, where the plugin's word of that fell into the blind part of a loss, the second
 #   unseen     a run of a second at most that ended in a requeue: it began and ended between two looks of the plugin, and slurmctld keeps nothing of it
 #   suspended  a run that began after that state and that the books saw suspended within it, but never resumed or ended: what became of it
 #              nobody knows, so it holds what was seen of it
