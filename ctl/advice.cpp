@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ctl/advice_parts.hpp"
 #include "ledger/ledger.hpp"
 #include "planning/algorithms.hpp"
 #include "planning/alone.hpp"
@@ -90,10 +91,6 @@ Expected<Consortium> read_consortium(const ledger::Ledger& ledger, std::int64_t 
   return consortium;
 }
 
-json outcome(double makespan, double mean_flow) {
-  return {{"makespan", makespan}, {"mean_flow", mean_flow}};
-}
-
 json as_it_ran(const std::vector<Run>& runs, std::int64_t begin) {
   double last = 0;
   double flow = 0;
@@ -101,7 +98,7 @@ json as_it_ran(const std::vector<Run>& runs, std::int64_t begin) {
     last = std::max(last, static_cast<double>(run.end - begin));
     flow += static_cast<double>(run.end - run.job.submit);
   }
-  return outcome(last, runs.empty() ? 0 : flow / static_cast<double>(runs.size()));
+  return outcome(last, flow, runs.size());
 }
 
 json alone(const std::vector<Run>& runs, std::int64_t processors, std::int64_t begin) {
@@ -120,13 +117,6 @@ Grid grid_of(const Consortium& consortium) {
     for (const Run& run : consortium.runs[u])
       grid.jobs.push_back({static_cast<std::uint32_t>(u), run.job.length, run.job.processors});
   return grid;
-}
-
-json planned(const Grid& grid, const Schedule& schedule, std::size_t organization, std::size_t jobs) {
-  const double unit = static_cast<double>(grid.ticks_per_unit());
-  const double makespan = static_cast<double>(planning::organization_makespans(grid, schedule)[organization]) / unit;
-  const double flow = static_cast<double>(planning::organization_flows(grid, schedule)[organization]) / unit;
-  return outcome(makespan, jobs == 0 ? 0 : flow / static_cast<double>(jobs));
 }
 
 json limits() {
@@ -175,8 +165,8 @@ Expected<json> advice_report(const AdviceQuestion& question) {
                                        {"left_out_too_wide", consortium.too_wide[u]},
                                        {"as_it_ran", as_it_ran(runs, begin)},
                                        {"alone", alone(runs, consortium.processors[u], begin)},
-                                       {"planned_alone", planned(grid, local, u, runs.size())},
-                                       {"planned_together", planned(grid, together, u, runs.size())}});
+                                       {"planned_alone", planned_outcome(grid, local, u, runs.size())},
+                                       {"planned_together", planned_outcome(grid, together, u, runs.size())}});
   }
   return report;
 }

@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "ctl/advice.hpp"
+#include "ctl/advice_parts.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/pending_advice.hpp"
-#include "ctl/table.hpp"
 
 namespace shapley::ctl {
 
@@ -17,39 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array k_fields{
-    Field{
-        .name = "organization", .member = "organization", .title = "Organization", .meaning = "", .align = Align::left},
-    Field{.name = "processors", .member = "processors", .title = "Owned", .meaning = ""},
-    Field{.name = "runs", .member = "runs", .title = "Runs", .meaning = ""},
-    Field{.name = "way", .member = "way", .title = "How", .meaning = "", .align = Align::left},
-    Field{.name = "makespan", .member = "makespan", .title = "Makespan", .meaning = ""},
-    Field{.name = "mean_flow", .member = "mean_flow", .title = "MeanFlow", .meaning = ""}};
+constexpr std::array k_ways{Way{"as_it_ran", "as it ran"}, Way{"alone", "alone"}, Way{"planned_alone", "planned alone"},
+                            Way{"planned_together", "planned together"}};
 
 // To a tenth of a second, without a needless zero.
 std::string seconds(const json& value) {
   const long long tenths = std::llround(value.get<double>() * 10);
   return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
-}
-
-json rows_of(const json& report) {
-  constexpr std::array<std::pair<const char*, const char*>, 4> k_ways{{{"as_it_ran", "as it ran"},
-                                                                       {"alone", "alone"},
-                                                                       {"planned_alone", "planned alone"},
-                                                                       {"planned_together", "planned together"}}};
-  json rows = json::array();
-  for (const json& organization : report["organizations"]) {
-    for (const auto& [member, title] : k_ways) {
-      const bool first = rows.size() % k_ways.size() == 0;
-      rows.push_back({{"organization", first ? organization["organization"] : json("")},
-                      {"processors", first ? organization["processors"] : json(nullptr)},
-                      {"runs", first ? organization["runs"] : json(nullptr)},
-                      {"way", title},
-                      {"makespan", seconds(organization[member]["makespan"])},
-                      {"mean_flow", seconds(organization[member]["mean_flow"])}});
-    }
-  }
-  return rows;
 }
 
 // From the mean flow, which is what users feel; a tenth of a percent is no difference.
@@ -94,12 +68,9 @@ void add_advise(CLI::App& app, AdviseArguments& arguments) {
 }
 
 std::string render_advice(const json& report) {
-  const auto columns = parse_columns("organization%-16,processors,runs,way%-16,makespan,mean_flow", k_fields);
-  std::string text = render_table(*columns, rows_of(report), {}) + '\n';
+  std::string text = outcome_table(report, {"runs", "Runs"}, k_ways, seconds) + '\n';
   for (const json& organization : report["organizations"]) text += verdict(organization) + '\n';
-  text += '\n' + left_out(report) + "Limits:\n";
-  for (const json& limit : report["limits"]) text += "- " + limit.get<std::string>() + '\n';
-  return text;
+  return text + '\n' + left_out(report) + limits_text(report);
 }
 
 namespace {

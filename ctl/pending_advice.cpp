@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ctl/table.hpp"
+#include "ctl/advice_parts.hpp"
 #include "planning/algorithms.hpp"
 #include "planning/alone.hpp"
 
@@ -73,10 +73,6 @@ Expected<Pending> read_queue(const json& queue) {
   return pending;
 }
 
-json outcome(double makespan, double flow, std::size_t jobs) {
-  return {{"makespan", makespan}, {"mean_flow", jobs == 0 ? 0 : flow / static_cast<double>(jobs)}};
-}
-
 json in_order(const std::vector<planning::SubmittedJob>& jobs, std::int64_t processors) {
   const auto starts = planning::run_alone(jobs, processors);
   std::int64_t last = 0;
@@ -86,12 +82,6 @@ json in_order(const std::vector<planning::SubmittedJob>& jobs, std::int64_t proc
     flow += starts[i] + jobs[i].length;
   }
   return outcome(static_cast<double>(last), static_cast<double>(flow), jobs.size());
-}
-
-json planned(const Grid& grid, const Schedule& schedule, std::size_t organization, std::size_t jobs) {
-  const auto unit = static_cast<double>(grid.ticks_per_unit());
-  return outcome(static_cast<double>(planning::organization_makespans(grid, schedule)[organization]) / unit,
-                 static_cast<double>(planning::organization_flows(grid, schedule)[organization]) / unit, jobs);
 }
 
 json limits() {
@@ -105,14 +95,8 @@ json limits() {
       "A job runs on the nodes of one organization only."};
 }
 
-constexpr std::array k_fields{
-    Field{
-        .name = "organization", .member = "organization", .title = "Organization", .meaning = "", .align = Align::left},
-    Field{.name = "processors", .member = "processors", .title = "Owned", .meaning = ""},
-    Field{.name = "jobs", .member = "jobs", .title = "Pending", .meaning = ""},
-    Field{.name = "way", .member = "way", .title = "How", .meaning = "", .align = Align::left},
-    Field{.name = "makespan", .member = "makespan", .title = "Makespan", .meaning = ""},
-    Field{.name = "mean_flow", .member = "mean_flow", .title = "MeanFlow", .meaning = ""}};
+constexpr std::array k_ways{Way{"in_order", "alone, in order"}, Way{"planned_alone", "planned alone"},
+                            Way{"planned_together", "planned together"}};
 
 std::string seconds(const json& value) {
   return std::to_string(std::llround(value.get<double>())) + " s";
@@ -151,37 +135,20 @@ Expected<json> pending_advice_report(const json& queue) {
                                        {"processors", pending.grid.clusters[u]},
                                        {"jobs", jobs.size()},
                                        {"in_order", in_order(jobs, pending.grid.clusters[u])},
-                                       {"planned_alone", planned(pending.grid, local, u, jobs.size())},
-                                       {"planned_together", planned(pending.grid, together, u, jobs.size())}});
+                                       {"planned_alone", planned_outcome(pending.grid, local, u, jobs.size())},
+                                       {"planned_together", planned_outcome(pending.grid, together, u, jobs.size())}});
   }
   return report;
 }
 
 std::string render_pending_advice(const json& report) {
-  constexpr std::array<std::pair<const char*, const char*>, 3> k_ways{
-      {{"in_order", "alone, in order"}, {"planned_alone", "planned alone"}, {"planned_together", "planned together"}}};
-  json rows = json::array();
-  std::string verdicts;
-  for (const json& organization : report["organizations"]) {
-    for (const auto& [member, title] : k_ways) {
-      const bool first = rows.size() % k_ways.size() == 0;
-      rows.push_back({{"organization", first ? organization["organization"] : json("")},
-                      {"processors", first ? organization["processors"] : json(nullptr)},
-                      {"jobs", first ? organization["jobs"] : json(nullptr)},
-                      {"way", title},
-                      {"makespan", seconds(organization[member]["makespan"])},
-                      {"mean_flow", seconds(organization[member]["mean_flow"])}});
-    }
-    verdicts += verdict(organization) + '\n';
-  }
-  const auto columns = parse_columns("organization%-16,processors,jobs,way%-16,makespan,mean_flow", k_fields);
-  std::string text = render_table(*columns, rows, {}) + '\n' + verdicts + '\n';
+  std::string text = outcome_table(report, {"jobs", "Pending"}, k_ways, seconds) + '\n';
+  for (const json& organization : report["organizations"]) text += verdict(organization) + '\n';
+  text += '\n';
   for (const auto& [why, tasks] : report["left_out"].items())
     text += "Left out: " + tasks.dump() + " jobs " + why + ".\n";
   if (report.value("truncated", false)) text += "Only the 20,000 jobs of the lowest ids are looked at.\n";
-  text += "Limits:\n";
-  for (const json& limit : report["limits"]) text += "- " + limit.get<std::string>() + '\n';
-  return text;
+  return text + limits_text(report);
 }
 
 }  // namespace shapley::ctl

@@ -136,7 +136,8 @@ ExitCode check_files(const Site& site, bool say_warnings) {
       spdlog::error("{}", checked.error().what);
       return false;
     }
-    for (const std::string& warning : say_warnings ? *checked : std::vector<std::string>{}) spdlog::warn("{}", warning);
+    if (!say_warnings) return true;
+    for (const std::string& warning : *checked) spdlog::warn("{}", warning);
     return true;
   };
   if (!report(check_ledger_files(site.configuration.ledger))) return ExitCode::ledger;

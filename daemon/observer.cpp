@@ -76,12 +76,7 @@ class JobObserver {
         rules_(rules),
         past_(past),
         memory_(books.find_job(JobId{record.job_id})) {
-    const std::string_view name = rules.classifier.organization_of({.account = record.account,
-                                                                    .account_ancestors = record.account_ancestors,
-                                                                    .partition = record.partition,
-                                                                    .qos = record.qos,
-                                                                    .user_id = record.user_id,
-                                                                    .group_id = record.group_id});
+    const std::string_view name = rules.classifier.organization_of(protocol::traits_of(record));
     organization_ = name.empty() ? fairness::k_guests : name;
     for (const fairness::SegmentKey& key : segments()) {
       if (key.kind == SegmentKind::run) runs_.insert(key.anchor);
@@ -231,8 +226,7 @@ class JobObserver {
 
   // What the job asks for now; nothing while something but resources holds it back.
   [[nodiscard]] MicroProcessors wanted() const {
-    const bool startable = record_.wait == protocol::WaitReason::startable && !record_.completing;
-    return startable ? rules_.weighting.waiting_of(record_) : MicroProcessors{};
+    return could_start(record_) ? rules_.weighting.waiting_of(record_) : MicroProcessors{};
   }
 
   // Once for each (job, submit time): when the books hear of the job, and when they get its first segment since a

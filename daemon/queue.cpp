@@ -12,18 +12,11 @@ namespace shapley::daemon {
 void Queue::read(const protocol::Observations& frame, const protocol::Classifier& classifier) {
   for (const protocol::JobRecord& record : frame.jobs) {
     if (snapshot_) snapshot_->insert(record.job_id);
-    const bool waits = record.state == protocol::JobState::pending && record.wait == protocol::WaitReason::startable &&
-                       !record.completing;
-    if (!waits) {
+    if (!could_start(record)) {
       waiting_.erase(record.job_id);
       continue;
     }
-    const std::string_view name = classifier.organization_of({.account = record.account,
-                                                              .account_ancestors = record.account_ancestors,
-                                                              .partition = record.partition,
-                                                              .qos = record.qos,
-                                                              .user_id = record.user_id,
-                                                              .group_id = record.group_id});
+    const std::string_view name = classifier.organization_of(protocol::traits_of(record));
     waiting_.insert_or_assign(record.job_id,
                               Waiting{.organization = std::string(name.empty() ? fairness::k_guests : name),
                                       .processors = std::max<std::int64_t>(1, record.requested_cpus),

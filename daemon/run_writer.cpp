@@ -58,7 +58,7 @@ void RunWriter::remember(const std::vector<PastSegment>& past) {
 }
 
 const RunWriter::Segment* RunWriter::open_segment() const {
-  const auto found = std::find_if(segments_.begin(), segments_.end(), [](const Segment& s) { return !s.end; });
+  const auto found = std::find_if(segments_.begin(), segments_.end(), is_open_segment);
   return found == segments_.end() ? nullptr : &*found;
 }
 
@@ -130,7 +130,7 @@ void RunWriter::add_closed(Instant begin, Instant end, CloseReason reason) {
 }
 
 void RunWriter::close(Instant end, CloseReason reason) {
-  const auto open = std::find_if(segments_.begin(), segments_.end(), [](const Segment& s) { return !s.end; });
+  const auto open = std::find_if(segments_.begin(), segments_.end(), is_open_segment);
   end = std::max(end, open->begin);
   const bool cut = resized_within(open->begin, end) && open->shares != run_.shares;
   const Instant stop = cut ? *run_.resized : end;
@@ -178,7 +178,7 @@ Duration RunWriter::fill(Instant from, Instant to, Duration seconds, CloseReason
 }
 
 void RunWriter::retract_open(Instant at) {
-  const auto open = std::find_if(segments_.begin(), segments_.end(), [](const Segment& s) { return !s.end; });
+  const auto open = std::find_if(segments_.begin(), segments_.end(), is_open_segment);
   out_.emplace_back(fairness::SegmentRetracted{open->key, at});
   segments_.erase(open);
 }

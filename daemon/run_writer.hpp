@@ -73,6 +73,7 @@ class RunWriter {
     std::vector<fairness::NodeShare> shares;
   };
 
+  [[nodiscard]] static bool is_open_segment(const Segment& segment) { return !segment.end; }
   void remember(const fairness::State& state);
   void remember(const std::vector<PastSegment>& past);
   [[nodiscard]] const Segment* open_segment() const;

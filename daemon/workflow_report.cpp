@@ -35,15 +35,7 @@ json number_or_null(const std::optional<Fraction>& fraction) {
 }
 
 std::string_view name_of(workflow::Mode mode) {
-  switch (mode) {
-    case workflow::Mode::elapsed_only_upper_median:
-      return "elapsed_only_upper_median";
-    case workflow::Mode::phases_upper_median:
-      return "phases_upper_median";
-    case workflow::Mode::phases_mid_median:
-      return "phases_mid_median";
-  }
-  return "";
+  return std::ranges::find(workflow::k_modes, mode, [](const auto& entry) { return entry.second; })->first;
 }
 
 json counts_of(const workflow::Counts& jobs) {

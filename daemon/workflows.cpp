@@ -31,8 +31,7 @@ workflow::Job job_of(const JobRecord& record) {
                     .name = record.name,
                     .depends_on = record.depends_on};
   if (record.state == JobState::pending) {
-    const bool eligible = record.wait == protocol::WaitReason::startable && !record.completing;
-    job.state = eligible ? workflow::Job::State::eligible : workflow::Job::State::blocked;
+    job.state = could_start(record) ? workflow::Job::State::eligible : workflow::Job::State::blocked;
     return job;
   }
   const bool flipped = record.suspend_time > record.start_time;
@@ -132,12 +131,7 @@ void Workflows::read(const protocol::Observations& frame, const protocol::Classi
 }
 
 void Workflows::read_job(const JobRecord& record, const protocol::Classifier& classifier) {
-  const std::string_view owner = classifier.organization_of({.account = record.account,
-                                                             .account_ancestors = record.account_ancestors,
-                                                             .partition = record.partition,
-                                                             .qos = record.qos,
-                                                             .user_id = record.user_id,
-                                                             .group_id = record.group_id});
+  const std::string_view owner = classifier.organization_of(protocol::traits_of(record));
   for (auto& [name, organization] : organizations_) {
     if (name != owner) {
       organization.live.forget(record.job_id);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/workflow_file.hpp"
+#include "workflow/settings.hpp"
 
 namespace shapley::sim {
 
@@ -15,12 +16,12 @@ using Json = nlohmann::ordered_json;
 using workflow::Fraction;
 
 Expected<workflow::Measure> measure_of(const WorkflowArguments& arguments) {
-  workflow::Measure measure;
-  measure.relative_duration = arguments.relative_duration;
-  measure.phases = arguments.mode.starts_with("phases_");
-  measure.median = arguments.mode == "phases_mid_median" ? workflow::Median::middle : workflow::Median::upper;
-  for (const char* known : {"phases_upper_median", "phases_mid_median", "elapsed_only_upper_median"})
-    if (arguments.mode == known) return measure;
+  workflow::Settings settings;
+  settings.relative_duration = arguments.relative_duration;
+  for (const auto& [name, mode] : workflow::k_modes) {
+    settings.mode = mode;
+    if (arguments.mode == name) return workflow::measure_of(settings);
+  }
   return fail(Errc::invalid_argument,
               "mode \"" + arguments.mode +
                   "\" is unknown; there are phases_upper_median, phases_mid_median, elapsed_only_upper_median");

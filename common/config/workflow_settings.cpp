@@ -18,13 +18,9 @@ namespace {
 
 using namespace std::string_view_literals;
 using workflow::KeyRule;
-using workflow::Mode;
 
 constexpr std::array k_orders{std::pair{"fifo"sv, false}, std::pair{"workflow_fairness"sv, true}};
 constexpr std::array k_switch{std::pair{"on"sv, true}, std::pair{"off"sv, false}};
-constexpr std::array k_modes{std::pair{"elapsed_only_upper_median"sv, Mode::elapsed_only_upper_median},
-                             std::pair{"phases_upper_median"sv, Mode::phases_upper_median},
-                             std::pair{"phases_mid_median"sv, Mode::phases_mid_median}};
 constexpr std::size_t k_max_delimiter = 8;
 
 class WorkflowReader {
@@ -40,7 +36,7 @@ class WorkflowReader {
     rules(*table, "workflow_key", settings_.workflow_key);
     rules(*table, "activity_key", settings_.activity_key);
     delimiter(*table);
-    choice(*table, "mode", k_modes, settings_.mode);
+    choice(*table, "mode", workflow::k_modes, settings_.mode);
     choice(*table, "relative_duration", k_switch, settings_.relative_duration);
     threshold(*table);
   }

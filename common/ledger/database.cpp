@@ -1,7 +1,8 @@
 #include "ledger/database.hpp"
 
-#include <cerrno>
 #include <utility>
+
+#include "ledger/file_operations.hpp"
 
 namespace shapley::ledger {
 
@@ -13,8 +14,7 @@ bool is_for_want_of_space(sqlite3* connection, int result) {
   const int primary = result & 0xff;
   if (primary == SQLITE_FULL || result == SQLITE_IOERR_SHMSIZE) return true;
   if (connection == nullptr || (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)) return false;
-  const int cause = sqlite3_system_errno(connection);
-  return cause == ENOSPC || cause == EDQUOT;
+  return is_out_of_space(sqlite3_system_errno(connection));
 }
 
 Errc errc_of(sqlite3* connection, int result) {

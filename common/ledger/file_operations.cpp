@@ -8,8 +8,12 @@
 
 namespace shapley::ledger {
 
+bool is_out_of_space(int cause) {
+  return cause == ENOSPC || cause == EDQUOT;
+}
+
 tl::unexpected<Error> system_failure(const std::string& what, int cause) {
-  const bool full = cause == ENOSPC || cause == EDQUOT;
+  const bool full = is_out_of_space(cause);
   return fail(full ? Errc::no_space : Errc::io, what + ": " + std::strerror(cause) + (full ? "; make room" : ""));
 }
 

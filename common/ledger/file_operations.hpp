@@ -8,6 +8,9 @@
 
 namespace shapley::ledger {
 
+// Whether this errno says that a disk or quota is full.
+[[nodiscard]] bool is_out_of_space(int cause);
+
 // "what: " and the system's own words; Errc::no_space when a disk or quota is full, else Errc::io.
 [[nodiscard]] tl::unexpected<Error> system_failure(const std::string& what, int cause);
 

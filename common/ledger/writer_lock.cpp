@@ -51,7 +51,7 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   const std::string pid = std::to_string(::getpid()) + "\n";
   const bool told = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
   // The pid is for others to read; the lock holds without it, on a full disk too.
-  if (!told && errno != ENOSPC && errno != EDQUOT) return system_failure("lock file " + path, errno);
+  if (!told && !is_out_of_space(errno)) return system_failure("lock file " + path, errno);
   return lock;
 }
 

@@ -55,6 +55,15 @@ struct JobTraits {
   std::uint32_t group_id = 0;
 };
 
+[[nodiscard]] inline JobTraits traits_of(const JobRecord& job) {
+  return {.account = job.account,
+          .account_ancestors = job.account_ancestors,
+          .partition = job.partition,
+          .qos = job.qos,
+          .user_id = job.user_id,
+          .group_id = job.group_id};
+}
+
 // Immutable after construction; safe to read from several threads. organization_of does not allocate and costs one hash
 // look-up for each trait (accounts: each level), however many rules there are.
 class Classifier {

@@ -117,6 +117,11 @@ struct JobRecord {
   friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
+// Whether it counts as demand. A completing record still tells of the run that is being requeued.
+[[nodiscard]] inline bool could_start(const JobRecord& job) {
+  return job.state == JobState::pending && job.wait == WaitReason::startable && !job.completing;
+}
+
 struct NodeRecord {
   std::string name;
   std::uint32_t cpus = 0;

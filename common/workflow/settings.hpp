@@ -25,6 +25,12 @@ inline constexpr std::array<std::pair<std::string_view, KeyRule>, 4> k_key_rules
 // What is counted and which median is taken, by the names of the golden cases. Slurm tells of one phase, the run.
 enum class Mode : std::uint8_t { elapsed_only_upper_median, phases_upper_median, phases_mid_median };
 
+inline constexpr std::array<std::pair<std::string_view, Mode>, 3> k_modes{{
+    {"elapsed_only_upper_median", Mode::elapsed_only_upper_median},
+    {"phases_upper_median", Mode::phases_upper_median},
+    {"phases_mid_median", Mode::phases_mid_median},
+}};
+
 struct Settings {
   bool fairness = false;  // within_organization: workflow_fairness; else fifo, and nothing below counts
   std::vector<KeyRule> workflow_key{KeyRule::wckey, KeyRule::array, KeyRule::job_name_prefix, KeyRule::dependency};

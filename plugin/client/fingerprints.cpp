@@ -3,27 +3,21 @@
 #include <algorithm>
 #include <bit>
 
+#include "plugin/client/job_slots.hpp"
+
 namespace shapley::client {
 
 namespace {
 constexpr std::size_t k_smallest_table = 256;
 }
 
-std::size_t FingerprintTable::slot_of(std::uint32_t job_id) const {
-  // Fibonacci hashing: ids come in runs, and the multiplication spreads a run over the whole table.
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = static_cast<std::size_t>((job_id * 0x9E3779B97F4A7C15ULL) >> 32U) & mask;
-  while (slots_[slot].job_id != 0 && slots_[slot].job_id != job_id) slot = (slot + 1) & mask;
-  return slot;
-}
-
 FingerprintTable::Entry& FingerprintTable::at(std::uint32_t job_id) {
   if (slots_.empty()) rebuild(k_smallest_table, 0, false);
-  std::size_t slot = slot_of(job_id);
+  std::size_t slot = slot_of(slots_, job_id);
   if (slots_[slot].job_id == job_id) return slots_[slot];
   if (2 * (size_ + 1) > slots_.size()) {
     rebuild(2 * slots_.size(), 0, false);
-    slot = slot_of(job_id);
+    slot = slot_of(slots_, job_id);
   }
   ++size_;
   slots_[slot] = Entry{.job_id = job_id};
@@ -50,7 +44,7 @@ void FingerprintTable::rebuild(std::size_t slots, std::uint32_t only_seen_by, bo
   bigger.slots_.resize(slots);
   for (const Entry& entry : slots_) {
     if (entry.job_id == 0 || (filter && entry.seen != only_seen_by)) continue;
-    bigger.slots_[bigger.slot_of(entry.job_id)] = entry;
+    bigger.slots_[slot_of(bigger.slots_, entry.job_id)] = entry;
     ++bigger.size_;
   }
   *this = std::move(bigger);

@@ -29,7 +29,6 @@ class FingerprintTable {
   void remove_unseen(std::uint32_t scan);
 
  private:
-  [[nodiscard]] std::size_t slot_of(std::uint32_t job_id) const;
   void rebuild(std::size_t slots, std::uint32_t only_seen_by, bool filter);
 
   std::vector<Entry> slots_;  // a power of two, at most half full

@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include "plugin/client/job_slots.hpp"
 #include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
@@ -30,22 +31,14 @@ Expected<LevelTable> LevelTable::of(const std::vector<protocol::JobLevel>& jobs)
                                       std::to_string(protocol::k_max_level));
     }
     before = job.job_id;
-    table.slots_[table.slot_of(job.job_id)] = job;
+    table.slots_[slot_of(table.slots_, job.job_id)] = job;
   }
   return table;
 }
 
-std::size_t LevelTable::slot_of(std::uint32_t job_id) const {
-  // Fibonacci hashing: ids come in runs, and the multiplication spreads a run over the whole table.
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = static_cast<std::size_t>((job_id * 0x9E3779B97F4A7C15ULL) >> 32U) & mask;
-  while (slots_[slot].job_id != 0 && slots_[slot].job_id != job_id) slot = (slot + 1) & mask;
-  return slot;
-}
-
 std::uint32_t LevelTable::level_of(std::uint32_t job_id) const {
   // A job without an id would find any free slot, whose level is 0, too.
-  return slots_.empty() ? 0 : slots_[slot_of(job_id)].level;
+  return slots_.empty() ? 0 : slots_[slot_of(slots_, job_id)].level;
 }
 
 }  // namespace shapley::client

@@ -24,8 +24,6 @@ class LevelTable {
   bool operator==(const LevelTable&) const = default;
 
  private:
-  [[nodiscard]] std::size_t slot_of(std::uint32_t job_id) const;
-
   std::vector<protocol::JobLevel> slots_;  // a power of two or none; job_id 0: free
   std::size_t size_ = 0;
 };

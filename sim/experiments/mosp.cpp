@@ -5,7 +5,6 @@
 #include <functional>
 #include <initializer_list>
 #include <iomanip>
-#include <iostream>
 #include <limits>
 #include <optional>
 #include <ostream>
@@ -322,8 +321,7 @@ Expected<void> experiment_mosp(const MospArguments& arguments, std::ostream& out
       for (const Result& result : results[i]) fell_back += result.scores.fell_back;
     }
   }
-  if (finished < wanted)
-    std::cerr << "shapley-sim: interrupted: " << finished << " of " << wanted << " instances are finished\n";
+  say_unfinished(finished, wanted, "instances");
   const auto& [homogeneous, one_kind, heterogeneous] = results;
   out << "Multi-organization scheduling [MO11 Sec. 7], " << arguments.instances << " instances a cell, "
       << homogeneous.size() << " homogeneous and " << heterogeneous.size() << " heterogeneous, seed " << arguments.seed

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
-#include <iostream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -151,8 +150,7 @@ Expected<void> experiment_workflow(const WorkflowExperimentArguments& arguments,
     gains[i % all.size()].push_back(*slots[i]);
     ++finished;
   }
-  if (finished < slots.size())
-    std::cerr << "shapley-sim: interrupted: " << finished << " of " << slots.size() << " repetitions are finished\n";
+  say_unfinished(finished, slots.size(), "repetitions");
   out << "Fairness among workflows [WF13 Sec. 3], " << arguments.instances << " repetitions, seed " << arguments.seed
       << "\nFirst come first served / fairness loop, median (greatest); above 1 the loop is better. T^: relative "
          "duration\n"

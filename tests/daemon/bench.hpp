@@ -88,4 +88,28 @@ std::size_t count_of(const Observation& observation) {
   return count;
 }
 
+inline protocol::JobRecord running(std::int64_t start) {
+  protocol::JobRecord r = record_of(protocol::JobState::running);
+  r.start_time = start;
+  return r;
+}
+
+// Pending once more after a requeue.
+inline protocol::JobRecord pending_again(std::int64_t submit) {
+  protocol::JobRecord r = record_of(protocol::JobState::pending);
+  r.submit_time = submit;
+  r.wait = protocol::WaitReason::begin_time;
+  r.restart_count = 1;
+  return r;
+}
+
+// Of the last segment that was closed.
+inline fairness::CloseReason last_reason(const Bench& bench) {
+  for (auto e = bench.history.rbegin(); e != bench.history.rend(); ++e) {
+    if (const auto* closed = std::get_if<fairness::SegmentClosed>(&*e)) return closed->reason;
+  }
+  ADD_FAILURE() << "no segment was closed";
+  return fairness::CloseReason::vanished;
+}
+
 }  // namespace shapley::daemon

@@ -9,12 +9,6 @@ using fairness::CloseReason;
 using protocol::JobRecord;
 using protocol::JobState;
 
-JobRecord running(std::int64_t start) {
-  JobRecord r = record_of(JobState::running);
-  r.start_time = start;
-  return r;
-}
-
 JobRecord ended(std::int64_t start, std::int64_t end) {
   JobRecord r = record_of(JobState::ended);
   r.start_time = start;
@@ -33,22 +27,6 @@ JobRecord suspended(std::int64_t start, std::int64_t flip, std::int64_t before) 
   JobRecord r = record_of(JobState::suspended);
   r.start_time = start;
   return flipped(r, flip, before);
-}
-
-JobRecord pending_again(std::int64_t submit) {
-  JobRecord r = record_of(JobState::pending);
-  r.submit_time = submit;
-  r.wait = protocol::WaitReason::begin_time;
-  r.restart_count = 1;
-  return r;
-}
-
-CloseReason last_reason(const Bench& bench) {
-  for (auto e = bench.history.rbegin(); e != bench.history.rend(); ++e) {
-    if (const auto* closed = std::get_if<fairness::SegmentClosed>(&*e)) return closed->reason;
-  }
-  ADD_FAILURE() << "no segment was closed";
-  return CloseReason::vanished;
 }
 
 TEST(ObserverRun, BeginsAtStartTimeNotWhenSeen) {
@@ -246,89 +224,6 @@ TEST(ObserverRun, NoRuleMeansGuests) {
   const Observation seen = bench.see(r, 121);
   ASSERT_EQ(count_of<fairness::SegmentOpened>(seen), 1U);
   EXPECT_EQ(std::get<fairness::SegmentOpened>(seen.events.back()).organization, fairness::k_guests);
-}
-
-TEST(ObserverRun, ARequeueEndsTheRunAtTheNewSubmitTime) {
-  Bench bench;
-  bench.see(running(120), 121);
-  bench.see(pending_again(150), 152);
-  EXPECT_EQ(bench.runs(), "[120,150) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
-}
-
-TEST(ObserverRun, ARequeueEndsTheRunAtEndTimeWhereTheRecordStillHasIt) {
-  Bench bench;
-  bench.see(running(120), 121);
-  JobRecord completing = pending_again(100);
-  completing.completing = true;
-  completing.start_time = 120;
-  completing.end_time = 149;
-  completing.nodes = {{"n1", 1}};
-  bench.see(completing, 150);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
-  EXPECT_TRUE(bench.see(pending_again(151), 152).events.empty());
-}
-
-TEST(ObserverRun, BackfillMayWipeTheStartOfARequeueUnderWay) {
-  Bench bench;
-  JobRecord first = running(120);
-  first.submit_time = 120;
-  bench.see(first, 121);
-  JobRecord completing = pending_again(120);
-  completing.completing = true;
-  completing.start_time = 0;
-  completing.end_time = 149;
-  bench.see(completing, 149);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
-  EXPECT_TRUE(bench.see(pending_again(150), 152).events.empty());
-}
-
-TEST(ObserverRun, ARequeueThatKeepsItsSubmitTimeEndsTheRunAtItsEndTime) {
-  Bench bench;
-  JobRecord first = running(120);
-  first.submit_time = 120;
-  bench.see(first, 121);
-  JobRecord again = pending_again(120);
-  again.eligible_time = 120;
-  again.end_time = 149;
-  bench.see(again, 149);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
-}
-
-TEST(ObserverRun, ARequeueInTheSecondOfTheStartLeavesAnEmptyRun) {
-  Bench bench;
-  JobRecord first = running(120);
-  first.submit_time = 119;
-  bench.see(first, 120);
-  JobRecord again = pending_again(120);
-  again.eligible_time = 126;
-  bench.see(again, 121);
-  EXPECT_EQ(bench.runs(), "[120,120) n1:1");
-}
-
-TEST(ObserverRun, ACompletingRequeueOfARunThatWasNeverSeen) {
-  Bench bench;
-  JobRecord completing = pending_again(100);
-  completing.completing = true;
-  completing.start_time = 120;
-  completing.end_time = 149;
-  completing.nodes = {{"n1", 1}};
-  bench.see(completing, 150);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-}
-
-TEST(ObserverRun, TheNextStartEndsARunWhoseRequeueWasNotSeen) {
-  Bench bench;
-  bench.see(running(120), 121);
-  JobRecord next = running(280);
-  next.submit_time = 155;
-  next.restart_count = 1;
-  bench.see(next, 281);
-  EXPECT_EQ(bench.runs(), "[120,155) n1:1; [280,...) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
 }
 
 TEST(ObserverRun, AStartThatSlurmctldForgotIsTakenBack) {

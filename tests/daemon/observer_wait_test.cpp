@@ -20,12 +20,6 @@ JobRecord held() {
   return r;
 }
 
-JobRecord running(std::int64_t start) {
-  JobRecord r = record_of(JobState::running);
-  r.start_time = start;
-  return r;
-}
-
 CloseReason only_reason(const Observation& observation) {
   for (const fairness::Event& event : observation.events) {
     if (const auto* closed = std::get_if<fairness::SegmentClosed>(&event)) return closed->reason;

@@ -1,5 +1,3 @@
-#include "daemon/service.hpp"
-
 #include <csignal>
 #include <functional>
 
@@ -8,100 +6,12 @@
 #include <sys/resource.h>
 
 #include "daemon/queries.hpp"
-#include "records.hpp"
+#include "service_fixture.hpp"
 
 namespace shapley::daemon {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::int64_t k_begin = 1'700'000'000;
-
-// A service over a ledger of its own, with a clock that the test turns.
-class ServiceTest : public testing::Test {
- protected:
-  void SetUp() override { restart(); }
-
-  // A new daemon on the same ledger. The old one dies without any farewell.
-  void restart() {
-    service.reset();
-    auto started = Service::start(site, {}, Instant{now});
-    ASSERT_TRUE(started.has_value()) << started.error().what;
-    service = std::move(*started);
-  }
-
-  void connect(std::uint64_t instance) {
-    service->begin_session(feeder_hello(instance), Instant{now});
-    instance_ = instance;
-    sequence = service->acknowledged(instance);
-  }
-
-  void snapshot(std::vector<protocol::JobRecord> jobs) {
-    service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
-    protocol::Observations o;
-    o.sequence = ++sequence;
-    o.observed_at = now;
-    o.jobs = std::move(jobs);
-    o.nodes = {node_record("n1"), node_record("n2")};
-    service->receive(std::move(o), Instant{now});
-    service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
-    service->process(Instant{now});
-  }
-
-  void queue(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
-    protocol::Observations o;
-    o.sequence = ++sequence;
-    o.observed_at = now;
-    o.jobs = std::move(jobs);
-    o.gone = std::move(gone);
-    service->receive(std::move(o), Instant{now});
-  }
-
-  void see(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
-    queue(std::move(jobs), std::move(gone));
-    service->process(Instant{now});
-  }
-
-  // Weeks go by; what ended before the horizon leaves the State, and the daemon is restarted from its checkpoint.
-  void forget_the_past() {
-    now += 21 * 24 * 3600;
-    service->tick(Instant{now});
-    service->stop(Instant{now});
-    ASSERT_GT(service->books().state().horizon(), Instant{k_begin});
-    restart();
-    connect(instance_ + 1);
-  }
-
-  [[nodiscard]] std::uint64_t acknowledged() const { return service->acknowledged(instance_); }
-
-  // The rows of a query on the ledger, columns joined by '|'.
-  [[nodiscard]] std::vector<std::string> rows(const std::string& sql) const {
-    const auto result = service->books().ledger().query(sql);
-    EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
-    std::vector<std::string> lines;
-    if (!result) return lines;
-    for (const auto& row : *result) {
-      std::string line;
-      for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
-      lines.push_back(line);
-    }
-    return lines;
-  }
-  [[nodiscard]] std::vector<std::string> runs() const {
-    return rows("SELECT job, begin - " + std::to_string(k_begin) + ", end - " + std::to_string(k_begin) +
-                " FROM segments WHERE kind = 'run' ORDER BY job, begin");
-  }
-
-  TempDirectory directory;
-  Site site = site_in(directory);
-  std::unique_ptr<Service> service;
-  std::int64_t now = k_begin;
-  std::uint64_t sequence = 0;
-
- private:
-  std::uint64_t instance_ = 0;
-};
-
 using Lines = std::vector<std::string>;
 
 TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd) {

@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/queries.hpp"
-#include "daemon/service.hpp"
-#include "records.hpp"
+#include "service_fixture.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -14,15 +13,13 @@ namespace {
 using nlohmann::json;
 using Levels = std::vector<protocol::JobLevel>;
 
-constexpr std::int64_t k_start = 1'700'000'000;
-
 protocol::JobRecord named(protocol::JobRecord record, const std::string& name) {
   record.name = name;
   return record;
 }
 
 protocol::JobRecord pending(std::uint32_t id, const std::string& name, const std::string& account = "phys") {
-  return named(waiting({.id = id, .account = account, .cpus = 1, .start = k_start - 100}), name);
+  return named(waiting({.id = id, .account = account, .cpus = 1, .start = k_begin - 100}), name);
 }
 
 protocol::JobRecord run(std::uint32_t id, const std::string& name, std::int64_t start) {
@@ -33,7 +30,7 @@ protocol::JobRecord completed(std::uint32_t id, const std::string& name, std::in
   return named(ended({.id = id, .cpus = 1, .start = start}, end), name);
 }
 
-class WorkflowsTest : public testing::Test {
+class WorkflowsTest : public ServiceTest {
  protected:
   void SetUp() override {
     site.configuration.organizations[0].workflows.fairness = true;
@@ -41,29 +38,10 @@ class WorkflowsTest : public testing::Test {
   }
 
   void restart() {
-    service.reset();
-    auto started = Service::start(site, {}, Instant{now});
-    ASSERT_TRUE(started.has_value()) << started.error().what;
-    service = std::move(*started);
-    service->begin_session(feeder_hello(++instance), Instant{now});
-    sequence = 0;
+    ServiceTest::restart();
+    connect(++instance);
   }
 
-  void snapshot(std::vector<protocol::JobRecord> jobs) {
-    service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
-    observe(std::move(jobs));
-    service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
-    service->process(Instant{now});
-  }
-  void observe(std::vector<protocol::JobRecord> jobs, std::vector<std::uint32_t> gone = {}) {
-    protocol::Observations o;
-    o.sequence = ++sequence;
-    o.observed_at = now;
-    o.jobs = std::move(jobs);
-    o.gone = std::move(gone);
-    service->receive(std::move(o), Instant{now});
-    service->process(Instant{now});
-  }
   // A second later.
   const Levels& levels() {
     service->tick(Instant{++now});
@@ -74,15 +52,10 @@ class WorkflowsTest : public testing::Test {
 
   // a: one runs, one waits; b: four wait.
   std::vector<protocol::JobRecord> two_workflows() const {
-    return {run(1, "a-1", k_start - 50), pending(2, "a-2"),  pending(11, "b-1"),
+    return {run(1, "a-1", k_begin - 50), pending(2, "a-2"),  pending(11, "b-1"),
             pending(12, "b-2"),          pending(13, "b-3"), pending(14, "b-4")};
   }
 
-  TempDirectory directory;
-  Site site = site_in(directory);
-  std::unique_ptr<Service> service;
-  std::int64_t now = k_start;
-  std::uint64_t sequence = 0;
   std::uint64_t instance = 0;
 };
 
@@ -103,10 +76,10 @@ TEST_F(WorkflowsTest, TheTableIsReplacedOnlyWhenItChanges) {
   snapshot(two_workflows());
   levels();
   const std::uint64_t generation = service->workflows().levels().generation;
-  observe({pending(2, "a-2")});
+  see({pending(2, "a-2")});
   levels();
   EXPECT_EQ(service->workflows().levels().generation, generation);
-  observe({run(11, "b-1", now)});
+  see({run(11, "b-1", now)});
   levels();
   EXPECT_GT(service->workflows().levels().generation, generation);
 }
@@ -114,7 +87,7 @@ TEST_F(WorkflowsTest, TheTableIsReplacedOnlyWhenItChanges) {
 TEST_F(WorkflowsTest, ASnapshotDropsWhatItDoesNotHold) {
   snapshot(two_workflows());
   EXPECT_FALSE(levels().empty());
-  snapshot({run(1, "a-1", k_start - 50), pending(2, "a-2")});
+  snapshot({run(1, "a-1", k_begin - 50), pending(2, "a-2")});
   EXPECT_TRUE(levels().empty());
   EXPECT_EQ(physics()["workflows"].size(), 1U);
 }
@@ -123,31 +96,31 @@ TEST_F(WorkflowsTest, DuringASnapshotTheTableStays) {
   snapshot(two_workflows());
   const Levels before = levels();
   service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
-  observe({run(11, "b-1", now)});
+  see({run(11, "b-1", now)});
   EXPECT_EQ(levels(), before);
 }
 
 TEST_F(WorkflowsTest, AJobThatLeavesTheOrganizationOrIsGoneLosesItsLevel) {
   snapshot(two_workflows());
   levels();
-  observe({pending(11, "b-1", "chem")}, {12});
+  see({pending(11, "b-1", "chem")}, {12});
   // b: two wait, none runs: Delta = 2 - floor(0.7 2) = 1.
   EXPECT_EQ(levels(), (Levels{{13, 15}}));
 }
 
 TEST_F(WorkflowsTest, CompletedRunsTeachAndSurviveARestart) {
-  snapshot({run(1, "a-1", k_start - 50), run(3, "a-3", k_start - 60), pending(2, "a-2"), run(4, "a-4", k_start - 20)});
+  snapshot({run(1, "a-1", k_begin - 50), run(3, "a-3", k_begin - 60), pending(2, "a-2"), run(4, "a-4", k_begin - 20)});
   now += 10;
-  protocol::JobRecord failed = completed(4, "a-4", k_start - 20, now - 1);
+  protocol::JobRecord failed = completed(4, "a-4", k_begin - 20, now - 1);
   failed.slurm_state = "FAILED";
-  observe({completed(1, "a-1", k_start - 50, now - 1), completed(3, "a-3", k_start - 60, now - 1), failed});
+  see({completed(1, "a-1", k_begin - 50, now - 1), completed(3, "a-3", k_begin - 60, now - 1), failed});
   levels();
   const json before = physics()["workflows"][0];
   EXPECT_EQ(before["finished"], 2);
   EXPECT_EQ(before["activities"][0]["median_s"], 69.0);  // of 59 and 69 s the upper one
   restart();
   // slurmctld still has the record of one of them.
-  snapshot({completed(1, "a-1", k_start - 50, k_start + 9), pending(2, "a-2")});
+  snapshot({completed(1, "a-1", k_begin - 50, k_begin + 9), pending(2, "a-2")});
   levels();
   EXPECT_EQ(physics()["workflows"][0]["finished"], 2);
   EXPECT_EQ(physics()["workflows"][0]["activities"][0]["median_s"], 69.0);
@@ -163,7 +136,7 @@ TEST_F(WorkflowsTest, TheBooksAreTheSameWithoutIt) {
   const auto live = [&] {
     snapshot(two_workflows());
     now += 10;
-    observe({completed(1, "a-1", k_start - 50, now - 1), run(11, "b-1", now - 1)});
+    see({completed(1, "a-1", k_begin - 50, now - 1), run(11, "b-1", now - 1)});
     now += 10;
     levels();
     return events();
@@ -172,7 +145,7 @@ TEST_F(WorkflowsTest, TheBooksAreTheSameWithoutIt) {
   const TempDirectory other;
   site.configuration.ledger = other / "ledger.db";
   site.configuration.organizations[0].workflows.fairness = false;
-  now = k_start;
+  now = k_begin;
   restart();
   EXPECT_EQ(live(), with);
 }
@@ -195,7 +168,7 @@ TEST_F(WorkflowsTest, TheReportTellsTheLoopAndHowItWasBefore) {
   snapshot(two_workflows());
   levels();
   const std::int64_t first = now;
-  observe({run(11, "b-1", now)});
+  see({run(11, "b-1", now)});
   levels();
   const json report = physics();
   EXPECT_EQ(report["eta"], 0.25);  // 3/4 - 1/2

@@ -317,6 +317,12 @@ typedef struct {
   size_t count, capacity;
 } truths_t;
 
+static void look_at_jobs(ListForF visit, void* to) {
+  lock_slurmctld(k_read);
+  list_for_each(job_list, visit, to);
+  unlock_slurmctld(k_read);
+}
+
 static int add_truth(void* element, void* to) {
   truths_t* truths = to;
   if (truths->count < truths->capacity) truths->jobs[truths->count++] = host_job_truth(element);
@@ -325,9 +331,7 @@ static int add_truth(void* element, void* to) {
 
 size_t host_truth(host_truth_t* jobs, size_t capacity) {
   truths_t truths = {.jobs = jobs, .capacity = capacity};
-  lock_slurmctld(k_read);
-  list_for_each(job_list, add_truth, &truths);
-  unlock_slurmctld(k_read);
+  look_at_jobs(add_truth, &truths);
   return truths.count;
 }
 
@@ -352,9 +356,7 @@ static int add_to_spans(void* element, void* to) {
 bool host_priorities_follow(const char* const* order, size_t organizations) {
   spans_t spans = {.order = order, .organizations = organizations};
   memset(spans.lowest, 0xff, sizeof(spans.lowest));
-  lock_slurmctld(k_read);
-  list_for_each(job_list, add_to_spans, &spans);
-  unlock_slurmctld(k_read);
+  look_at_jobs(add_to_spans, &spans);
   for (size_t above = 0; above < organizations; above++)
     for (size_t below = above + 1; below < organizations; below++)
       if (spans.lowest[above] <= spans.highest[below]) return false;
@@ -377,9 +379,7 @@ static int add_waiting(void* element, void* to) {
 
 size_t host_waiting(host_waiting_t* jobs, size_t capacity) {
   waitings_t waitings = {.jobs = jobs, .capacity = capacity};
-  lock_slurmctld(k_read);
-  list_for_each(job_list, add_waiting, &waitings);
-  unlock_slurmctld(k_read);
+  look_at_jobs(add_waiting, &waitings);
   return waitings.count;
 }
 

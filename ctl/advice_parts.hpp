@@ -1,0 +1,37 @@
+// What both kinds of advice share: an organization's makespan and mean flow as JSON, and the table of them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "planning/grid.hpp"
+#include "planning/schedule.hpp"
+
+namespace shapley::ctl {
+
+// {"makespan", "mean_flow"} in seconds; `flow` is the sum over the jobs. Without jobs the mean is 0.
+[[nodiscard]] nlohmann::json outcome(double makespan, double flow, std::size_t jobs);
+
+// That of an organization's jobs, so many, in a schedule of the grid.
+[[nodiscard]] nlohmann::json planned_outcome(const planning::Grid& grid, const planning::Schedule& schedule,
+                                             std::size_t organization, std::size_t jobs);
+
+// A line of the table: the member of an organization's row that holds the outcome, and what it is called.
+struct Way {
+  std::string_view member;
+  std::string_view title;
+};
+
+// Each organization's outcomes, one under the other. `count`: the member that says how many jobs, and its column's
+// title.
+[[nodiscard]] std::string outcome_table(const nlohmann::json& report, const Way& count, std::span<const Way> ways,
+                                        std::string (*seconds)(const nlohmann::json& value));
+
+// "Limits:" and a line for each.
+[[nodiscard]] std::string limits_text(const nlohmann::json& report);
+
+}  // namespace shapley::ctl

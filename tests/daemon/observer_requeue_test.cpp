@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include "bench.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using fairness::CloseReason;
+using protocol::JobRecord;
+
+JobRecord submitted(std::int64_t submit, JobRecord r) {
+  r.submit_time = submit;
+  return r;
+}
+
+// Under way: the run ended at 149, its nodes are not clean yet.
+JobRecord completing_requeue(std::int64_t submit, std::int64_t start) {
+  JobRecord r = pending_again(submit);
+  r.completing = true;
+  r.start_time = start;
+  r.end_time = 149;
+  if (start > 0) r.nodes = {{"n1", 1}};
+  return r;
+}
+
+TEST(ObserverRequeue, ARequeueEndsTheRunAtTheNewSubmitTime) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(pending_again(150), 152);
+  EXPECT_EQ(bench.runs(), "[120,150) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+}
+
+TEST(ObserverRequeue, ARequeueEndsTheRunAtEndTimeWhereTheRecordStillHasIt) {
+  Bench bench;
+  bench.see(running(120), 121);
+  const JobRecord completing = completing_requeue(100, 120);
+  bench.see(completing, 150);
+  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  EXPECT_TRUE(bench.see(pending_again(151), 152).events.empty());
+}
+
+TEST(ObserverRequeue, BackfillMayWipeTheStartOfARequeueUnderWay) {
+  Bench bench;
+  bench.see(submitted(120, running(120)), 121);
+  const JobRecord completing = completing_requeue(120, 0);
+  bench.see(completing, 149);
+  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  EXPECT_TRUE(bench.see(pending_again(150), 152).events.empty());
+}
+
+TEST(ObserverRequeue, ARequeueThatKeepsItsSubmitTimeEndsTheRunAtItsEndTime) {
+  Bench bench;
+  bench.see(submitted(120, running(120)), 121);
+  JobRecord again = pending_again(120);
+  again.eligible_time = 120;
+  again.end_time = 149;
+  bench.see(again, 149);
+  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+}
+
+TEST(ObserverRequeue, ARequeueInTheSecondOfTheStartLeavesAnEmptyRun) {
+  Bench bench;
+  bench.see(submitted(119, running(120)), 120);
+  JobRecord again = pending_again(120);
+  again.eligible_time = 126;
+  bench.see(again, 121);
+  EXPECT_EQ(bench.runs(), "[120,120) n1:1");
+}
+
+TEST(ObserverRequeue, ACompletingRequeueOfARunThatWasNeverSeen) {
+  Bench bench;
+  const JobRecord completing = completing_requeue(100, 120);
+  bench.see(completing, 150);
+  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
+}
+
+TEST(ObserverRequeue, TheNextStartEndsARunWhoseRequeueWasNotSeen) {
+  Bench bench;
+  bench.see(running(120), 121);
+  JobRecord next = running(280);
+  next.submit_time = 155;
+  next.restart_count = 1;
+  bench.see(next, 281);
+  EXPECT_EQ(bench.runs(), "[120,155) n1:1; [280,...) n1:1");
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+}
+
+}  // namespace
+}  // namespace shapley::daemon
