@@ -44,6 +44,11 @@ void RunWriter::remember(const fairness::State& state) {
     // A run keeps the organization it started with, whatever its account is called by now.
     run_.organization = live->opened.organization;
   }
+  for (const fairness::TakenBack& taken : memory->taken_back) {
+    if (taken.key.kind != fairness::SegmentKind::run || taken.key.anchor != run_.start) continue;
+    next_ordinal_ = std::max(next_ordinal_, taken.key.ordinal + 1);
+    taken_back_ = std::max(taken_back_.value_or(taken.at), taken.at);
+  }
 }
 
 void RunWriter::remember(const std::vector<PastSegment>& past) {
@@ -72,6 +77,7 @@ Instant RunWriter::open_begin() const {
 
 std::optional<Instant> RunWriter::last_edge() const {
   std::optional<Instant> edge = latest_end();
+  if (taken_back_) edge = std::max(edge.value_or(*taken_back_), *taken_back_);
   for (const Segment& s : segments_) edge = std::max(edge.value_or(s.begin), s.begin);
   return edge;
 }

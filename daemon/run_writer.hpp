@@ -45,7 +45,7 @@ class RunWriter {
   [[nodiscard]] bool known() const { return !segments_.empty(); }
   [[nodiscard]] bool is_open() const;
   [[nodiscard]] Instant open_begin() const;                 // REQUIRES: is_open()
-  [[nodiscard]] std::optional<Instant> last_edge() const;   // latest begin or end that the books hold
+  [[nodiscard]] std::optional<Instant> last_edge() const;   // latest begin, end or retraction in the books
   [[nodiscard]] std::optional<Instant> latest_end() const;  // latest end of a closed segment
 
   // Run seconds in [from, to), an open segment taken as running through `to`.
@@ -86,6 +86,7 @@ class RunWriter {
   Run run_;
   std::vector<fairness::Event>& out_;
   std::vector<Segment> segments_;  // by begin
+  std::optional<Instant> taken_back_;  // when a segment of this run was last retracted
   std::uint32_t next_ordinal_ = 0;
 };
 

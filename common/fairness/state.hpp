@@ -72,10 +72,16 @@ struct LiveSegment {
   std::optional<Instant> end;  // set when closed but still remembered
 };
 
+struct TakenBack {
+  SegmentKey key;  // stays used: another segment with it would be a repetition or a contradiction
+  Instant at;
+};
+
 // What the observer needs to know of a job that slurmctld may still mention.
 struct JobMemory {
   std::string organization;
-  std::vector<SegmentKey> segments;  // ascending; runs and waits
+  std::vector<SegmentKey> segments;   // ascending; runs and waits that count
+  std::vector<TakenBack> taken_back;  // ascending by key; the retracted ones
 };
 
 struct StateOptions {
@@ -117,8 +123,8 @@ class State {
   // Ranks at t: largest phi - psi first, ties by configured order. Commons, which runs nothing, is left out.
   [[nodiscard]] std::vector<OrgId> ranking(Instant t, Contribution contribution);
 
-  // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. Retracted segments are not in it. Pointers
-  // hold until the next member that is not const is called.
+  // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. find_segment does not find retracted
+  // segments. Pointers hold until the next member that is not const is called.
   [[nodiscard]] const LiveSegment* find_segment(const SegmentKey& key) const;
   [[nodiscard]] const JobMemory* find_job(JobId job) const;
   [[nodiscard]] std::vector<JobId> jobs_with_open_segments() const;

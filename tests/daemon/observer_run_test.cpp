@@ -94,6 +94,29 @@ TEST(ObserverRun, AResumeThatSlurmctldForgotIsTakenBackWhenTheRunEnds) {
   EXPECT_FALSE(bench.anything_open());
 }
 
+// slurmctld forgot the end, too: the job is back and runs on. The key of what was taken back is not used again.
+TEST(ObserverRun, WhatRunsAfterAResumeWasTakenBackIsCounted) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(suspended(120, 130, 10), 133);
+  bench.see(flipped(running(120), 150, 10), 151);
+  bench.see(flipped(ended(120, 130), 130, 10), 155);
+  bench.see(flipped(ended(120, 170), 160, 10), 171);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [160,170) n1:1");
+  EXPECT_EQ(bench.closed_run_seconds(), 20);
+}
+
+TEST(ObserverRun, ARecordFromBeforeARunWasTakenBackIsNoNews) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(record_of(protocol::JobState::pending), 125);
+  EXPECT_EQ(bench.runs(), "");
+  EXPECT_TRUE(bench.see(running(120), 124).events.empty());
+  EXPECT_TRUE(bench.see(running(120), 125).unsettled);
+  bench.see(running(120), 126);
+  EXPECT_EQ(bench.runs(), "[120,...) n1:1");
+}
+
 struct UnseenFlips {
   const char* name;
   std::vector<std::pair<JobRecord, std::int64_t>> seen;
