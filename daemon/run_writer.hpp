@@ -85,7 +85,7 @@ class RunWriter {
 
   Run run_;
   std::vector<fairness::Event>& out_;
-  std::vector<Segment> segments_;  // by begin
+  std::vector<Segment> segments_;      // by begin
   std::optional<Instant> taken_back_;  // when a segment of this run was last retracted
   std::uint32_t next_ordinal_ = 0;
 };

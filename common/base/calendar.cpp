@@ -22,10 +22,14 @@ year_month_day date_of(Instant t) {
 
 unsigned months_in(Period period) {
   switch (period) {
-    case Period::monthly: return 1;
-    case Period::quarterly: return 3;
-    case Period::yearly: return 12;
-    case Period::none: break;
+    case Period::monthly:
+      return 1;
+    case Period::quarterly:
+      return 3;
+    case Period::yearly:
+      return 12;
+    case Period::none:
+      break;
   }
   return 0;
 }
@@ -89,19 +93,23 @@ std::string format_instant(Instant t) {
   const auto date = date_of(t);
   const auto in_day = t.value - midnight(date).value;
   std::array<char, 48> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                                   static_cast<int>(in_day / 3600), static_cast<int>(in_day / 60 % 60),
-                                   static_cast<int>(in_day % 60));
+  const int length =
+      std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                    static_cast<int>(in_day / 3600), static_cast<int>(in_day / 60 % 60), static_cast<int>(in_day % 60));
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
 std::string_view name_of(Period period) {
   switch (period) {
-    case Period::none: return "none";
-    case Period::monthly: return "monthly";
-    case Period::quarterly: return "quarterly";
-    case Period::yearly: return "yearly";
+    case Period::none:
+      return "none";
+    case Period::monthly:
+      return "monthly";
+    case Period::quarterly:
+      return "quarterly";
+    case Period::yearly:
+      return "yearly";
   }
   return "none";
 }

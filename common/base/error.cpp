@@ -9,16 +9,26 @@ tl::unexpected<Error> with_context(std::string_view context, Error error) {
 
 std::string_view name_of(Errc code) {
   switch (code) {
-    case Errc::invalid_argument: return "invalid_argument";
-    case Errc::not_found: return "not_found";
-    case Errc::conflict: return "conflict";
-    case Errc::corrupt: return "corrupt";
-    case Errc::io: return "io";
-    case Errc::protocol: return "protocol";
-    case Errc::denied: return "denied";
-    case Errc::limit: return "limit";
-    case Errc::unavailable: return "unavailable";
-    case Errc::no_space: return "no_space";
+    case Errc::invalid_argument:
+      return "invalid_argument";
+    case Errc::not_found:
+      return "not_found";
+    case Errc::conflict:
+      return "conflict";
+    case Errc::corrupt:
+      return "corrupt";
+    case Errc::io:
+      return "io";
+    case Errc::protocol:
+      return "protocol";
+    case Errc::denied:
+      return "denied";
+    case Errc::limit:
+      return "limit";
+    case Errc::unavailable:
+      return "unavailable";
+    case Errc::no_space:
+      return "no_space";
   }
   return "unknown";
 }

@@ -50,18 +50,17 @@ using Expected = tl::expected<T, Error>;
 #define SHAPLEY_CONCAT(a, b) SHAPLEY_CONCAT_INNER(a, b)
 
 // SHAPLEY_TRY(expression): return the error of an Expected<...> to our own caller, go on otherwise.
-#define SHAPLEY_TRY(expression)                                                        \
-  do {                                                                                 \
-    if (auto shapley_try_result = (expression); !shapley_try_result) {                 \
-      return tl::unexpected<::shapley::Error>(std::move(shapley_try_result).error());  \
-    }                                                                                  \
+#define SHAPLEY_TRY(expression)                                                       \
+  do {                                                                                \
+    if (auto shapley_try_result = (expression); !shapley_try_result) {                \
+      return tl::unexpected<::shapley::Error>(std::move(shapley_try_result).error()); \
+    }                                                                                 \
   } while (false)
 
 // SHAPLEY_TRY_ASSIGN(auto x, expression): as above, and x becomes the value.
-#define SHAPLEY_TRY_ASSIGN(target, expression)                                          \
-  auto SHAPLEY_CONCAT(shapley_try_, __LINE__) = (expression);                           \
-  if (!SHAPLEY_CONCAT(shapley_try_, __LINE__)) {                                        \
-    return tl::unexpected<::shapley::Error>(                                            \
-        std::move(SHAPLEY_CONCAT(shapley_try_, __LINE__)).error());                     \
-  }                                                                                     \
+#define SHAPLEY_TRY_ASSIGN(target, expression)                                                          \
+  auto SHAPLEY_CONCAT(shapley_try_, __LINE__) = (expression);                                           \
+  if (!SHAPLEY_CONCAT(shapley_try_, __LINE__)) {                                                        \
+    return tl::unexpected<::shapley::Error>(std::move(SHAPLEY_CONCAT(shapley_try_, __LINE__)).error()); \
+  }                                                                                                     \
   target = std::move(SHAPLEY_CONCAT(shapley_try_, __LINE__)).value()

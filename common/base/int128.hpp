@@ -1,8 +1,8 @@
 // Exact 128-bit integers and their decimal text.
 //
-// psi and phi are sums of products processors * seconds * seconds in millionths of a processor; they outgrow 64 bits after
-// hours on a large cluster. Bound: 1e6 (micro) * 1e6 processors * (1e9 s)^2 = 1e30, and its double, stay far below 1.7e38.
-// SQLite has no 128-bit integer, so such values travel as decimal text.
+// psi and phi are sums of products processors * seconds * seconds in millionths of a processor; they outgrow 64 bits
+// after hours on a large cluster. Bound: 1e6 (micro) * 1e6 processors * (1e9 s)^2 = 1e30, and its double, stay far
+// below 1.7e38. SQLite has no 128-bit integer, so such values travel as decimal text.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ __extension__ using Int128 = __int128;
 // Decimal text with a leading '-' when negative; no other decoration. Inverse of parse_int128.
 [[nodiscard]] std::string to_string(Int128 value);
 
-// Accepts exactly what to_string writes: an optional '-', then digits without spaces. nullopt on anything else, overflow included.
+// Accepts exactly what to_string writes: an optional '-', then digits without spaces. nullopt on anything else,
+// overflow included.
 [[nodiscard]] std::optional<Int128> parse_int128(std::string_view text);
 
 }  // namespace shapley

@@ -24,8 +24,14 @@ struct Quantity {
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return {static_cast<Rep>(a.value + b.value)}; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return {static_cast<Rep>(a.value - b.value)}; }
   constexpr Quantity operator-() const { return {static_cast<Rep>(-value)}; }
-  constexpr Quantity& operator+=(Quantity other) { value = static_cast<Rep>(value + other.value); return *this; }
-  constexpr Quantity& operator-=(Quantity other) { value = static_cast<Rep>(value - other.value); return *this; }
+  constexpr Quantity& operator+=(Quantity other) {
+    value = static_cast<Rep>(value + other.value);
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity other) {
+    value = static_cast<Rep>(value - other.value);
+    return *this;
+  }
 };
 
 using Duration = Quantity<struct DurationTag, std::int64_t>;                // seconds
@@ -49,7 +55,9 @@ struct Instant {
 constexpr Instant k_beginning_of_time{std::numeric_limits<std::int64_t>::min() / 4};
 constexpr Instant k_end_of_time{std::numeric_limits<std::int64_t>::max() / 4};
 
-constexpr CpuTime operator*(MicroProcessors q, Duration d) { return {static_cast<Int128>(q.value) * d.value}; }
+constexpr CpuTime operator*(MicroProcessors q, Duration d) {
+  return {static_cast<Int128>(q.value) * d.value};
+}
 
 // An identifier: compares, nothing else.
 template <typename Tag, typename Rep>

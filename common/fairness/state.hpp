@@ -96,8 +96,9 @@ class State {
   State& operator=(State&&) noexcept;
   ~State();
 
-  // Folds one event in; the present moves to the event's time if that is later. Errors (books unchanged): Errc::conflict when a different event has the same key, or a segment
-  // would end before it begins; Errc::invalid_argument for a malformed event (negative processors, shares over 100 %,
+  // Folds one event in; the present moves to the event's time if that is later. Errors (books unchanged):
+  // Errc::conflict when a different event has the same key, or a segment would end before it begins;
+  // Errc::invalid_argument for a malformed event (negative processors, shares over 100 %,
   // ...). A SegmentClosed may come before its SegmentOpened; it waits for it.
   [[nodiscard]] Expected<Applied> apply(const Event& event);
 
@@ -116,8 +117,8 @@ class State {
   // Names by OrgId; guests is 0, commons is 1.
   [[nodiscard]] const std::vector<std::string>& organizations() const;
   [[nodiscard]] std::optional<OrgId> find_organization(std::string_view name) const;
-  // OrgIds in the configuration's order; then organizations no longer configured, in the order they had; then those met in
-  // events only, by name; then guests and commons.
+  // OrgIds in the configuration's order; then organizations no longer configured, in the order they had; then those met
+  // in events only, by name; then guests and commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
   // Ranks at t: largest phi - psi first, ties by configured order. Commons, which runs nothing, is left out.

@@ -1,11 +1,11 @@
 /* The plugin's Slurm-free half, as a C interface for the C shim.
  *
- * Conventions: every function is safe to call with the client in any state and from any thread unless said otherwise; none
- * throws, aborts or does I/O, and none waits for the network: only the client's own thread touches socket and spool. Strings
- * passed in are copied before the call returns. Times are seconds since the epoch, 0: not set.
+ * Conventions: every function is safe to call with the client in any state and from any thread unless said otherwise;
+ * none throws, aborts or does I/O, and none waits for the network: only the client's own thread touches socket and
+ * spool. Strings passed in are copied before the call returns. Times are seconds since the epoch, 0: not set.
  *
- * A scan is one thread's: scan_begin, then scan_node / scan_job for every record (these run under slurmctld's read locks and
- * only hash, compare and, where something changed, copy), then scan_end after the locks are released.
+ * A scan is one thread's: scan_begin, then scan_node / scan_job for every record (these run under slurmctld's read
+ * locks and only hash, compare and, where something changed, copy), then scan_end after the locks are released.
  */
 #ifndef SHAPLEY_CLIENT_H
 #define SHAPLEY_CLIENT_H
@@ -23,21 +23,21 @@ typedef struct shapley_client shapley_client_t;
 enum shapley_log_level { SHAPLEY_LOG_ERROR, SHAPLEY_LOG_INFO, SHAPLEY_LOG_DEBUG };
 
 typedef struct {
-  const char *socket_path;   /* shapleyd's Unix socket */
-  const char *spool_path;    /* file in StateSaveLocation; unacknowledged observations survive a restart there */
-  const char *cluster;
-  const char *slurm_version;
-  const char *program;       /* "priority/shapley 0.1.0" */
-  uint32_t interval_ms;      /* longest time between two scans */
+  const char* socket_path; /* shapleyd's Unix socket */
+  const char* spool_path;  /* file in StateSaveLocation; unacknowledged observations survive a restart there */
+  const char* cluster;
+  const char* slurm_version;
+  const char* program;  /* "priority/shapley 0.1.0" */
+  uint32_t interval_ms; /* longest time between two scans */
   uint32_t min_job_age_s;
-  size_t spool_max_bytes;    /* bound on memory and file together; beyond it a fresh snapshot replaces the backlog */
-  void (*log)(enum shapley_log_level level, const char *text); /* one line without newline; any thread */
+  size_t spool_max_bytes; /* bound on memory and file together; beyond it a fresh snapshot replaces the backlog */
+  void (*log)(enum shapley_log_level level, const char* text); /* one line without newline; any thread */
 } shapley_client_options_t;
 
 /* Starts the socket thread. NULL if that is impossible (reason logged). */
-shapley_client_t *shapley_client_create(const shapley_client_options_t *options);
+shapley_client_t* shapley_client_create(const shapley_client_options_t* options);
 /* Stops and joins within a second, spools what is not acknowledged, frees. NULL is allowed. */
-void shapley_client_destroy(shapley_client_t *client);
+void shapley_client_destroy(shapley_client_t* client);
 
 /* ---- scanning ---------------------------------------------------------------------------------------------------- */
 
@@ -45,102 +45,124 @@ enum shapley_job_state { SHAPLEY_JOB_PENDING, SHAPLEY_JOB_RUNNING, SHAPLEY_JOB_S
 
 /* Same order as protocol::WaitReason. */
 enum shapley_wait_reason {
-  SHAPLEY_WAIT_STARTABLE, SHAPLEY_WAIT_HELD, SHAPLEY_WAIT_DEPENDENCY, SHAPLEY_WAIT_BEGIN_TIME, SHAPLEY_WAIT_ARRAY_LIMIT,
-  SHAPLEY_WAIT_ACCOUNT_LIMIT, SHAPLEY_WAIT_OTHER
+  SHAPLEY_WAIT_STARTABLE,
+  SHAPLEY_WAIT_HELD,
+  SHAPLEY_WAIT_DEPENDENCY,
+  SHAPLEY_WAIT_BEGIN_TIME,
+  SHAPLEY_WAIT_ARRAY_LIMIT,
+  SHAPLEY_WAIT_ACCOUNT_LIMIT,
+  SHAPLEY_WAIT_OTHER
 };
 
-typedef struct { const char *node; uint32_t cpus; } shapley_node_cpus_t;
-typedef struct { const char *name; uint64_t count; } shapley_tres_t;
+typedef struct {
+  const char* node;
+  uint32_t cpus;
+} shapley_node_cpus_t;
+typedef struct {
+  const char* name;
+  uint64_t count;
+} shapley_tres_t;
 
 enum { k_shapley_depends_on_max = 256 };
 
-/* Mirrors protocol::JobRecord member by member; see common/protocol/messages.hpp for meaning and units. NULL strings count
- * as empty. */
+/* Mirrors protocol::JobRecord member by member; see common/protocol/messages.hpp for meaning and units. NULL strings
+ * count as empty. */
 typedef struct {
   uint32_t job_id, array_job_id;
   int64_t array_task_id;
   uint32_t pending_tasks, het_job_id, restart_count;
   enum shapley_job_state state;
   bool completing;
-  const char *slurm_state;
+  const char* slurm_state;
   enum shapley_wait_reason wait;
   uint32_t user_id, group_id;
-  const char *account;
-  const char *const *account_ancestors; size_t account_ancestors_count;
+  const char* account;
+  const char* const* account_ancestors;
+  size_t account_ancestors_count;
   const char *partition, *qos, *name, *wckey;
-  int64_t submit_time, eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time;
+  int64_t submit_time, eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s,
+      resize_time;
   uint32_t requested_cpus;
-  const shapley_node_cpus_t *nodes; size_t nodes_count;
-  const shapley_tres_t *tres; size_t tres_count;
-  const uint32_t *depends_on; size_t depends_on_count; /* at most k_shapley_depends_on_max */
+  const shapley_node_cpus_t* nodes;
+  size_t nodes_count;
+  const shapley_tres_t* tres;
+  size_t tres_count;
+  const uint32_t* depends_on;
+  size_t depends_on_count; /* at most k_shapley_depends_on_max */
   uint32_t time_limit_s;
 } shapley_job_t;
 
 typedef struct {
-  const char *name;
+  const char* name;
   uint32_t cpus;
   bool usable;
-  const shapley_tres_t *tres; size_t tres_count;
+  const shapley_tres_t* tres;
+  size_t tres_count;
 } shapley_node_t;
 
-void shapley_client_scan_begin(shapley_client_t *client, int64_t now);
-/* True when this job is new or its fingerprint (the shim's hash over every field that matters) differs from the last scan's:
- * the shim then fills a shapley_job_t and hands it to scan_record. False: nothing more to do, the job is marked as seen. */
-bool shapley_client_scan_job(shapley_client_t *client, uint32_t job_id, uint64_t fingerprint);
-void shapley_client_scan_record(shapley_client_t *client, const shapley_job_t *job);
+void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
+/* True when this job is new or its fingerprint (the shim's hash over every field that matters) differs from the last
+ * scan's: the shim then fills a shapley_job_t and hands it to scan_record. False: nothing more to do, the job is marked
+ * as seen. */
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint);
+void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job);
 /* The same for nodes, keyed by index in slurmctld's table plus a hash of the name inside the fingerprint. */
-bool shapley_client_scan_node(shapley_client_t *client, uint32_t index, uint64_t fingerprint);
-void shapley_client_scan_node_record(shapley_client_t *client, uint32_t index, const shapley_node_t *node);
-/* Call without locks. `complete` false: the scan was cut short, so absent jobs are not taken for gone. Queues the changes. */
-void shapley_client_scan_end(shapley_client_t *client, bool complete);
+bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint);
+void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, const shapley_node_t* node);
+/* Call without locks. `complete` false: the scan was cut short, so absent jobs are not taken for gone. Queues the
+ * changes. */
+void shapley_client_scan_end(shapley_client_t* client, bool complete);
 
-/* ---- ranks and levels ------------------------------------------------------------------------------------------------------- */
+/* ---- ranks and levels
+ * ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  bool act;             /* false: leave every priority alone (observe mode, no ranks yet, or ranks gone stale) */
-  bool observe;         /* shapleyd itself said so: mode observe. Never together with act */
-  bool strict;          /* order: strict | weighted */
-  uint32_t weight;      /* order weighted: site factor of the first rank */
-  uint32_t ranks;       /* number of ranked organizations */
-  bool levels;          /* shapleyd has given jobs levels: they need room between the ranks. Stays true */
-  uint64_t generation;  /* changes whenever any job's site factor may have changed */
+  bool act;            /* false: leave every priority alone (observe mode, no ranks yet, or ranks gone stale) */
+  bool observe;        /* shapleyd itself said so: mode observe. Never together with act */
+  bool strict;         /* order: strict | weighted */
+  uint32_t weight;     /* order weighted: site factor of the first rank */
+  uint32_t ranks;      /* number of ranked organizations */
+  bool levels;         /* shapleyd has given jobs levels: they need room between the ranks. Stays true */
+  uint64_t generation; /* changes whenever any job's site factor may have changed */
 } shapley_order_t;
 
 /* A consistent copy; lock-free or a mutex that the socket thread never holds while it waits. */
-shapley_order_t shapley_client_order(shapley_client_t *client);
+shapley_order_t shapley_client_order(shapley_client_t* client);
 
 typedef struct {
-  const char *account;
-  const char *const *account_ancestors; size_t account_ancestors_count;
+  const char* account;
+  const char* const* account_ancestors;
+  size_t account_ancestors_count;
   const char *partition, *qos;
   uint32_t user_id, group_id;
 } shapley_job_traits_t;
 
-/* Rank position of the job's organization, 0 first. An organization without a rank (guests without jobs, unknown) comes last:
- * ranks-1 or, with no ranks, 0. No system call, no allocation; at most a microsecond for a hundred rules. */
-uint32_t shapley_client_rank(shapley_client_t *client, const shapley_job_traits_t *traits);
+/* Rank position of the job's organization, 0 first. An organization without a rank (guests without jobs, unknown) comes
+ * last: ranks-1 or, with no ranks, 0. No system call, no allocation; at most a microsecond for a hundred rules. */
+uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits);
 
 /* Jobs of one organization are ordered by level, 0 (not listed) to this. */
 enum { k_shapley_level_max = 15 };
 /* The job's level. No system call, no allocation; one lookup in a hash table. */
-uint32_t shapley_client_level(shapley_client_t *client, uint32_t job_id);
+uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 
-/* ---- the scanning thread's clock ---------------------------------------------------------------------------------- */
+/* ---- the scanning thread's clock ----------------------------------------------------------------------------------
+ */
 
 /* Something happened (priority_p_set, job_end): scan soon. Only sets a flag: no system call. */
-void shapley_client_hint(shapley_client_t *client);
+void shapley_client_hint(shapley_client_t* client);
 
 enum shapley_wake { SHAPLEY_WAKE_TICK, SHAPLEY_WAKE_HINT, SHAPLEY_WAKE_RANKS, SHAPLEY_WAKE_STOP };
 /* Sleeps until the interval is over, a hint came, ranks changed or stop was asked for. */
-enum shapley_wake shapley_client_wait(shapley_client_t *client, uint32_t timeout_ms);
-void shapley_client_stop(shapley_client_t *client);
+enum shapley_wake shapley_client_wait(shapley_client_t* client, uint32_t timeout_ms);
+void shapley_client_stop(shapley_client_t* client);
 
 /* Counters for the log, the tests and `shapleyctl status`. */
 typedef struct {
   bool connected;
   uint64_t sent, acknowledged, queued_bytes, spooled_bytes, reconnects, snapshots, dropped_backlogs;
 } shapley_client_counters_t;
-shapley_client_counters_t shapley_client_counters(shapley_client_t *client);
+shapley_client_counters_t shapley_client_counters(shapley_client_t* client);
 
 #ifdef __cplusplus
 }

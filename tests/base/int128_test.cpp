@@ -11,7 +11,8 @@ __extension__ using UInt128 = unsigned __int128;
 constexpr Int128 k_max = static_cast<Int128>(~static_cast<UInt128>(0) >> 1U);
 
 TEST(Int128Text, RoundTripsTheEndsOfTheRange) {
-  for (const Int128 value : {Int128{0}, Int128{-1}, Int128{std::numeric_limits<long>::max()} * 1000, k_max, -k_max - 1}) {
+  for (const Int128 value :
+       {Int128{0}, Int128{-1}, Int128{std::numeric_limits<long>::max()} * 1000, k_max, -k_max - 1}) {
     const auto parsed = parse_int128(to_string(value));
     ASSERT_TRUE(parsed.has_value());
     EXPECT_TRUE(*parsed == value);
