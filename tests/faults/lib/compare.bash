@@ -9,14 +9,16 @@
 #              afterwards; jobcomp alone does
 #   requeued   a run that ended in a requeue within the blind part of a loss: slurmctld keeps only the times of a job's last run
 #   done       Slurm recorded a run that had ended, and recorded it again with a later end when its job was requeued: that end is the requeue's.
-#              The ledger has the first, or, where the plugin's word of that fell into the blind part of a loss, the second
+#              The ledger has the first (nothing, if it ended in the second in which it began), or, where the plugin's word of that fell into the
+#              blind part of a loss, the second
 #   unseen     a run of a second at most that ended in a requeue: it began and ended between two looks of the plugin, and slurmctld keeps nothing of it
 #   suspended  a run that began after that state and that the books saw suspended within it, but never resumed or ended: what became of it
 #              nobody knows, so it holds what was seen of it
 #   restarted  a run that began after that state, and whose job slurmctld, back again, started anew and requeued before the plugin looked for the
 #              first time: its record is that of a requeued run
 
-# read_records: $CLUSTER_DIR/records = "JOB START END PROCESSORS ACCOUNT STATE LINE NODES" of every run recorded so far, nodes as n1,n3,n4.
+# read_records: $CLUSTER_DIR/records = "JOB START END PROCESSORS ACCOUNT STATE LINE NODES" of every run recorded so far, nodes as n1,n3,n4. Those
+# that ended in the second in which they began are among them: they held nothing, but tell that their job had ended.
 read_records() {
   awk '
     function expand(list,    body, parts, n, i, range, k, result) {
@@ -32,7 +34,7 @@ read_records() {
     {
       delete field
       for (i = 1; i <= NF; ++i) { at = index($i, "="); field[substr($i, 1, at - 1)] = substr($i, at + 1) }
-      if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown" && field["StartTime"] != field["EndTime"])
+      if (field["NodeList"] != "(null)" && field["StartTime"] != "Unknown")
         print field["JobId"], field["StartTime"], field["EndTime"], field["ProcCnt"], field["Account"], field["JobState"], FNR,
           expand(field["NodeList"])
     }' "$CLUSTER_JOBCOMP" >"$CLUSTER_DIR/records"

@@ -10,11 +10,12 @@ CREATE TABLE seconds_text (job INT, start TEXT, end TEXT, seconds INT);
 ATTACH 'file:ledger/ledger.db?mode=ro' AS ledger;
 
 -- `written`: when the line was, at the earliest. A job cancelled while it was suspended ends for Slurm when it was suspended.
-CREATE TABLE slurm AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, processors, account,
+CREATE TABLE recorded AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, processors, account,
   nodes, state, line, MAX(CAST(strftime('%s', end) AS INT)) OVER (ORDER BY line) AS written FROM lines;
 CREATE TABLE active AS SELECT job, CAST(strftime('%s', start) AS INT) AS start FROM active_text;
 CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start, CAST(strftime('%s', end) AS INT) AS end, seconds FROM seconds_text;
--- What was suspended from its first second to its last held nothing.
+-- What ended in the second in which it began, or was suspended from its first second to its last, held nothing.
+CREATE TABLE slurm AS SELECT * FROM recorded WHERE start <> end;
 DELETE FROM slurm WHERE (job, start, end, 0) IN (SELECT job, start, end, seconds FROM counted);
 
 -- One row a run. What slurmctld holds for running is not over, whatever the books say of it so far.
@@ -35,14 +36,17 @@ UPDATE books SET end = (SELECT s.end FROM slurm s WHERE s.job = books.job AND s.
   WHERE EXISTS (SELECT 1 FROM slurm s JOIN counted c USING (job, start, end)
     WHERE s.job = books.job AND s.start = books.start AND s.end > books.end AND c.seconds < s.end - s.start);
 
-CREATE TABLE slurm_only AS SELECT * FROM slurm
-  WHERE (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM books);
+-- The books have a record's run, or rightly nothing where it held nothing.
+CREATE TABLE agreed AS SELECT * FROM recorded
+  WHERE CASE WHEN line IN (SELECT line FROM slurm)
+      THEN (job, start, end, processors, account, nodes) IN (SELECT job, start, end, processors, account, nodes FROM books)
+      ELSE (job, start) NOT IN (SELECT job, start FROM books) END;
+CREATE TABLE slurm_only AS SELECT * FROM slurm WHERE line NOT IN (SELECT line FROM agreed);
 -- A job that is requeued while it completes is recorded twice, with its end and as requeued.
 UPDATE slurm_only SET state = 'PENDING' WHERE (job, start, end) IN (SELECT job, start, end FROM slurm WHERE state = 'PENDING');
 CREATE TABLE excused AS
-  SELECT DISTINCT 'twice' AS kind, o.line FROM slurm_only o JOIN slurm s ON s.job = o.job AND s.start = o.start AND s.end <> o.end AND s.nodes = o.nodes
-    WHERE (s.job, s.start, s.end, s.processors, s.account, s.nodes) IN (SELECT job, start, end, processors, account, nodes FROM books)
-      AND EXISTS (SELECT 1 FROM loss WHERE CASE WHEN s.line < o.line THEN s.written ELSE o.written END BETWEEN saved - 1 AND until);
+  SELECT DISTINCT 'twice' AS kind, o.line FROM slurm_only o JOIN agreed s ON s.job = o.job AND s.start = o.start AND s.end <> o.end AND s.nodes = o.nodes
+    WHERE EXISTS (SELECT 1 FROM loss WHERE CASE WHEN s.line < o.line THEN s.written ELSE o.written END BETWEEN saved - 1 AND until);
 -- Its second end is yet to come: slurmctld holds it for running.
 INSERT INTO excused SELECT 'twice', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND (job, start) IN (SELECT job, start FROM active)
@@ -53,12 +57,12 @@ INSERT INTO excused SELECT 'requeued', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND o.state = 'PENDING' AND EXISTS (SELECT 1 FROM loss WHERE o.end BETWEEN blind AND until);
 INSERT INTO excused SELECT 'done', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND o.state = 'PENDING'
-    AND EXISTS (SELECT 1 FROM slurm s JOIN books USING (job, start, end, processors, account, nodes)
+    AND EXISTS (SELECT 1 FROM agreed s
       WHERE s.job = o.job AND s.start = o.start AND s.nodes = o.nodes AND s.line < o.line AND s.end < o.end AND s.state <> 'PENDING');
 -- The same, where the plugin's word of the first end was lost: the ledger has the requeue's.
 INSERT INTO excused SELECT 'done', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND o.state <> 'PENDING' AND EXISTS (SELECT 1 FROM loss WHERE o.end BETWEEN blind AND until)
-    AND EXISTS (SELECT 1 FROM slurm s JOIN books USING (job, start, end, processors, account, nodes)
+    AND EXISTS (SELECT 1 FROM agreed s
       WHERE s.job = o.job AND s.start = o.start AND s.nodes = o.nodes AND s.line > o.line AND s.end > o.end AND s.state = 'PENDING');
 INSERT INTO excused SELECT 'unseen', line FROM slurm_only o
   WHERE line NOT IN (SELECT line FROM excused) AND state = 'PENDING' AND end - start <= 1;
