@@ -36,6 +36,11 @@ shapley_ranking_t shapley_ranking_now(shapley_client_t* client) {
   return ranking;
 }
 
+bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b) {
+  return a->order.generation == b->order.generation && a->steps.rank == b->steps.rank &&
+         a->steps.level == b->steps.level;
+}
+
 void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged) {
   const shapley_order_t* order = &ranking->order;
   if (ranking->narrow.ranks && !logged->ranks) {

@@ -35,6 +35,9 @@ typedef struct {
 
 shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
 
+/* Whether both give every job the same site factor. */
+bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b);
+
 /* Says in slurmctld's log what is too narrow, each thing once until *logged is cleared. */
 void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged);
 

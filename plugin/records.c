@@ -278,6 +278,21 @@ void shapley_job_lists(shapley_records_t* records, const job_record_t* record, s
   job->depends_on_count = sort_each_once(records->depends_on, read_dependencies(records, record));
 }
 
+uint64_t shapley_job_glance(const job_record_t* record) {
+  if (!IS_JOB_PENDING(record)) return 0;
+  uint64_t hash = SHAPLEY_FINGERPRINT_START;
+  hash = shapley_mix(hash, (uint64_t)record->job_state << 32 | record->priority);
+  hash = shapley_mix(hash, (uint64_t)record->state_reason << 32 | record->site_factor);
+  hash = shapley_mix(hash, record->restart_cnt);
+  return hash ? hash : 1;
+}
+
+/* Begin times pass by the clock, an array's rest shrinks by counters of its own, and what completes changes its times.
+ */
+bool shapley_glance_suffices(const job_record_t* record, const shapley_job_t* job) {
+  return IS_JOB_PENDING(record) && !job->completing && job->wait != SHAPLEY_WAIT_BEGIN_TIME && !record->array_recs;
+}
+
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
 /* Could Slurm start something here, now or after waking it up? A node that does not answer is not called unusable:

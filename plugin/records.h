@@ -34,6 +34,13 @@ void shapley_records_free(shapley_records_t* records);
 uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* record, time_t now, shapley_job_t* job);
 void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job);
 
+/* A hash over the fields of a waiting job that change when slurmctld or one of its schedulers does something with it:
+ * a quarter of the memory that the summary reads. What users edit in place (name, account, dependencies, times) is not
+ * among them. 0: the job does not wait. */
+uint64_t shapley_job_glance(const job_record_t* record);
+/* Whether nothing but such edits can make the summary of this waiting job differ while its glance stays. */
+bool shapley_glance_suffices(const job_record_t* record, const shapley_job_t* job);
+
 /* The same for a node. */
 uint64_t shapley_node_summary(const node_record_t* record, shapley_node_t* node);
 void shapley_node_lists(shapley_records_t* records, const node_record_t* record, shapley_node_t* node);

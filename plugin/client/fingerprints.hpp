@@ -1,5 +1,5 @@
 // What the last scan saw: one fingerprint for each job id, in a flat open-addressing table, because the lookup runs for
-// every job under slurmctld's read locks (24 bytes a job, one cache line for a hit).
+// every job under slurmctld's read locks (32 bytes a job, one cache line for a hit).
 //
 // Single-threaded (the scanning thread). Only insertion of a new id may allocate.
 #pragma once
@@ -17,6 +17,7 @@ class FingerprintTable {
     std::uint32_t seen = 0;    // number of the scan that saw it last
     std::uint64_t epoch = 0;   // the epoch in which its record was handed over; 0: never
     std::uint64_t fingerprint = 0;
+    std::uint64_t glance = 0;  // of the last look at the whole record; 0: none
   };
 
   // The job's entry, inserted when it is new. Valid until the next insertion. REQUIRES: job_id > 0.

@@ -26,11 +26,25 @@ void Scanner::begin(std::int64_t now) {
   chunk_.changes.observed_at = now;
 }
 
-bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint) {
-  if (job_id == 0) return false;
-  FingerprintTable::Entry& entry = jobs_.at(job_id);
+void Scanner::mark_seen(FingerprintTable::Entry& entry) {
   if (entry.seen != scan_) ++seen_jobs_;
   entry.seen = scan_;
+}
+
+bool Scanner::same_at_a_glance(std::uint32_t job_id, std::uint64_t glance) {
+  // Each scan looks at an equal part of the records as a whole, so that no scan costs much more than another.
+  if (glance == 0 || job_id == 0 || (job_id + scan_) % (k_shapley_glances_in_a_row + 1) == 0) return false;
+  FingerprintTable::Entry& entry = jobs_.at(job_id);
+  if (entry.epoch != epoch_ || entry.glance != glance) return false;
+  mark_seen(entry);
+  return true;
+}
+
+bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t glance) {
+  if (job_id == 0) return false;
+  FingerprintTable::Entry& entry = jobs_.at(job_id);
+  mark_seen(entry);
+  entry.glance = glance;
   if (entry.epoch == epoch_ && entry.fingerprint == fingerprint) return false;
   changed_job_ = job_id;
   changed_job_fingerprint_ = fingerprint;

@@ -20,7 +20,9 @@ class Scanner {
   explicit Scanner(Inbox& inbox) : inbox_(inbox) {}
 
   void begin(std::int64_t now);
-  [[nodiscard]] bool job_changed(std::uint32_t job_id, std::uint64_t fingerprint);
+  // As the functions of shapley_client.h.
+  [[nodiscard]] bool same_at_a_glance(std::uint32_t job_id, std::uint64_t glance);
+  [[nodiscard]] bool job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t glance = 0);
   void add(const shapley_job_t& job);
   [[nodiscard]] bool node_changed(std::uint32_t index, std::uint64_t fingerprint);
   void add(std::uint32_t index, const shapley_node_t& node);
@@ -36,7 +38,7 @@ class Scanner {
     std::string name;
   };
 
-  void start_chunk();
+  void mark_seen(FingerprintTable::Entry& entry);
   void flush(bool last, bool complete);
   void flush_if_full();
   void collect_gone_jobs();

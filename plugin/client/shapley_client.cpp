@@ -113,8 +113,12 @@ void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
   scanning(client, [&](auto& scanner) { return scanner.begin(now), true; });
 }
 
-bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint) {
-  return scanning(client, [&](auto& scanner) { return scanner.job_changed(job_id, fingerprint); });
+bool shapley_client_scan_glance(shapley_client_t* client, uint32_t job_id, uint64_t glance) {
+  return scanning(client, [&](auto& scanner) { return scanner.same_at_a_glance(job_id, glance); });
+}
+
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t glance) {
+  return scanning(client, [&](auto& scanner) { return scanner.job_changed(job_id, fingerprint, glance); });
 }
 
 void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job) {

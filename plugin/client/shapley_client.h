@@ -101,10 +101,15 @@ typedef struct {
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
+/* A glance is the shim's hash over the few fields of a waiting job that change when slurmctld does something with it;
+ * 0: none. True when it is what scan_job was told last, and the whole record was looked at in one of the last
+ * k_shapley_glances_in_a_row scans: nothing more to do, the job is marked as seen. False: go on with scan_job. */
+enum { k_shapley_glances_in_a_row = 7 };
+bool shapley_client_scan_glance(shapley_client_t* client, uint32_t job_id, uint64_t glance);
 /* True when this job is new or its fingerprint (the shim's hash over every field that matters) differs from the last
  * scan's: the shim then fills a shapley_job_t and hands it to scan_record. False: nothing more to do, the job is marked
  * as seen. */
-bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint);
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t glance);
 void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job);
 /* The same for nodes, keyed by index in slurmctld's table plus a hash of the name inside the fingerprint. */
 bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint);

@@ -145,13 +145,70 @@ static void test_time_limit(void) {
   CHECK_EQ(read_job(&made).time_limit_s, UINT32_MAX / 60 * 60);
 }
 
+/* ---- at a glance -------------------------------------------------------------------------------- */
+
+static uint64_t glance_with(uint32_t state, uint32_t priority, uint32_t reason, uint32_t site_factor,
+                            uint16_t restarts) {
+  made_t made;
+  make(&made);
+  made.record.job_state = state;
+  made.record.priority = priority;
+  made.record.state_reason = reason;
+  made.record.site_factor = site_factor;
+  made.record.restart_cnt = restarts;
+  return shapley_job_glance(&made.record);
+}
+
+static void test_a_glance_sees_what_slurmctld_does(void) {
+  uint64_t waits = glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 0);
+  CHECK(waits != 0);
+  CHECK(waits == glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 0));
+  const uint64_t others[] = {
+      glance_with(JOB_PENDING | JOB_COMPLETING, 5, WAIT_PRIORITY, 7, 0),
+      glance_with(JOB_PENDING, 0, WAIT_PRIORITY, 7, 0),
+      glance_with(JOB_PENDING, 6, WAIT_PRIORITY, 7, 0),
+      glance_with(JOB_PENDING, 5, WAIT_RESOURCES, 7, 0),
+      glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 8, 0),
+      glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 1),
+  };
+  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) CHECK(others[i] != waits);
+  CHECK(glance_with(JOB_RUNNING, 5, WAIT_PRIORITY, 7, 0) == 0);
+  CHECK(glance_with(JOB_CANCELLED, 5, WAIT_PRIORITY, 7, 0) == 0);
+}
+
+static bool suffices(const made_t* made) {
+  shapley_job_t job;
+  shapley_job_summary(&records, &made->record, k_now, &job);
+  return shapley_glance_suffices(&made->record, &job);
+}
+
+static void test_when_a_glance_suffices(void) {
+  made_t made;
+  make(&made);
+  CHECK(suffices(&made));
+  made.details.begin_time = k_now + 1; /* passes by the clock */
+  CHECK(!suffices(&made));
+  make(&made);
+  made.record.array_recs = &made.array; /* has counters of its own */
+  CHECK(!suffices(&made));
+  make(&made);
+  made.record.job_state = JOB_PENDING | JOB_COMPLETING; /* its run is still ending */
+  CHECK(!suffices(&made));
+  make(&made);
+  run_on_two_nodes(&made);
+  CHECK(!suffices(&made));
+}
+
 int main(void) {
+  make_node_table();
   CHECK(shapley_records_reserve(&records, (size_t)slurmctld_tres_cnt));
   test_wait_reasons();
   test_array_rest();
   test_dependencies();
   test_a_list_of_thousands_is_cut();
   test_time_limit();
+  test_a_glance_sees_what_slurmctld_does();
+  test_when_a_glance_suffices();
   shapley_records_free(&records);
   return failures != 0;
 }

@@ -188,15 +188,15 @@ TEST_F(Handshake, ARecordThatCouldNotBeCopiedIsAskedForAgain) {
   start();
   (void)connect_and_take_snapshot();
   shapley_client_scan_begin(client, 1);
-  EXPECT_TRUE(shapley_client_scan_job(client, 7, 77));
+  EXPECT_TRUE(shapley_client_scan_job(client, 7, 77, 0));
   shapley_client_scan_end(client, true);  // the shim had no memory for the record
   shapley_client_scan_begin(client, 2);
-  EXPECT_TRUE(shapley_client_scan_job(client, 7, 77));
+  EXPECT_TRUE(shapley_client_scan_job(client, 7, 77, 0));
   const shapley_job_t record{.job_id = 7};
   shapley_client_scan_record(client, &record);
   shapley_client_scan_end(client, true);
   shapley_client_scan_begin(client, 3);
-  EXPECT_FALSE(shapley_client_scan_job(client, 7, 77));
+  EXPECT_FALSE(shapley_client_scan_job(client, 7, 77, 0));
   shapley_client_scan_end(client, true);
 }
 
@@ -244,7 +244,7 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .depends_on_count = 3,
                           .time_limit_s = 21};
   shapley_client_scan_begin(client, 18);
-  ASSERT_TRUE(shapley_client_scan_job(client, 1, 1));
+  ASSERT_TRUE(shapley_client_scan_job(client, 1, 1, 0));
   shapley_client_scan_record(client, &job);
   shapley_client_scan_end(client, true);
   const auto changes = daemon.expect<protocol::Observations>();
@@ -295,7 +295,7 @@ TEST(WithoutAClient, EveryFunctionIsHarmless) {
   EXPECT_EQ(shapley_client_create(nullptr), nullptr);
   shapley_client_destroy(nullptr);
   shapley_client_scan_begin(nullptr, 0);
-  EXPECT_FALSE(shapley_client_scan_job(nullptr, 1, 1));
+  EXPECT_FALSE(shapley_client_scan_job(nullptr, 1, 1, 0));
   shapley_client_scan_record(nullptr, &job);
   EXPECT_FALSE(shapley_client_scan_node(nullptr, 0, 0));
   shapley_client_scan_node_record(nullptr, 0, &node);

@@ -96,6 +96,89 @@ RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
   }
 }
 
+// Jobs as (what a glance shows, what only a whole look shows). What a glance shows is known after every scan; an edit
+// of the rest after eight, and only where no glance hid it until then.
+struct Edited {
+  std::uint64_t shown = 1;
+  std::int64_t hidden = 0;
+};
+
+void scan_at_a_glance(Scanner& scanner, const std::map<std::uint32_t, Edited>& truth) {
+  scanner.begin(1);
+  for (const auto& [id, job] : truth) {
+    if (scanner.same_at_a_glance(id, job.shown)) continue;
+    if (!scanner.job_changed(id, 1000 * job.shown + static_cast<std::uint64_t>(job.hidden), job.shown)) continue;
+    shapley_job_t record{};
+    record.job_id = id;
+    record.restart_count = static_cast<std::uint32_t>(job.shown);
+    record.start_time = job.hidden;
+    scanner.add(record);
+  }
+  scanner.end(true);
+}
+
+RC_GTEST_PROP(ScannerProperty, GlancesHideNothingForMoreThanSevenScans, ()) {
+  Doorbell bell;
+  Inbox inbox(1U << 30U, bell);
+  Scanner scanner(inbox);
+  std::map<std::uint32_t, Edited> truth;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::int64_t>> told;
+  std::map<std::uint32_t, int> unseen_since;
+  for (int round = 0; round < 40; ++round) {
+    for (const std::uint32_t id :
+         *rc::gen::container<std::vector<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(1, 30))) {
+      switch (*rc::gen::inRange(0, 4)) {
+        case 0:
+          truth[id].shown = *rc::gen::inRange<std::uint64_t>(1, 4);
+          break;
+        case 1:
+          truth[id].hidden = *rc::gen::inRange<std::int64_t>(0, 100);
+          break;
+        case 2:
+          truth.erase(id);
+          break;
+        default:
+          if (*rc::gen::inRange(0, 8) == 0) inbox.want_snapshot_for(static_cast<std::uint64_t>(round) + 1);
+      }
+    }
+    scan_at_a_glance(scanner, truth);
+    for (const ScanChunk& chunk : inbox.take().chunks) {
+      for (const auto& job : chunk.changes.jobs) told[job.job_id] = {job.restart_count, job.start_time};
+      for (const std::uint32_t id : chunk.changes.gone) told.erase(id);
+    }
+    RC_ASSERT(told.size() == truth.size());
+    for (const auto& [id, job] : truth) {
+      RC_ASSERT(told.contains(id));
+      RC_ASSERT(told[id].first == job.shown);
+      unseen_since[id] = told[id].second == job.hidden ? 0 : unseen_since[id] + 1;
+      RC_ASSERT(unseen_since[id] <= k_shapley_glances_in_a_row);
+    }
+  }
+}
+
+TEST(Scanner, AGlanceSavesTheWholeLook) {
+  Doorbell bell;
+  Inbox inbox(1U << 30U, bell);
+  Scanner scanner(inbox);
+  int passed_over = 0;
+  for (int scan = 0; scan < 80; ++scan) {
+    scanner.begin(1);
+    if (scanner.same_at_a_glance(7, 5)) {
+      ++passed_over;
+    } else if (scanner.job_changed(7, 77, 5)) {
+      shapley_job_t job{};
+      job.job_id = 7;
+      scanner.add(job);
+    }
+    scanner.end(true);
+  }
+  EXPECT_EQ(passed_over, 70) << "every eighth scan, the first among them, looked at the whole record";
+  scanner.begin(1);
+  EXPECT_FALSE(scanner.same_at_a_glance(8, 5)) << "never heard of";
+  EXPECT_FALSE(scanner.same_at_a_glance(7, 0)) << "no glance";
+  EXPECT_FALSE(scanner.same_at_a_glance(7, 6)) << "another one";
+}
+
 TEST(Inbox, AStuckFeederCostsABoundedAmountOfMemory) {
   Doorbell bell;
   Inbox inbox(1000, bell);

@@ -236,7 +236,7 @@ int ClientTest::scan(bool complete) {
     ++handed_over;
   }
   for (const auto& [id, job] : jobs) {
-    if (!shapley_client_scan_job(client, id, job.fingerprint())) continue;
+    if (!shapley_client_scan_job(client, id, job.fingerprint(), 0)) continue;
     shapley_job_t record{};
     record.job_id = id;
     record.state = job.state;

@@ -65,6 +65,13 @@ void host_open(const char* slurm_conf_path, const char* log_path) {
   host_associations_move();
 }
 
+void host_log_looks(void) {
+  log_options_t detailed = LOG_OPTS_INITIALIZER;
+  detailed.stderr_level = LOG_LEVEL_QUIET;
+  detailed.logfile_level = LOG_LEVEL_DEBUG2;
+  log_alter(detailed, 0, NULL);
+}
+
 void host_close(void) {
   host_purge_everything();
   list_destroy(job_list);

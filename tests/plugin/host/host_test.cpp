@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
@@ -247,6 +248,44 @@ TEST(PluginInHost, holds_nothing_after_a_hundred_restarts) {
     EXPECT_TRUE(eventually([started = host_started()] { return host_started() > started + 20; }));
   }
   expect_agreement(daemon);
+  host_unload_plugin();
+  host_purge_everything();
+}
+
+// Whether some look passed over at least so many jobs, by slurmctld's log.
+bool passed_over(std::size_t jobs) {
+  std::ifstream log(directory() + "/slurmctld.log");
+  const std::string after = " us; ";
+  for (std::string line; std::getline(log, line);) {
+    if (line.find(": looked at the jobs in ") == std::string::npos) continue;
+    if (std::stoull(line.substr(line.find(after) + after.size())) >= jobs) return true;
+  }
+  return false;
+}
+
+// So many jobs that those which only wait are passed over. What starts, ends or is held among them is told all the
+// same, and new ranks reach every one.
+TEST(PluginInHost, passes_over_what_only_waits) {
+  Daemon daemon(socket_path());
+  daemon.fix_order({"astro", "bio", "chem"});
+  daemon.fix_levels({});
+  host_log_looks();
+  host_load_plugin();
+  for (std::uint64_t i = 0; i < 21000; ++i) host_submit(i);
+  EXPECT_TRUE(eventually([&] { return daemon.jobs().size() >= 21000; }));
+  EXPECT_TRUE(eventually([] { return passed_over(15000); })) << "no look passed over most of what waits";
+  const std::uint64_t started = host_started();
+  {
+    const Load load(2);
+    EXPECT_TRUE(eventually([&] { return host_started() > started + 20; }));
+  }
+  std::string differ;
+  for (const auto& order : {std::vector<const char*>{"chem", "astro", "bio"}, {"bio", "chem", "astro"}}) {
+    daemon.fix_order({order.begin(), order.end()});
+    EXPECT_TRUE(eventually([&] { return host_priorities_follow(order.data(), order.size()); }))
+        << "priorities do not follow the ranks";
+    EXPECT_TRUE(eventually([&] { return (differ = differences(daemon)).empty(); })) << differ;
+  }
   host_unload_plugin();
   host_purge_everything();
 }
