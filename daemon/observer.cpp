@@ -119,6 +119,7 @@ class JobObserver {
     for (const Instant start : runs_) {
       if (start < facts->start) end_superseded_run(start, facts->start);
     }
+    std::erase_if(runs_, [&](Instant start) { return start > facts->start && takes_back_forgotten(start); });
     CloseReason at_end = CloseReason::ended;
     RunWriter run = writer(facts->start);
     const auto later = runs_.upper_bound(facts->start);
@@ -130,6 +131,22 @@ class JobObserver {
       at_end = CloseReason::vanished;
     }
     settle_run(*facts, run, at_end);
+  }
+
+  // A record tells of the job's last run. One of an earlier run, read after a later one began, says that slurmctld was
+  // killed and went back to a state from before that: the later run, unless it ended, is not in Slurm's own records.
+  bool takes_back_forgotten(Instant later) {
+    RunWriter run = writer(later);
+    if (!run.is_open() || run.open_begin() > scan_.at) return false;
+    if (run.open_begin() == scan_.at) {
+      out_.unsettled = true;
+      return false;
+    }
+    out_.warnings.push_back(fmt::format(
+        "observer: {}: slurmctld went back to its run since {} and forgot the one since {}, which is taken back",
+        name_of(record_), record_.start_time, later.value));
+    run.retract(scan_.at);
+    return true;
   }
 
   void settle_run(const RunFacts& facts, RunWriter& run, CloseReason at_end) {

@@ -94,6 +94,13 @@ inline protocol::JobRecord running(std::int64_t start) {
   return r;
 }
 
+inline protocol::JobRecord ended(std::int64_t start, std::int64_t end) {
+  protocol::JobRecord r = record_of(protocol::JobState::ended);
+  r.start_time = start;
+  r.end_time = end;
+  return r;
+}
+
 // Pending once more after a requeue.
 inline protocol::JobRecord pending_again(std::int64_t submit) {
   protocol::JobRecord r = record_of(protocol::JobState::pending);

@@ -89,5 +89,41 @@ TEST(ObserverRequeue, TheNextStartEndsARunWhoseRequeueWasNotSeen) {
   EXPECT_EQ(last_reason(bench), CloseReason::requeued);
 }
 
+// Killed before it saved the requeue, slurmctld has the first run again.
+TEST(ObserverRequeue, WhenSlurmctldGoesBackToAnEarlierRunTheLaterOneIsTakenBack) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(pending_again(130), 131);
+  JobRecord again = submitted(130, running(140));
+  again.restart_count = 1;
+  bench.see(again, 141);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [140,...) n1:1");
+
+  EXPECT_TRUE(bench.see(running(120), 139).events.empty()) << "an older record is no news";
+  const Observation same_second = bench.see(running(120), 140);
+  EXPECT_TRUE(same_second.events.empty());
+  EXPECT_TRUE(same_second.unsettled);
+
+  const Observation back = bench.see(running(120), 145);
+  EXPECT_EQ(count_of<fairness::SegmentRetracted>(back), 1U);
+  EXPECT_EQ(back.warnings.size(), 1U);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [130,...) n1:1");
+  bench.see(ended(120, 170), 171);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [130,170) n1:1");
+  EXPECT_FALSE(bench.anything_open());
+}
+
+TEST(ObserverRequeue, ALaterRunIsTakenBackByTheEndOfTheEarlierOneToo) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(pending_again(130), 131);
+  JobRecord again = submitted(130, running(140));
+  again.restart_count = 1;
+  bench.see(again, 141);
+  bench.see(ended(120, 170), 171);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [130,170) n1:1");
+  EXPECT_FALSE(bench.anything_open());
+}
+
 }  // namespace
 }  // namespace shapley::daemon

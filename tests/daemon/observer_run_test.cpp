@@ -9,13 +9,6 @@ using fairness::CloseReason;
 using protocol::JobRecord;
 using protocol::JobState;
 
-JobRecord ended(std::int64_t start, std::int64_t end) {
-  JobRecord r = record_of(JobState::ended);
-  r.start_time = start;
-  r.end_time = end;
-  return r;
-}
-
 // `flip`: suspend_time, the last suspend or resume. `before`: run seconds until the last suspend.
 JobRecord flipped(JobRecord r, std::int64_t flip, std::int64_t before) {
   r.suspend_time = flip;
