@@ -1,6 +1,7 @@
 #include "daemon/observer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -27,15 +28,17 @@ Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant obse
   if (*edge > observed_at) return Freshness::stale;
   const bool same_second = *edge == observed_at;
   if (facts.now == RunFacts::Now::running && !run.is_open() && same_second) return Freshness::same_second;
-  if (facts.now == RunFacts::Now::suspended && run.is_open() && run.open_begin() >= facts.pivot) {
-    if (run.open_begin() > facts.pivot) return Freshness::stale;
-    if (same_second) return Freshness::same_second;
+  if (facts.now == RunFacts::Now::suspended && run.is_open() && run.open_begin() >= facts.pivot && same_second) {
+    return Freshness::same_second;
   }
   return Freshness::news;
 }
 
-// Makes the books' run seconds in [start, pivot) equal to the record's.
-void settle_before_pivot(const RunFacts& facts, RunWriter& run, CloseReason at_end) {
+constexpr Duration k_ever{std::numeric_limits<std::int64_t>::max()};
+
+// Makes the books' run seconds in [start, pivot) equal to the record's. They hold more only where slurmctld, killed,
+// forgot some of what was seen.
+void settle_before_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
   const Duration excess = run.seconds_within(facts.start, facts.pivot) - facts.before;
   const bool runs_on = facts.now == RunFacts::Now::running || facts.end > facts.pivot;
   if (run.is_open() && run.open_begin() <= facts.pivot && (!runs_on || excess.value > 0)) {
@@ -45,11 +48,15 @@ void settle_before_pivot(const RunFacts& facts, RunWriter& run, CloseReason at_e
   }
   const Duration missing = facts.before - run.seconds_within(facts.start, facts.pivot);
   if (missing.value > 0) run.fill(facts.start, facts.pivot, missing, CloseReason::suspended);
+  run.take_back(facts.start, facts.pivot, Duration{} - missing, observed_at, CloseReason::suspended);
 }
 
 void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
   switch (facts.now) {
     case RunFacts::Now::suspended:
+      // Resumed, and slurmctld forgot that.
+      if (run.is_open() && run.open_begin() > facts.pivot) run.retract_open(observed_at);
+      run.take_back(facts.pivot, k_end_of_time, k_ever, observed_at, CloseReason::suspended);
       return;
     case RunFacts::Now::running:
       if (!run.is_open()) run.open(std::max(facts.pivot, run.latest_end().value_or(facts.pivot)));
@@ -58,6 +65,7 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
     case RunFacts::Now::ended:
       // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
       if (run.is_open() && run.open_begin() > facts.end) run.retract_open(observed_at);
+      run.take_back(facts.end, k_end_of_time, k_ever, observed_at, at_end);
       if (run.is_open()) run.close(facts.end, at_end);
       const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
       if (missing.value > 0) run.fill(facts.pivot, facts.end, missing, at_end);
@@ -153,7 +161,7 @@ class JobObserver {
     const Freshness freshness = freshness_of(facts, run, scan_.at);
     if (freshness == Freshness::same_second) out_.unsettled = true;
     if (freshness != Freshness::news) return;
-    settle_before_pivot(facts, run, at_end);
+    settle_before_pivot(facts, run, scan_.at, at_end);
     settle_since_pivot(facts, run, scan_.at, at_end);
   }
 
@@ -258,6 +266,9 @@ class JobObserver {
       for (const fairness::SegmentKey& key : memory_->segments) {
         const fairness::LiveSegment* live = books_.find_segment(key);
         if (live != nullptr && live->opened.begin >= submit) return;
+      }
+      for (const fairness::TakenBack& taken : memory_->taken_back) {
+        if (taken.key.anchor >= submit) return;
       }
     }
     out_.events.insert(out_.events.begin(), description());

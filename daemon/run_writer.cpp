@@ -183,6 +183,21 @@ Duration RunWriter::fill(Instant from, Instant to, Duration seconds, CloseReason
   return seconds;
 }
 
+void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at, CloseReason reason) {
+  const std::vector<Segment> before = segments_;
+  for (auto s = before.rbegin(); s != before.rend() && seconds.value > 0; ++s) {
+    if (!s->end || s->shares.empty()) continue;
+    const Instant stop = std::min(*s->end, to);
+    const Duration taken = std::min(seconds, stop - std::max(s->begin, from));
+    if (taken.value <= 0) continue;
+    out_.emplace_back(fairness::SegmentRetracted{s->key, at});
+    std::erase_if(segments_, [&](const Segment& segment) { return segment.key == s->key; });
+    add(s->begin, stop - taken, reason, s->shares);
+    add(stop, *s->end, reason, s->shares);
+    seconds -= taken;
+  }
+}
+
 void RunWriter::retract_open(Instant at) {
   const auto open = std::find_if(segments_.begin(), segments_.end(), is_open_segment);
   out_.emplace_back(fairness::SegmentRetracted{open->key, at});

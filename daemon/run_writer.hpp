@@ -60,6 +60,9 @@ class RunWriter {
   // Adds `seconds` of running in the gaps of [from, to): the latest gap first, from each gap's begin on. The latest gap
   // is where nothing is known yet; earlier ones were seen as suspensions. Returns what found no room.
   Duration fill(Instant from, Instant to, Duration seconds, fairness::CloseReason reason);
+  // Takes `seconds` of running in [from, to) back from closed segments, the latest first; what is left of a segment is
+  // stated anew. For what slurmctld forgot. Segments that the State has forgotten stay.
+  void take_back(Instant from, Instant to, Duration seconds, Instant at, fairness::CloseReason reason);
   // Takes the open segment back: Slurm's own books do not hold it. REQUIRES: is_open().
   void retract_open(Instant at);
   // The books hold a run that Slurm's own do not: takes back every segment.

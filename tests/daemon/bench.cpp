@@ -40,10 +40,10 @@ std::string Bench::segments(fairness::SegmentKind kind) const {
   return text;
 }
 
-std::int64_t Bench::closed_run_seconds() const {
+std::int64_t Bench::closed_run_seconds(std::optional<std::int64_t> start) const {
   std::int64_t sum = 0;
   for (const fairness::LiveSegment* s : live(fairness::SegmentKind::run)) {
-    if (s->end) sum += (*s->end - s->opened.begin).value;
+    if (s->end && (!start || s->opened.key.anchor.value == *start)) sum += (*s->end - s->opened.begin).value;
   }
   return sum;
 }

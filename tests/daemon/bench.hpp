@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -65,8 +66,8 @@ class Bench {
   [[nodiscard]] std::string runs() const { return segments(fairness::SegmentKind::run); }
   [[nodiscard]] std::string waits() const { return segments(fairness::SegmentKind::wait); }
 
-  // Run seconds of all closed segments of job 7.
-  [[nodiscard]] std::int64_t closed_run_seconds() const;
+  // Run seconds of all closed segments of job 7, or of those of its run that began at `start`.
+  [[nodiscard]] std::int64_t closed_run_seconds(std::optional<std::int64_t> start = std::nullopt) const;
   [[nodiscard]] bool anything_open() const { return !state.jobs_with_open_segments().empty(); }
 
   fairness::State state;

@@ -2,6 +2,7 @@
 //
 // Whatever was missed between two scans, the run seconds in the books must equal the true ones once the final record
 // was seen; and feeding everything again must change nothing.
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -66,12 +67,25 @@ class Slurm {
   }
   void become_eligible() { record_.wait = protocol::WaitReason::startable; }
 
+  void save() { saved_ = record_; }
+  // SIGKILL and a restart, a second later: what was not saved is forgotten.
+  void die() {
+    record_ = saved_;
+    now_ += 1;
+  }
+
   [[nodiscard]] const JobRecord& record() const { return record_; }
   [[nodiscard]] std::int64_t now() const { return now_; }
   [[nodiscard]] std::int64_t ran() const { return ran_; }
+  // Of the present run, by the ended record alone.
+  [[nodiscard]] std::int64_t recorded_seconds() const {
+    const std::int64_t pivot = record_.suspend_time > 0 ? record_.suspend_time : record_.start_time;
+    return record_.pre_suspend_run_s + record_.end_time - pivot;
+  }
 
  private:
   JobRecord record_;
+  JobRecord saved_ = record_;
   std::int64_t now_ = 100;
   std::int64_t ran_ = 0;
 };
@@ -134,6 +148,8 @@ RC_GTEST_PROP(ObserverProperty, RunSecondsAreExactWhateverWasMissed, ()) {
   });
   RC_ASSERT(!bench.anything_open());
   RC_ASSERT(bench.closed_run_seconds() == job.ran());
+  for (const fairness::Event& event : bench.history)
+    RC_ASSERT(!std::holds_alternative<fairness::SegmentRetracted>(event));
   const std::string runs = bench.runs();
   for (const Scanned& scan : scans) RC_ASSERT(bench.see(scan.record, scan.at).events.empty());
   RC_ASSERT(bench.runs() == runs);
@@ -161,6 +177,76 @@ RC_GTEST_PROP(ObserverProperty, SegmentsOfOneJobNeverOverlap, ()) {
     RC_ASSERT(begin >= last_end);
     last_end = end;
   }
+}
+
+// What slurmctld, or a user, may do with the job as it is now.
+void act(Slurm& job) {
+  const int choice = *rc::gen::inRange(0, 4);
+  switch (job.record().state) {
+    case JobState::pending:
+      if (job.record().completing) return job.finish_requeue();
+      job.pass(std::max<std::int64_t>(0, job.record().eligible_time - job.now()));
+      job.start();
+      return;
+    case JobState::running:
+      if (choice == 0) job.end();
+      if (choice == 1) job.begin_requeue();
+      if (choice == 2) job.suspend();
+      if (choice == 3) job.resize();
+      return;
+    case JobState::suspended:
+      if (choice == 0) job.end();
+      if (choice == 1) job.begin_requeue();
+      if (choice > 1) job.resume();
+      return;
+    case JobState::ended:
+      return;
+  }
+}
+
+void end_well(Slurm& job) {
+  if (job.record().completing) job.finish_requeue();
+  job.pass(1);
+  if (job.record().state == JobState::pending) act(job);
+  job.pass(2);
+  if (job.record().state != JobState::ended) job.end();
+  job.pass(1);
+}
+
+// slurmctld dies again and again, and each time goes back to what it had saved. Whatever the books had seen of the
+// forgotten life, after the last record nothing is open, and the run has the seconds that Slurm counts.
+RC_GTEST_PROP(ObserverProperty, TheLastRecordDecidesWhateverSlurmctldForgot, ()) {
+  Slurm job;
+  Bench bench;
+  const auto see = [&] {
+    const JobRecord& r = job.record();
+    RC_LOG() << "at " << job.now() << ": " << r.slurm_state << (r.completing ? ", completing" : "") << ", submit "
+             << r.submit_time << ", start " << r.start_time << ", end " << r.end_time << ", flip " << r.suspend_time
+             << ", before " << r.pre_suspend_run_s << ", restarts " << r.restart_count << "; books " << bench.runs()
+             << '\n';
+    bench.see(r, job.now());
+  };
+  const int steps = *rc::gen::inRange(1, 30);
+  for (int step = 0; step < steps; ++step) {
+    switch (*rc::gen::inRange(0, 6)) {
+      case 0:
+        job.save();
+        break;
+      case 1:
+        job.die();
+        break;
+      default:
+        act(job);
+    }
+    if (*rc::gen::inRange(0, 2) == 0) see();
+    job.pass(*rc::gen::inRange(0, 3));
+    if (*rc::gen::inRange(0, 2) == 0) see();
+  }
+  end_well(job);
+  see();
+  RC_ASSERT(!bench.anything_open());
+  RC_ASSERT(bench.closed_run_seconds(job.record().start_time) == job.recorded_seconds());
+  RC_ASSERT(bench.see(job.record(), job.now()).events.empty());
 }
 
 }  // namespace

@@ -99,6 +99,31 @@ TEST(ObserverRun, WhatRunsAfterAResumeWasTakenBackIsCounted) {
   EXPECT_EQ(bench.closed_run_seconds(), 20);
 }
 
+// Seen: ran to 140, suspended. Saved: suspended at 130. It is cancelled in that suspension.
+TEST(ObserverRun, SecondsThatSlurmctldForgotAreTakenBack) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(suspended(120, 140, 20), 141);
+  EXPECT_EQ(bench.runs(), "[120,140) n1:1");
+  bench.see(suspended(120, 130, 10), 145);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1");
+  EXPECT_TRUE(bench.see(flipped(ended(120, 130), 130, 10), 150).events.empty());
+}
+
+// Seen: suspended from 130 to 135 and again at 150. Saved: before the first resume; resumed at 145 anew.
+TEST(ObserverRun, AResumeThatSlurmctldForgotIsTakenBackWhenTheJobIsResumedAnew) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(suspended(120, 130, 10), 131);
+  bench.see(flipped(running(120), 135, 10), 136);
+  bench.see(suspended(120, 140, 15), 141);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [135,140) n1:1");
+  bench.see(flipped(running(120), 145, 10), 146);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [145,...) n1:1");
+  bench.see(flipped(ended(120, 160), 145, 10), 161);
+  EXPECT_EQ(bench.closed_run_seconds(), 25);
+}
+
 TEST(ObserverRun, ARecordFromBeforeARunWasTakenBackIsNoNews) {
   Bench bench;
   bench.see(running(120), 121);
