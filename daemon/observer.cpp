@@ -1,7 +1,6 @@
 #include "daemon/observer.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -28,13 +27,11 @@ Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant obse
   if (*edge > observed_at) return Freshness::stale;
   const bool same_second = *edge == observed_at;
   if (facts.now == RunFacts::Now::running && !run.is_open() && same_second) return Freshness::same_second;
-  if (facts.now == RunFacts::Now::suspended && run.is_open() && run.open_begin() >= facts.pivot && same_second) {
+  if (facts.now == RunFacts::Now::suspended && same_second && (run.is_open() || *edge > facts.pivot)) {
     return Freshness::same_second;
   }
   return Freshness::news;
 }
-
-constexpr Duration k_ever{std::numeric_limits<std::int64_t>::max()};
 
 // Makes the books' run seconds in [start, pivot) equal to the record's. They hold more only where slurmctld, killed,
 // forgot some of what was seen.
@@ -56,7 +53,7 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
     case RunFacts::Now::suspended:
       // Resumed, and slurmctld forgot that.
       if (run.is_open() && run.open_begin() > facts.pivot) run.retract_open(observed_at);
-      run.take_back(facts.pivot, k_end_of_time, k_ever, observed_at, CloseReason::suspended);
+      run.take_back_after(facts.pivot, observed_at, CloseReason::suspended);
       return;
     case RunFacts::Now::running:
       if (!run.is_open()) run.open(std::max(facts.pivot, run.latest_end().value_or(facts.pivot)));
@@ -65,10 +62,11 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
     case RunFacts::Now::ended:
       // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
       if (run.is_open() && run.open_begin() > facts.end) run.retract_open(observed_at);
-      run.take_back(facts.end, k_end_of_time, k_ever, observed_at, at_end);
+      run.take_back_after(facts.end, observed_at, at_end);
       if (run.is_open()) run.close(facts.end, at_end);
       const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
       if (missing.value > 0) run.fill(facts.pivot, facts.end, missing, at_end);
+      run.mark_end(facts.end, at_end);  // resumed in the very second in which it ended
       return;
   }
 }

@@ -115,7 +115,11 @@ bool RunWriter::resized_within(Instant from, Instant to) const {
 
 void RunWriter::add(Instant begin, std::optional<Instant> end, CloseReason reason,
                     const std::vector<NodeShare>& shares) {
-  if (shares.empty() || (end && *end <= begin)) return;
+  if (!shares.empty() && (!end || *end > begin)) emit(begin, end, reason, shares);
+}
+
+void RunWriter::emit(Instant begin, std::optional<Instant> end, CloseReason reason,
+                     const std::vector<NodeShare>& shares) {
   const fairness::SegmentKey key{fairness::SegmentKind::run, run_.job, run_.start, next_ordinal_++};
   out_.emplace_back(fairness::SegmentOpened{key, run_.organization, begin, total(shares), shares});
   if (end) out_.emplace_back(fairness::SegmentClosed{key, *end, reason, run_.job_state});
@@ -183,6 +187,11 @@ Duration RunWriter::fill(Instant from, Instant to, Duration seconds, CloseReason
   return seconds;
 }
 
+void RunWriter::retract_closed(const Segment& segment, Instant at) {
+  out_.emplace_back(fairness::SegmentRetracted{segment.key, at});
+  std::erase_if(segments_, [&](const Segment& s) { return s.key == segment.key; });
+}
+
 void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at, CloseReason reason) {
   const std::vector<Segment> before = segments_;
   for (auto s = before.rbegin(); s != before.rend() && seconds.value > 0; ++s) {
@@ -190,12 +199,25 @@ void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at
     const Instant stop = std::min(*s->end, to);
     const Duration taken = std::min(seconds, stop - std::max(s->begin, from));
     if (taken.value <= 0) continue;
-    out_.emplace_back(fairness::SegmentRetracted{s->key, at});
-    std::erase_if(segments_, [&](const Segment& segment) { return segment.key == s->key; });
+    retract_closed(*s, at);
     add(s->begin, stop - taken, reason, s->shares);
     add(stop, *s->end, reason, s->shares);
     seconds -= taken;
   }
+}
+
+void RunWriter::take_back_after(Instant last, Instant at, CloseReason reason) {
+  const std::vector<Segment> before = segments_;
+  for (const Segment& s : before) {
+    if (!s.end || *s.end <= last || s.shares.empty()) continue;
+    retract_closed(s, at);
+    add(s.begin, last, reason, s.shares);
+  }
+}
+
+void RunWriter::mark_end(Instant end, CloseReason reason) {
+  const std::optional<Instant> known = latest_end();
+  if (known && *known < end && !run_.shares.empty()) emit(end, end, reason, run_.shares);
 }
 
 void RunWriter::retract_open(Instant at) {

@@ -2,7 +2,7 @@
 //
 // A run is known by its start time (the anchor of its segments' keys). The writer reads the run's segments from the
 // State, lets its user ask for run seconds, and emits events for what it is told to add; its own view includes what it
-// emitted, so several steps can build on each other before anything is applied. It never emits a segment without
+// emitted, so several steps can build on each other before anything is applied. Only mark_end emits a segment without
 // length, and ordinals only count up. Pure; lives for one observation.
 #pragma once
 
@@ -63,6 +63,10 @@ class RunWriter {
   // Takes `seconds` of running in [from, to) back from closed segments, the latest first; what is left of a segment is
   // stated anew. For what slurmctld forgot. Segments that the State has forgotten stay.
   void take_back(Instant from, Instant to, Duration seconds, Instant at, fairness::CloseReason reason);
+  // The same for all that closed segments hold after `last`.
+  void take_back_after(Instant last, Instant at, fairness::CloseReason reason);
+  // Without a second there: the run went on to `end` though the last ones were suspended. No effect where it is known.
+  void mark_end(Instant end, fairness::CloseReason reason);
   // Takes the open segment back: Slurm's own books do not hold it. REQUIRES: is_open().
   void retract_open(Instant at);
   // The books hold a run that Slurm's own do not: takes back every segment.
@@ -84,6 +88,9 @@ class RunWriter {
   [[nodiscard]] bool resized_within(Instant from, Instant to) const;
   void add(Instant begin, std::optional<Instant> end, fairness::CloseReason reason,
            const std::vector<fairness::NodeShare>& shares);
+  void emit(Instant begin, std::optional<Instant> end, fairness::CloseReason reason,
+            const std::vector<fairness::NodeShare>& shares);
+  void retract_closed(const Segment& segment, Instant at);
   void add_closed(Instant begin, Instant end, fairness::CloseReason reason);
 
   Run run_;

@@ -48,4 +48,12 @@ std::int64_t Bench::closed_run_seconds(std::optional<std::int64_t> start) const 
   return sum;
 }
 
+std::int64_t Bench::last_end(std::int64_t start) const {
+  std::int64_t last = 0;
+  for (const fairness::LiveSegment* s : live(fairness::SegmentKind::run)) {
+    if (s->end && s->opened.key.anchor.value == start) last = std::max(last, s->end->value);
+  }
+  return last;
+}
+
 }  // namespace shapley::daemon

@@ -68,6 +68,8 @@ class Bench {
 
   // Run seconds of all closed segments of job 7, or of those of its run that began at `start`.
   [[nodiscard]] std::int64_t closed_run_seconds(std::optional<std::int64_t> start = std::nullopt) const;
+  // When the last closed segment of that run ended; 0: there is none.
+  [[nodiscard]] std::int64_t last_end(std::int64_t start) const;
   [[nodiscard]] bool anything_open() const { return !state.jobs_with_open_segments().empty(); }
 
   fairness::State state;

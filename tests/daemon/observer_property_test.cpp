@@ -246,6 +246,7 @@ RC_GTEST_PROP(ObserverProperty, TheLastRecordDecidesWhateverSlurmctldForgot, ())
   see();
   RC_ASSERT(!bench.anything_open());
   RC_ASSERT(bench.closed_run_seconds(job.record().start_time) == job.recorded_seconds());
+  RC_ASSERT(job.recorded_seconds() == 0 || bench.last_end(job.record().start_time) == job.record().end_time);
   RC_ASSERT(bench.see(job.record(), job.now()).events.empty());
 }
 

@@ -171,9 +171,12 @@ INSTANTIATE_TEST_SUITE_P(
         UnseenFlips{
             "ended", {{running(120), 121}, {flipped(ended(120, 190), 150, 15), 191}}, "[120,135) n1:1; [150,190) n1:1"},
         // Cancelled while suspended: end_time is the time of the suspension.
-        UnseenFlips{
-            "cancelled_suspended", {{running(120), 121}, {flipped(ended(120, 160), 160, 22), 191}}, "[120,142) n1:1"},
-        UnseenFlips{"never_seen_cancelled_suspended", {{flipped(ended(120, 160), 160, 22), 191}}, "[120,142) n1:1"},
+        UnseenFlips{"cancelled_suspended",
+                    {{running(120), 121}, {flipped(ended(120, 160), 160, 22), 191}},
+                    "[120,142) n1:1; [160,160) n1:1"},
+        UnseenFlips{"never_seen_cancelled_suspended",
+                    {{flipped(ended(120, 160), 160, 22), 191}},
+                    "[120,142) n1:1; [160,160) n1:1"},
         // Suspended and resumed within one second: no gap.
         UnseenFlips{"within_a_second", {{running(120), 121}, {flipped(running(120), 150, 30), 155}}, "[120,...) n1:1"}),
     [](const auto& test) { return test.param.name; });

@@ -31,11 +31,6 @@ CREATE INDEX books_by_job ON books (job, start);
 CREATE INDEX slurm_by_job ON slurm (job, start);
 DELETE FROM books WHERE (job, anchor) IN (SELECT job, start FROM active);
 
--- A run resumed in the very second it ended may have no segment there; its run time is compared below all the same.
-UPDATE books SET end = (SELECT s.end FROM slurm s WHERE s.job = books.job AND s.start = books.start AND s.end > books.end)
-  WHERE EXISTS (SELECT 1 FROM slurm s JOIN counted c USING (job, start, end)
-    WHERE s.job = books.job AND s.start = books.start AND s.end > books.end AND c.seconds < s.end - s.start);
-
 -- The books have a record's run, or rightly nothing where it held nothing.
 CREATE TABLE agreed AS SELECT * FROM recorded
   WHERE CASE WHEN line IN (SELECT line FROM slurm)
