@@ -87,13 +87,12 @@ class LedgerRuns {
 
   void begin(const fairness::SegmentKey& key, const SegmentFacts& segment) {
     // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
-    const bool suspended_at_once = key.ordinal == 0 && key.anchor < *segment.begin;
     runs_.push_back({.job = key.job,
-                     .begin = suspended_at_once ? key.anchor : *segment.begin,
+                     .begin = key.anchor,
                      .end = {},
                      .pieces = {},
                      .held = {},
-                     .was_suspended = suspended_at_once});
+                     .was_suspended = key.anchor < *segment.begin});
     add_piece(segment);
   }
 

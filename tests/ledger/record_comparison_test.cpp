@@ -262,6 +262,13 @@ TEST_F(RecordComparison, a_run_suspended_in_the_second_it_began_holds_nothing_be
   EXPECT_TRUE(notes(report, "1 runs were suspended and the records do not say for how long"));
 }
 
+TEST_F(RecordComparison, a_run_whose_first_segment_was_taken_back_starts_at_its_anchor_all_the_same) {
+  piece(17, k_t, 0, k_t, k_t + 10, 4, CloseReason::suspended);
+  add(fairness::SegmentRetracted{{fairness::SegmentKind::run, {17}, {k_t}, 0}, {k_t + 30}});
+  piece(17, k_t, 1, k_t + 20, k_t + 100, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:20"))));
+}
+
 TEST_F(RecordComparison, an_unexplained_gap_is_found) {
   piece(17, k_t, 0, k_t, k_t + 30, 4, CloseReason::ended);
   piece(17, k_t, 1, k_t + 50, k_t + 100, 4, CloseReason::ended);

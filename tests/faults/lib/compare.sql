@@ -18,13 +18,13 @@ CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start,
 CREATE TABLE slurm AS SELECT * FROM recorded WHERE start <> end;
 DELETE FROM slurm WHERE (job, start, end, 0) IN (SELECT job, start, end, seconds FROM counted);
 
--- One row a run. What slurmctld holds for running is not over, whatever the books say of it so far.
+-- One row a run, which starts at its anchor even where it was suspended in its first second. What slurmctld holds for running is not over, whatever the books say of it so far.
 CREATE TABLE parts AS
   SELECT s.job, s.anchor, s.ordinal, s.organization, s.begin, s.end, s.processors, group_concat(n.node) AS nodes, SUM(n.processors) AS on_nodes
   FROM ledger.segments s JOIN (SELECT * FROM ledger.segment_nodes ORDER BY node) n USING (kind, job, anchor, ordinal)
   WHERE s.kind = 'run' AND s.retracted IS NULL GROUP BY s.job, s.anchor, s.ordinal;
 CREATE TABLE books AS
-  SELECT job, anchor, MIN(begin) AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
+  SELECT job, anchor, anchor AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
          SUM(end - begin) AS seconds, COUNT(*) - COUNT(end) AS unfinished
   FROM parts GROUP BY job, anchor, processors, nodes HAVING COUNT(end) < COUNT(*) OR SUM(end - begin) > 0;
 CREATE INDEX books_by_job ON books (job, start);
