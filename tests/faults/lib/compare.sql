@@ -85,10 +85,17 @@ SELECT 'wrong run time: job', b.job, datetime(b.start, 'unixepoch'), 'ledger', b
     -- Slurm wipes the seconds of a run that it requeues: of one that was suspended, start and end are all there is to compare.
     AND NOT (c.seconds IS NULL AND EXISTS (SELECT 1 FROM ledger.segments s WHERE s.kind = 'run' AND s.job = b.job AND s.anchor = b.anchor
       AND s.reason = 'suspended' AND s.retracted IS NULL));
-SELECT 'overlap: job', a.job, datetime(a.begin, 'unixepoch') FROM parts a JOIN parts b
+CREATE TABLE overlap AS SELECT a.job, a.anchor AS first, b.anchor AS second, a.begin FROM parts a JOIN parts b
   ON a.job = b.job AND (a.anchor, a.ordinal) < (b.anchor, b.ordinal) AND b.begin < a.end AND a.begin < b.end;
+-- Two runs that Slurm's records have, too, the later one from a life of slurmctld that it went back from.
+CREATE TABLE both AS SELECT * FROM overlap WHERE first < second
+  AND (job, first) IN (SELECT job, start FROM agreed) AND (job, second) IN (SELECT job, start FROM agreed)
+  AND EXISTS (SELECT 1 FROM loss WHERE second BETWEEN saved - 1 AND until);
+SELECT 'overlap: job', job, datetime(begin, 'unixepoch') FROM overlap
+  WHERE (job, first, second) NOT IN (SELECT job, first, second FROM both);
 SELECT 'processors do not add up: job', job, processors, on_nodes FROM parts WHERE processors IS NOT on_nodes;
 SELECT 'excused', kind, line, job FROM excused JOIN slurm USING (line);
 SELECT 'excused', 'suspended', 0, job FROM suspended;
 SELECT 'excused', 'restarted', 0, job FROM restarted;
+SELECT 'excused', 'both', 0, job FROM both;
 SELECT 'compared', COUNT(*) FROM slurm WHERE line NOT IN (SELECT line FROM excused);
