@@ -226,6 +226,15 @@ void RunWriter::retract_open(Instant at) {
   segments_.erase(open);
 }
 
+bool RunWriter::is_elsewhere() const {
+  if (run_.resized || segments_.empty()) return false;
+  const std::vector<NodeShare>& known = segments_.front().shares;
+  if (known.empty()) return false;
+  return std::any_of(run_.shares.begin(), run_.shares.end(), [&](const NodeShare& share) {
+    return std::none_of(known.begin(), known.end(), [&](const NodeShare& k) { return k.node == share.node; });
+  });
+}
+
 void RunWriter::retract(Instant at) {
   for (const Segment& s : segments_) out_.emplace_back(fairness::SegmentRetracted{s.key, at});
   segments_.clear();

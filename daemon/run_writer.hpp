@@ -69,6 +69,9 @@ class RunWriter {
   void mark_end(Instant end, fairness::CloseReason reason);
   // Takes the open segment back: Slurm's own books do not hold it. REQUIRES: is_open().
   void retract_open(Instant at);
+  // Whether the run holds a node, without a resize, that the books do not have for it: then theirs is another run,
+  // which began in the very same second and which slurmctld forgot.
+  [[nodiscard]] bool is_elsewhere() const;
   // The books hold a run that Slurm's own do not: takes back every segment.
   void retract(Instant at);
 

@@ -124,6 +124,35 @@ TEST(ObserverRun, AResumeThatSlurmctldForgotIsTakenBackWhenTheJobIsResumedAnew) 
   EXPECT_EQ(bench.closed_run_seconds(), 25);
 }
 
+// slurmctld, killed and back within a second, started the job anew in the second of the start that it forgot.
+TEST(ObserverRun, ARunThatStartedAnewInTheSameSecondHoldsItsOwnNodes) {
+  JobRecord elsewhere = running(120);
+  elsewhere.nodes = {{"n2", 1}};
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(elsewhere, 122);
+  EXPECT_EQ(bench.runs(), "[120,...) n2:1");
+  EXPECT_TRUE(bench.see(running(120), 121).events.empty()) << "an older record is no news";
+
+  JobRecord over = ended(120, 130);
+  over.nodes = elsewhere.nodes;
+  Bench late;
+  late.see(running(120), 121);
+  late.see(over, 131);
+  EXPECT_EQ(late.runs(), "[120,130) n2:1");
+  EXPECT_FALSE(late.anything_open());
+}
+
+TEST(ObserverRun, ARunThatLosesANodeWithoutAResizeIsStillTheSame) {
+  JobRecord wide = running(120);
+  wide.nodes = {{"n1", 1}, {"n2", 1}};
+  Bench bench;
+  bench.see(wide, 121);
+  const Observation seen = bench.see(running(120), 130);
+  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 0U);
+  EXPECT_EQ(bench.runs(), "[120,...) n1:1 n2:1");
+}
+
 TEST(ObserverRun, ARecordFromBeforeARunWasTakenBackIsNoNews) {
   Bench bench;
   bench.see(running(120), 121);
