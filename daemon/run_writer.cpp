@@ -216,8 +216,10 @@ void RunWriter::take_back_after(Instant last, Instant at, CloseReason reason) {
 }
 
 void RunWriter::mark_end(Instant end, CloseReason reason) {
+  if (run_.shares.empty()) return;
+  if (segments_.empty() && run_.start < end) emit(run_.start, run_.start, CloseReason::suspended, run_.shares);
   const std::optional<Instant> known = latest_end();
-  if (known && *known < end && !run_.shares.empty()) emit(end, end, reason, run_.shares);
+  if (known && *known < end) emit(end, end, reason, run_.shares);
 }
 
 void RunWriter::retract_open(Instant at) {

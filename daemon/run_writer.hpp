@@ -65,7 +65,8 @@ class RunWriter {
   void take_back(Instant from, Instant to, Duration seconds, Instant at, fairness::CloseReason reason);
   // The same for all that closed segments hold after `last`.
   void take_back_after(Instant last, Instant at, fairness::CloseReason reason);
-  // Without a second there: the run went on to `end` though the last ones were suspended. No effect where it is known.
+  // Without a second there: the run went on to `end` though the last ones, or all of them, were suspended. No effect
+  // where that is known.
   void mark_end(Instant end, fairness::CloseReason reason);
   // Takes the open segment back: Slurm's own books do not hold it. REQUIRES: is_open().
   void retract_open(Instant at);

@@ -153,6 +153,14 @@ TEST(ObserverRun, ARunThatLosesANodeWithoutAResizeIsStillTheSame) {
   EXPECT_EQ(bench.runs(), "[120,...) n1:1 n2:1");
 }
 
+TEST(ObserverRun, ARunThatWasSuspendedFromItsFirstSecondToItsLastIsKnownWithoutOne) {
+  Bench bench;
+  bench.see(flipped(ended(120, 130), 130, 0), 131);
+  EXPECT_EQ(bench.runs(), "[120,120) n1:1; [130,130) n1:1");
+  EXPECT_EQ(bench.closed_run_seconds(), 0);
+  EXPECT_TRUE(bench.see(flipped(ended(120, 130), 130, 0), 140).events.empty());
+}
+
 TEST(ObserverRun, ARecordFromBeforeARunWasTakenBackIsNoNews) {
   Bench bench;
   bench.see(running(120), 121);

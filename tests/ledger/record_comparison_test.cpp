@@ -269,6 +269,13 @@ TEST_F(RecordComparison, a_run_whose_first_segment_was_taken_back_starts_at_its_
   EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:20"))));
 }
 
+TEST_F(RecordComparison, a_run_suspended_from_its_first_second_to_its_last_is_told_by_start_and_end) {
+  piece(17, k_t, 0, k_t, k_t, 4, CloseReason::suspended);
+  piece(17, k_t, 1, k_t + 10, k_t + 10, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 10, 4))));
+  EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 10, 4, "00:00:10"))));
+}
+
 TEST_F(RecordComparison, an_unexplained_gap_is_found) {
   piece(17, k_t, 0, k_t, k_t + 30, 4, CloseReason::ended);
   piece(17, k_t, 1, k_t + 50, k_t + 100, 4, CloseReason::ended);
