@@ -52,7 +52,6 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
   switch (facts.now) {
     case RunFacts::Now::suspended:
       // Resumed, and slurmctld forgot that.
-      if (run.is_open() && run.open_begin() > facts.pivot) run.retract_open(observed_at);
       run.take_back_after(facts.pivot, observed_at, CloseReason::suspended);
       return;
     case RunFacts::Now::running:
@@ -61,7 +60,6 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
       return;
     case RunFacts::Now::ended:
       // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
-      if (run.is_open() && run.open_begin() > facts.end) run.retract_open(observed_at);
       run.take_back_after(facts.end, observed_at, at_end);
       if (run.is_open()) run.close(facts.end, at_end);
       const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);

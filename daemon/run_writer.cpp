@@ -187,7 +187,7 @@ Duration RunWriter::fill(Instant from, Instant to, Duration seconds, CloseReason
   return seconds;
 }
 
-void RunWriter::retract_closed(const Segment& segment, Instant at) {
+void RunWriter::retract(const Segment& segment, Instant at) {
   out_.emplace_back(fairness::SegmentRetracted{segment.key, at});
   std::erase_if(segments_, [&](const Segment& s) { return s.key == segment.key; });
 }
@@ -199,7 +199,7 @@ void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at
     const Instant stop = std::min(*s->end, to);
     const Duration taken = std::min(seconds, stop - std::max(s->begin, from));
     if (taken.value <= 0) continue;
-    retract_closed(*s, at);
+    retract(*s, at);
     add(s->begin, stop - taken, reason, s->shares);
     add(stop, *s->end, reason, s->shares);
     seconds -= taken;
@@ -209,8 +209,9 @@ void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at
 void RunWriter::take_back_after(Instant last, Instant at, CloseReason reason) {
   const std::vector<Segment> before = segments_;
   for (const Segment& s : before) {
+    if (!s.end && s.begin > last) retract(s, at);
     if (!s.end || *s.end <= last || s.shares.empty()) continue;
-    retract_closed(s, at);
+    retract(s, at);
     add(s.begin, last, reason, s.shares);
   }
 }
@@ -220,12 +221,6 @@ void RunWriter::mark_end(Instant end, CloseReason reason) {
   if (segments_.empty() && run_.start < end) emit(run_.start, run_.start, CloseReason::suspended, run_.shares);
   const std::optional<Instant> known = latest_end();
   if (known && *known < end) emit(end, end, reason, run_.shares);
-}
-
-void RunWriter::retract_open(Instant at) {
-  const auto open = std::find_if(segments_.begin(), segments_.end(), is_open_segment);
-  out_.emplace_back(fairness::SegmentRetracted{open->key, at});
-  segments_.erase(open);
 }
 
 bool RunWriter::is_elsewhere() const {

@@ -63,13 +63,11 @@ class RunWriter {
   // Takes `seconds` of running in [from, to) back from closed segments, the latest first; what is left of a segment is
   // stated anew. For what slurmctld forgot. Segments that the State has forgotten stay.
   void take_back(Instant from, Instant to, Duration seconds, Instant at, fairness::CloseReason reason);
-  // The same for all that closed segments hold after `last`.
+  // The same for all that closed segments hold after `last`; an open one that begins after it is retracted, too.
   void take_back_after(Instant last, Instant at, fairness::CloseReason reason);
   // Without a second there: the run went on to `end` though the last ones, or all of them, were suspended. No effect
   // where that is known.
   void mark_end(Instant end, fairness::CloseReason reason);
-  // Takes the open segment back: Slurm's own books do not hold it. REQUIRES: is_open().
-  void retract_open(Instant at);
   // Whether the run holds a node, without a resize, that the books do not have for it: then theirs is another run,
   // which began in the very same second and which slurmctld forgot.
   [[nodiscard]] bool is_elsewhere() const;
@@ -94,7 +92,7 @@ class RunWriter {
            const std::vector<fairness::NodeShare>& shares);
   void emit(Instant begin, std::optional<Instant> end, fairness::CloseReason reason,
             const std::vector<fairness::NodeShare>& shares);
-  void retract_closed(const Segment& segment, Instant at);
+  void retract(const Segment& segment, Instant at);
   void add_closed(Instant begin, Instant end, fairness::CloseReason reason);
 
   Run run_;

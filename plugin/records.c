@@ -287,8 +287,8 @@ uint64_t shapley_job_glance(const job_record_t* record) {
   return hash ? hash : 1;
 }
 
-/* Begin times pass by the clock, an array's rest shrinks by counters of its own, and what completes changes its times.
- */
+/* Begin times pass by the clock, an array's rest shrinks by counters of its own, and what completes still changes its
+ * times. */
 bool shapley_glance_suffices(const job_record_t* record, const shapley_job_t* job) {
   return IS_JOB_PENDING(record) && !job->completing && job->wait != SHAPLEY_WAIT_BEGIN_TIME && !record->array_recs;
 }

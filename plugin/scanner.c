@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "plugin/client/shapley_client.h"
+#include "plugin/clock.h"
 #include "plugin/front.h"
 #include "plugin/gate.h"
 #include "plugin/job_traits.h"
@@ -75,27 +76,12 @@ static atomic_bool reload_wanted;
 /* Open while callbacks may use `scanner.client`. */
 static shapley_gate_t gate;
 
-static int64_t monotonic_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static int64_t monotonic_ms(void) {
-  return monotonic_us() / 1000;
-}
-
 static int64_t max_of(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
 static int64_t min_of(int64_t a, int64_t b) {
   return a < b ? a : b;
-}
-
-static void sleep_ms(int64_t milliseconds) {
-  struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
-  nanosleep(&pause, NULL);
 }
 
 static void client_log(enum shapley_log_level level, const char* text) {

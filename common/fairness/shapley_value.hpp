@@ -3,8 +3,8 @@
 //     v_t(C) = min( sum over u in C of demand[u],  sum over u in C of owned[u] )
 //
 // Exact in 2^k steps and without memory that grows with 2^k: with w(s) = s!(k-s-1)! the value of i is, times k!,
-//     sum over C with i of v(C) * k (|C|-1)! (k-|C|-1)!  (of v(N) (k-1)! for C = N),   minus   sum over C != N of v(C)
-//     w(|C|)
+//     sum over C with i of v(C) * k (|C|-1)! (k-|C|-1)!  (of v(N) (k-1)! for C = N)
+//     minus  sum over C != N of v(C) w(|C|)
 // where the second sum is the same for everybody, so that efficiency gives it. The first one is taken over the two
 // halves of the players as rows and columns of a table. (The potential of Hart and Mas-Colell, Econometrica 57, 1989,
 // gives the values of all subcoalitions as well, in k 2^k; the tests use it as a witness.) Players with no demand and

@@ -98,8 +98,8 @@ class State {
 
   // Folds one event in; the present moves to the event's time if that is later. Errors (books unchanged):
   // Errc::conflict when a different event has the same key, or a segment would end before it begins;
-  // Errc::invalid_argument for a malformed event (negative processors, shares over 100 %,
-  // ...). A SegmentClosed may come before its SegmentOpened; it waits for it.
+  // Errc::invalid_argument for a malformed event (negative processors, shares over 100 %, ...). A SegmentClosed may come
+  // before its SegmentOpened; it waits for it.
   [[nodiscard]] Expected<Applied> apply(const Event& event);
 
   // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <=

@@ -118,8 +118,7 @@ void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, c
  * changes. */
 void shapley_client_scan_end(shapley_client_t* client, bool complete);
 
-/* ---- ranks and levels
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- ranks and levels --------------------------------------------------------------------------- */
 
 typedef struct {
   bool act;            /* false: leave every priority alone (observe mode, no ranks yet, or ranks gone stale) */
@@ -151,8 +150,7 @@ enum { k_shapley_level_max = 15 };
 /* The job's level. No system call, no allocation; one lookup in a hash table. */
 uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 
-/* ---- the scanning thread's clock ----------------------------------------------------------------------------------
- */
+/* ---- the scanning thread's clock ---------------------------------------------------------------- */
 
 /* Something happened (priority_p_set, job_end): scan soon. Only sets a flag: no system call. */
 void shapley_client_hint(shapley_client_t* client);

@@ -23,12 +23,16 @@ JobRecord completing_requeue(std::int64_t submit, std::int64_t start) {
   return r;
 }
 
+void expect_requeued(const Bench& bench, const char* runs) {
+  EXPECT_EQ(bench.runs(), runs);
+  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+}
+
 TEST(ObserverRequeue, ARequeueEndsTheRunAtTheNewSubmitTime) {
   Bench bench;
   bench.see(running(120), 121);
   bench.see(pending_again(150), 152);
-  EXPECT_EQ(bench.runs(), "[120,150) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  expect_requeued(bench, "[120,150) n1:1");
 }
 
 TEST(ObserverRequeue, ARequeueEndsTheRunAtEndTimeWhereTheRecordStillHasIt) {
@@ -36,8 +40,7 @@ TEST(ObserverRequeue, ARequeueEndsTheRunAtEndTimeWhereTheRecordStillHasIt) {
   bench.see(running(120), 121);
   const JobRecord completing = completing_requeue(100, 120);
   bench.see(completing, 150);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  expect_requeued(bench, "[120,149) n1:1");
   EXPECT_TRUE(bench.see(pending_again(151), 152).events.empty());
 }
 
@@ -46,8 +49,7 @@ TEST(ObserverRequeue, BackfillMayWipeTheStartOfARequeueUnderWay) {
   bench.see(submitted(120, running(120)), 121);
   const JobRecord completing = completing_requeue(120, 0);
   bench.see(completing, 149);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  expect_requeued(bench, "[120,149) n1:1");
   EXPECT_TRUE(bench.see(pending_again(150), 152).events.empty());
 }
 
@@ -58,8 +60,7 @@ TEST(ObserverRequeue, ARequeueThatKeepsItsSubmitTimeEndsTheRunAtItsEndTime) {
   again.eligible_time = 120;
   again.end_time = 149;
   bench.see(again, 149);
-  EXPECT_EQ(bench.runs(), "[120,149) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  expect_requeued(bench, "[120,149) n1:1");
 }
 
 TEST(ObserverRequeue, ARequeueInTheSecondOfTheStartLeavesAnEmptyRun) {
@@ -85,18 +86,22 @@ TEST(ObserverRequeue, TheNextStartEndsARunWhoseRequeueWasNotSeen) {
   next.submit_time = 155;
   next.restart_count = 1;
   bench.see(next, 281);
-  EXPECT_EQ(bench.runs(), "[120,155) n1:1; [280,...) n1:1");
-  EXPECT_EQ(last_reason(bench), CloseReason::requeued);
+  expect_requeued(bench, "[120,155) n1:1; [280,...) n1:1");
 }
 
-// Killed before it saved the requeue, slurmctld has the first run again.
-TEST(ObserverRequeue, WhenSlurmctldGoesBackToAnEarlierRunTheLaterOneIsTakenBack) {
-  Bench bench;
+// Runs from 120 to 130, and since 140.
+void requeue_and_start_again(Bench& bench) {
   bench.see(running(120), 121);
   bench.see(pending_again(130), 131);
   JobRecord again = submitted(130, running(140));
   again.restart_count = 1;
   bench.see(again, 141);
+}
+
+// Killed before it saved the requeue, slurmctld has the first run again.
+TEST(ObserverRequeue, WhenSlurmctldGoesBackToAnEarlierRunTheLaterOneIsTakenBack) {
+  Bench bench;
+  requeue_and_start_again(bench);
   EXPECT_EQ(bench.runs(), "[120,130) n1:1; [140,...) n1:1");
 
   EXPECT_TRUE(bench.see(running(120), 139).events.empty()) << "an older record is no news";
@@ -115,11 +120,7 @@ TEST(ObserverRequeue, WhenSlurmctldGoesBackToAnEarlierRunTheLaterOneIsTakenBack)
 
 TEST(ObserverRequeue, ALaterRunIsTakenBackByTheEndOfTheEarlierOneToo) {
   Bench bench;
-  bench.see(running(120), 121);
-  bench.see(pending_again(130), 131);
-  JobRecord again = submitted(130, running(140));
-  again.restart_count = 1;
-  bench.see(again, 141);
+  requeue_and_start_again(bench);
   bench.see(ended(120, 170), 171);
   EXPECT_EQ(bench.runs(), "[120,130) n1:1; [130,170) n1:1");
   EXPECT_FALSE(bench.anything_open());

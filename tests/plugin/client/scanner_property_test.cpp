@@ -48,17 +48,23 @@ TEST(FingerprintTable, AHundredThousandIdsInARowAreFound) {
   EXPECT_EQ(table.size(), 100'000U);
 }
 
+// One record of a scan, as the shim does it. True: a glance did.
+bool look_at(Scanner& scanner, const shapley_job_t& job, std::uint64_t fingerprint, std::uint64_t glance = 0) {
+  if (scanner.same_at_a_glance(job.job_id, glance)) return true;
+  if (scanner.job_changed(job.job_id, fingerprint, glance)) scanner.add(job);
+  return false;
+}
+
 using Truth = std::map<std::uint32_t, std::int64_t>;  // job id -> start time
 
 void scan(Scanner& scanner, const Truth& truth, std::size_t jobs_seen, bool complete) {
   scanner.begin(1);
   for (const auto& [id, start_time] : truth) {
     if (jobs_seen-- == 0) break;
-    if (!scanner.job_changed(id, static_cast<std::uint64_t>(start_time))) continue;
     shapley_job_t job{};
     job.job_id = id;
     job.start_time = start_time;
-    scanner.add(job);
+    look_at(scanner, job, static_cast<std::uint64_t>(start_time));
   }
   scanner.end(complete);
 }
@@ -106,13 +112,11 @@ struct Edited {
 void scan_at_a_glance(Scanner& scanner, const std::map<std::uint32_t, Edited>& truth) {
   scanner.begin(1);
   for (const auto& [id, job] : truth) {
-    if (scanner.same_at_a_glance(id, job.shown)) continue;
-    if (!scanner.job_changed(id, 1000 * job.shown + static_cast<std::uint64_t>(job.hidden), job.shown)) continue;
     shapley_job_t record{};
     record.job_id = id;
     record.restart_count = static_cast<std::uint32_t>(job.shown);
     record.start_time = job.hidden;
-    scanner.add(record);
+    look_at(scanner, record, 1000 * job.shown + static_cast<std::uint64_t>(job.hidden), job.shown);
   }
   scanner.end(true);
 }
@@ -163,13 +167,9 @@ TEST(Scanner, AGlanceSavesTheWholeLook) {
   int passed_over = 0;
   for (int scan = 0; scan < 80; ++scan) {
     scanner.begin(1);
-    if (scanner.same_at_a_glance(7, 5)) {
-      ++passed_over;
-    } else if (scanner.job_changed(7, 77, 5)) {
-      shapley_job_t job{};
-      job.job_id = 7;
-      scanner.add(job);
-    }
+    shapley_job_t job{};
+    job.job_id = 7;
+    passed_over += look_at(scanner, job, 77, 5) ? 1 : 0;
     scanner.end(true);
   }
   EXPECT_EQ(passed_over, 70) << "every eighth scan, the first among them, looked at the whole record";
