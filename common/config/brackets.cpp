@@ -93,7 +93,7 @@ class Parser {
       return {};  // the caller names the character that begins no name
     }
     if (!has_letter) return fault_at(begin, "a node name holds at least one letter");
-    if (literal_length(pieces) > k_max_name_length) {
+    if (longest_length(pieces) > k_max_name_length) {
       return fault_at(begin, "a node name has at most " + std::to_string(k_max_name_length) + " characters");
     }
     if (pieces.size() > k_max_groups) {
@@ -102,9 +102,15 @@ class Parser {
     return expand(begin, pieces);
   }
 
-  static std::size_t literal_length(const std::vector<Piece>& pieces) {
+  // Of the longest name that the pieces expand to.
+  static std::size_t longest_length(const std::vector<Piece>& pieces) {
     std::size_t length = 0;
-    for (const Piece& piece : pieces) length += piece.literal.size();
+    for (const Piece& piece : pieces) {
+      std::size_t digits = 0;
+      for (const Range& range : piece.group)
+        digits = std::max({digits, range.width, std::to_string(range.last).size()});
+      length += piece.literal.size() + digits;
+    }
     return length;
   }
 

@@ -43,6 +43,12 @@ TEST(Brackets, LeadingZerosKeepTheirWidth) {
             (Names{"n999999999999999998", "n999999999999999999"}));
 }
 
+TEST(Brackets, TheDigitsCountToTheLengthOfAName) {
+  const std::string stem(252, 'n');
+  EXPECT_EQ(expanded(stem + "[7,98-100]").back(), stem + "100");
+  EXPECT_EQ(expanded(stem + "[001]"), Names{stem + "001"});
+}
+
 struct BadBrackets {
   std::string text;
   std::string what;
@@ -87,6 +93,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadBrackets{"1-4", "character 1: a node name holds at least one letter"},
         BadBrackets{"n1,[1-4]", "character 4: a node name holds at least one letter"},
         BadBrackets{std::string(256, 'n'), "character 1: a node name has at most 255 characters"},
+        BadBrackets{std::string(253, 'n') + "[7,98-101]", "character 1: a node name has at most 255 characters"},
+        BadBrackets{std::string(253, 'n') + "[001]", "character 1: a node name has at most 255 characters"},
+        BadBrackets{"n1," + std::string(250, 'n') + "[1]x[10]x[10]",
+                    "character 4: a node name has at most 255 characters"},
         BadBrackets{"n[1]a[1]a[1]a[1]a[1]a[1]a[1]a[1]a[1]", "character 1: more than 8 bracket groups in one name"}));
 
 TEST(Brackets, TypingErrorsDoNotEatTheMemory) {
