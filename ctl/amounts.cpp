@@ -43,6 +43,10 @@ std::string unsigned_core_hours(double core_hours) {
   return core_hours == 0 ? "0.0" : ledger::format_core_hours(core_hours);
 }
 
+std::string core_hours_or_unknown(const nlohmann::json& value) {
+  return value.is_number() ? unsigned_core_hours(value.get<double>()) : "?";
+}
+
 std::string plain_number(const nlohmann::json& number) {
   std::string text = number.dump();
   if (text.ends_with(".0")) text.resize(text.size() - 2);

@@ -18,6 +18,9 @@ namespace shapley::ctl {
 // "12.4": core-hours got or given.
 [[nodiscard]] std::string unsigned_core_hours(double core_hours);
 
+// The same of a report's value, for a table's cell; "?" when it is no number.
+[[nodiscard]] std::string core_hours_or_unknown(const nlohmann::json& value);
+
 // A JSON number in the fewest digits that read back as the same: "3", "-0.25", "0.333333", "1e-07".
 [[nodiscard]] std::string plain_number(const nlohmann::json& number);
 

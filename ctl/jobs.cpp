@@ -20,15 +20,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view k_default_format =
+constexpr std::string_view k_jobs_format =
     "job,organization%-16,account%-12,user%-10,partition%-10,state,processors,begin,elapsed,core_hours,segments,name%-"
     "20";
 
-std::string core_hours_for_people(const json& value) {
-  return value.is_number() ? unsigned_core_hours(value.get<double>()) : std::string("?");
-}
-
-constexpr std::array k_fields{
+constexpr std::array k_jobs_fields{
     Field{.name = "job", .member = "job_id", .title = "Job", .meaning = "job id; ARRAY_TASK for a task of an array"},
     Field{.name = "job_number", .member = "job", .title = "JobNumber", .meaning = "Slurm's own number of the job"},
     Field{.name = "organization",
@@ -72,7 +68,7 @@ constexpr std::array k_fields{
           .member = "core_hours",
           .title = "CoreHours",
           .meaning = "core-hours that it has got",
-          .people = core_hours_for_people},
+          .people = core_hours_or_unknown},
     Field{.name = "processor_seconds",
           .member = "processor_seconds",
           .title = "ProcessorSeconds",
@@ -189,7 +185,7 @@ Expected<json> fetch(const JobsArguments& arguments, const Endpoint& endpoint) {
 }  // namespace
 
 std::span<const Field> jobs_fields() {
-  return k_fields;
+  return k_jobs_fields;
 }
 
 void add_jobs(CLI::App& app, JobsArguments& arguments) {
@@ -215,7 +211,7 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
 
 Expected<std::string> render_jobs(const json& report, const JobsView& view) {
   SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns,
-                     parse_columns(view.format.empty() ? k_default_format : std::string_view(view.format), k_fields));
+                     parse_columns(view.format.empty() ? k_jobs_format : std::string_view(view.format), k_jobs_fields));
   const json at = report.value("at", json(0));
   json rows = json::array();
   for (const json& job : report.value("jobs", json::array())) {
@@ -227,7 +223,7 @@ Expected<std::string> render_jobs(const json& report, const JobsView& view) {
 
 Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << render_field_help(k_fields);
+    environment.out << render_field_help(k_jobs_fields);
     return ExitCode::success;
   }
   const JobsView view{.format = arguments.format.empty() ? environment.variable("SHAPLEYCTL_JOBS_FORMAT").value_or("")

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view k_default_format =
+constexpr std::string_view k_status_format =
     "organization%-20,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
 constexpr std::string_view k_long_format =
     "organization%-20,rank,standing,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_jobs,"
@@ -35,16 +35,12 @@ std::string standing_for_people(const json& value) {
   return value.is_number() ? signed_core_hours(value.get<double>()) : std::string("?");
 }
 
-std::string core_hours_for_people(const json& value) {
-  return value.is_number() ? unsigned_core_hours(value.get<double>()) : std::string("?");
-}
-
 Paint paint_standing(const json& value) {
   if (!value.is_number() || value.get<double>() == 0) return Paint::none;
   return value.get<double>() > 0 ? Paint::good : Paint::bad;
 }
 
-constexpr std::array k_fields{
+constexpr std::array k_status_fields{
     Field{.name = "organization",
           .member = "name",
           .title = "Organization",
@@ -93,12 +89,12 @@ constexpr std::array k_fields{
           .member = "got_core_hours",
           .title = "Got",
           .meaning = "core-hours that its jobs ran in the period",
-          .people = core_hours_for_people},
+          .people = core_hours_or_unknown},
     Field{.name = "given",
           .member = "given_core_hours",
           .title = "Given",
           .meaning = "core-hours credited to it in the period, by the estimator that ranks",
-          .people = core_hours_for_people},
+          .people = core_hours_or_unknown},
     Field{.name = "got_seconds",
           .member = "got_processor_seconds",
           .title = "GotSeconds",
@@ -141,7 +137,7 @@ bool ranks_are_idle(const json& report) {
 
 // In mode observe no rank is in force, so the column that would say so gives way to the one that says "would".
 std::string default_format(const json& report, bool long_form) {
-  std::string format(long_form ? k_long_format : k_default_format);
+  std::string format(long_form ? k_long_format : k_status_format);
   if (!ranks_are_idle(report)) return format;
   constexpr std::string_view k_rank = ",rank,";
   return format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
@@ -228,13 +224,13 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
 }  // namespace
 
 std::span<const Field> status_fields() {
-  return k_fields;
+  return k_status_fields;
 }
 
 Expected<std::string> render_status(const json& report, const StatusView& view) {
   const bool plain = view.format.empty();
   const std::string format = plain ? default_format(report, view.long_form) : view.format;
-  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, k_fields));
+  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, k_status_fields));
   const json rows = report.value("organizations", json::array());
   const std::string table = render_table(
       columns, rows,
@@ -267,7 +263,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
 Expected<ExitCode> run_status(const StatusArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << render_field_help(k_fields);
+    environment.out << render_field_help(k_status_fields);
     return ExitCode::success;
   }
   if (arguments.iterate_s == 0) {

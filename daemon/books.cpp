@@ -6,16 +6,11 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "base/calendar.hpp"
+
 namespace shapley::daemon {
 
 namespace {
-
-constexpr std::int64_t k_day_s = 24 * 3600;
-
-Instant begin_of_day(Instant t) {
-  const std::int64_t rest = ((t.value % k_day_s) + k_day_s) % k_day_s;
-  return Instant{t.value - rest};
-}
 
 bool is_observed(const fairness::Event& event) {
   return std::holds_alternative<fairness::SegmentOpened>(event) ||
@@ -158,7 +153,7 @@ Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start
 Expected<void> Books::close_days(Instant now) {
   // A daemon that was away for long writes the last days only; standings of any earlier instant can be had by replay.
   constexpr std::int64_t k_most_days = 400;
-  const Instant today = begin_of_day(now);
+  const Instant today = day_begin(now);
   if (!day_) {
     SHAPLEY_TRY_ASSIGN(const Instant first, first_unwritten_day(today));
     day_ = first;
@@ -181,7 +176,7 @@ Expected<Instant> Books::first_unwritten_day(Instant today) const {
     return Instant{std::stoll(rows->front().at(0))} + Duration{k_day_s};
   }
   SHAPLEY_TRY_ASSIGN(const std::optional<Instant> observed, last_observed());
-  return begin_of_day(observed.value_or(today));
+  return day_begin(observed.value_or(today));
 }
 
 Expected<void> Books::checkpoint(Instant now) {

@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/calendar.hpp"
 #include "daemon/declarations.hpp"
 #include "daemon/version.hpp"
 #include "ledger/signed_head.hpp"
@@ -20,11 +21,6 @@ ReadingRules reading_rules(const Site& site) {
 std::uint64_t first_generation(Instant now) {
   constexpr std::uint64_t k_generations_a_second = 1000;
   return static_cast<std::uint64_t>(now.value) * k_generations_a_second;
-}
-
-Instant begin_of_day(Instant t) {
-  constexpr std::int64_t k_day_s = 24 * 3600;
-  return Instant{t.value - ((t.value % k_day_s) + k_day_s) % k_day_s};
 }
 
 }  // namespace
@@ -141,7 +137,7 @@ void Service::keep_house(Instant now) {
   last_checkpoint_ = now;
   succeeded("save a checkpoint", books_.checkpoint(now));
   // One a day is enough to date a change, and few enough to keep for ever.
-  const Instant day = begin_of_day(now);
+  const Instant day = day_begin(now);
   if (head_day_ != day && succeeded("sign a head", store_head(now))) head_day_ = day;
 }
 

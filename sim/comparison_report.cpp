@@ -5,11 +5,11 @@
 #include <ostream>
 #include <sstream>
 
+#include "sim/json.hpp"
+
 namespace shapley::sim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::vector<double> unfairness_of(const std::vector<WindowResult>& results, std::size_t policy) {
   std::vector<double> values;

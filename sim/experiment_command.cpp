@@ -17,6 +17,7 @@
 #include "sim/experiments/mosp.hpp"
 #include "sim/experiments/workflow.hpp"
 #include "sim/interrupt.hpp"
+#include "sim/json.hpp"
 #include "sim/paper_numbers.hpp"
 #include "sim/parallel.hpp"
 #include "sim/plot.hpp"
@@ -26,7 +27,6 @@ namespace shapley::sim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Policies = std::vector<std::string>;
 
 const Policies k_table_policies{"round_robin",

@@ -3,19 +3,11 @@
 #include <fstream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
+#include "sim/json.hpp"
 
 namespace shapley::sim {
 
 namespace {
-
-using Json = nlohmann::json;
-
-Expected<std::int64_t> integer(const Json& value, const std::string& name) {
-  if (!value.is_number_integer())
-    return fail(Errc::invalid_argument, name + ": expected an integer, found " + value.dump());
-  return value.get<std::int64_t>();
-}
 
 Expected<std::int64_t> member(const Json& object, const char* key, const std::string& name) {
   if (!object.contains(key)) return fail(Errc::invalid_argument, name + ": member \"" + key + "\" is missing");
@@ -39,7 +31,7 @@ Expected<void> add_job(const Json& entry, std::size_t position, NamedGrid& into)
   return {};
 }
 
-Expected<void> check_members(const Json& root) {
+Expected<void> check_grid_members(const Json& root) {
   if (!root.is_object() || !root.contains("m") || !root["m"].is_array() || !root.contains("jobs") ||
       !root["jobs"].is_array())
     return fail(Errc::invalid_argument, "expected an object with arrays \"m\" and \"jobs\"");
@@ -52,7 +44,7 @@ Expected<NamedGrid> parse_grid_json(std::string_view text) {
   const Json parsed = Json::parse(text, nullptr, false);
   if (parsed.is_discarded()) return fail(Errc::invalid_argument, "not JSON");
   const Json& root = parsed.is_object() && parsed.contains("input") ? parsed["input"] : parsed;
-  SHAPLEY_TRY(check_members(root));
+  SHAPLEY_TRY(check_grid_members(root));
   NamedGrid result;
   for (std::size_t k = 0; k < root["m"].size(); ++k) {
     SHAPLEY_TRY_ASSIGN(const std::int64_t size, integer(root["m"][k], "m[" + std::to_string(k) + "]"));

@@ -4,22 +4,14 @@
 #include <sstream>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include "sim/json.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::int64_t k_max_processors = 10'000'000;
 constexpr std::size_t k_max_jobs = 10'000'000;
-
-Expected<std::int64_t> integer(const Json& value, const std::string& name) {
-  if (!value.is_number_integer())
-    return fail(Errc::invalid_argument, name + ": expected an integer, found " + value.dump());
-  return value.get<std::int64_t>();
-}
 
 Expected<fairness::Job> parse_job(const Json& entry, const std::string& name) {
   if (!entry.is_array() || entry.size() < 3 || entry.size() > 4) {
@@ -51,7 +43,7 @@ Expected<void> add_job(fairness::Instance& instance, fairness::Job job, workload
   return {};
 }
 
-Expected<void> check_members(const Json& root) {
+Expected<void> check_instance_members(const Json& root) {
   if (!root.is_object()) return fail(Errc::invalid_argument, "expected an object with machines, jobs and t_end");
   for (const char* member : {"machines", "jobs", "t_end"}) {
     if (!root.contains(member))
@@ -71,7 +63,7 @@ Expected<fairness::Instance> parse_instance_json(std::string_view text, workload
   if (parsed.is_discarded()) return fail(Errc::invalid_argument, "not JSON");
   // The golden files wrap the instance beside its expected results.
   const Json& root = parsed.is_object() && parsed.contains("instance") ? parsed["instance"] : parsed;
-  SHAPLEY_TRY(check_members(root));
+  SHAPLEY_TRY(check_instance_members(root));
   fairness::Instance instance;
   for (std::size_t i = 0; i < root["machines"].size(); ++i) {
     const std::string name = "machines[" + std::to_string(i) + "]";

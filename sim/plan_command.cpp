@@ -4,17 +4,15 @@
 #include <iostream>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "planning/algorithms.hpp"
 #include "sim/grid_file.hpp"
+#include "sim/json.hpp"
 #include "sim/plot.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using planning::Grid;
 using planning::Schedule;
 using planning::Ticks;

@@ -4,19 +4,16 @@
 #include <iomanip>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "fairness/simulate.hpp"
 #include "fairness/utility_functions.hpp"
 #include "sim/instance_file.hpp"
+#include "sim/json.hpp"
 #include "sim/plot.hpp"
 #include "sim/result_files.hpp"
 
 namespace shapley::sim {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Expected<PolicyResult> run_policy(const fairness::Instance& instance, const std::string& name,
                                   const PolicyOptions& options) {

@@ -6,13 +6,13 @@
 #include <sstream>
 
 #include "sim/exit_code.hpp"
+#include "sim/json.hpp"
 #include "sim/program.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr int k_arrays = 3;

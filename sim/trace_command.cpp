@@ -5,17 +5,15 @@
 #include <ostream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "fairness/policies/fcfs.hpp"
 #include "fairness/simulate.hpp"
+#include "sim/json.hpp"
 #include "workload/window.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using workload::Trace;
 using workload::TraceJob;
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
+#include "sim/json.hpp"
 #include "sim/workflow_file.hpp"
 #include "workflow/settings.hpp"
 
@@ -12,7 +11,6 @@ namespace shapley::sim {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using workflow::Fraction;
 
 Expected<workflow::Measure> measure_of(const WorkflowArguments& arguments) {

@@ -4,13 +4,11 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "sim/json.hpp"
 
 namespace shapley::sim {
 
 namespace {
-
-using Json = nlohmann::json;
 
 std::optional<std::int64_t> natural(const std::string& text) {
   if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != std::string::npos) return {};

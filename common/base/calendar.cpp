@@ -55,6 +55,10 @@ std::optional<int> time_of_day(std::string_view text) {  // "07:00:00"
 
 }  // namespace
 
+Instant day_begin(Instant t) {
+  return Instant{t.value - ((t.value % k_day_s) + k_day_s) % k_day_s};
+}
+
 Instant period_begin(Period period, Instant t) {
   const unsigned months = months_in(period);
   if (months == 0) return k_beginning_of_time;

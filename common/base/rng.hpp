@@ -36,6 +36,9 @@ class Rng {
     return static_cast<std::uint32_t>(product >> 32U);
   }
 
+  // Uniform on (0, 1), both ends left out, so that its logarithm is finite.
+  [[nodiscard]] double uniform() { return (static_cast<double>(next() >> 11U) + 0.5) * 0x1p-53; }
+
   // Uniform permutation in place (Fisher-Yates from the back).
   template <typename T>
   void shuffle(std::span<T> items) {

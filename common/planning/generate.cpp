@@ -10,10 +10,6 @@ namespace shapley::planning {
 
 namespace {
 
-double uniform(Rng& rng) {
-  return (static_cast<double>(rng.next() >> 11) + 0.5) * 0x1p-53;
-}
-
 std::int64_t up_to(std::int64_t most, Rng& rng) {
   return 1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most)));
 }
@@ -45,7 +41,7 @@ Grid generate_grid(WorkloadModel model, std::vector<std::int64_t> clusters, std:
       job.length = up_to(50, rng);
       job.processors = up_to(most, rng);
     }
-    const auto owner = std::lower_bound(owners.begin(), owners.end() - 1, uniform(rng) * owners.back());
+    const auto owner = std::lower_bound(owners.begin(), owners.end() - 1, rng.uniform() * owners.back());
     job.owner = static_cast<std::uint32_t>(owner - owners.begin());
     grid.jobs.push_back(job);
   }
@@ -57,7 +53,7 @@ std::vector<std::int64_t> pareto_clusters(std::size_t count, double shape, Rng& 
   constexpr double k_greatest = 1024;
   std::vector<std::int64_t> clusters;
   while (clusters.size() < count) {
-    const double size = k_least * std::pow(uniform(rng), -1 / shape);
+    const double size = k_least * std::pow(rng.uniform(), -1 / shape);
     if (size <= k_greatest) clusters.push_back(static_cast<std::int64_t>(size));
   }
   return clusters;

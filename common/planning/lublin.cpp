@@ -13,13 +13,9 @@ constexpr double k_longest_gap = 13;  // and so are gaps above e^13 s
 constexpr double k_half_hour = 1800;  // seconds
 constexpr int k_day_begins = 10;      // half hour of the day at which the cycle of arrivals begins
 
-double uniform(Rng& rng) {  // in (0, 1)
-  return (static_cast<double>(rng.next() >> 11) + 0.5) * 0x1p-53;
-}
-
 double normal(Rng& rng) {
-  const double radius = std::sqrt(-2 * std::log(uniform(rng)));
-  return radius * std::cos(2 * std::numbers::pi * uniform(rng));
+  const double radius = std::sqrt(-2 * std::log(rng.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * rng.uniform());
 }
 
 // Marsaglia and Tsang's method. REQUIRES: shape >= 1.
@@ -29,17 +25,17 @@ double gamma(double shape, double scale, Rng& rng) {
   while (true) {
     const double x = normal(rng);
     const double v = std::pow(1 + c * x, 3);
-    if (v > 0 && std::log(uniform(rng)) < x * x / 2 + d - d * v + d * std::log(v)) return d * v * scale;
+    if (v > 0 && std::log(rng.uniform()) < x * x / 2 + d - d * v + d * std::log(v)) return d * v * scale;
   }
 }
 
 std::int64_t draw_size(const LublinParameters& p, std::int64_t most, Rng& rng) {
   const double high = std::log2(static_cast<double>(most)) - p.below_machine;
-  const double kind = uniform(rng);
+  const double kind = rng.uniform();
   if (kind <= p.serial || high <= p.low) return 1;
   const double medium = std::max(p.low, high - p.medium_distance);
-  const bool lower = uniform(rng) <= p.lower_stage;
-  double size = lower ? p.low + uniform(rng) * (medium - p.low) : medium + uniform(rng) * (high - medium);
+  const bool lower = rng.uniform() <= p.lower_stage;
+  double size = lower ? p.low + rng.uniform() * (medium - p.low) : medium + rng.uniform() * (high - medium);
   if (kind <= p.serial + p.power_of_two) size = std::floor(size + 0.5);
   return std::clamp<std::int64_t>(std::llround(std::pow(2, size)), 1, most);
 }
@@ -48,7 +44,7 @@ std::int64_t draw_length(const LublinParameters& p, std::int64_t processors, Rng
   const double shorter = std::clamp(p.slope * static_cast<double>(processors) + p.intercept, 0.0, 1.0);
   double logarithm = 0;
   do {
-    logarithm = uniform(rng) <= shorter ? gamma(p.shape1, p.scale1, rng) : gamma(p.shape2, p.scale2, rng);
+    logarithm = rng.uniform() <= shorter ? gamma(p.shape1, p.scale1, rng) : gamma(p.shape2, p.scale2, rng);
   } while (logarithm > k_longest);
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::exp(logarithm)));
 }

@@ -7,14 +7,14 @@ namespace shapley::client {
 
 namespace {
 
-std::string text(const char* value) {
+std::string text_or_empty(const char* value) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
 std::vector<protocol::Tres> to_tres(const shapley_tres_t* tres, std::size_t count) {
   std::vector<protocol::Tres> result;
   result.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) result.push_back({text(tres[i].name), tres[i].count});
+  for (std::size_t i = 0; i < count; ++i) result.push_back({text_or_empty(tres[i].name), tres[i].count});
   return result;
 }
 
@@ -44,19 +44,19 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   record.restart_count = job.restart_count;
   record.state = static_cast<protocol::JobState>(job.state);
   record.completing = job.completing;
-  record.slurm_state = text(job.slurm_state);
+  record.slurm_state = text_or_empty(job.slurm_state);
   record.wait = static_cast<protocol::WaitReason>(job.wait);
   record.user_id = job.user_id;
   record.group_id = job.group_id;
-  record.account = text(job.account);
+  record.account = text_or_empty(job.account);
   record.account_ancestors.reserve(job.account_ancestors_count);
   for (std::size_t i = 0; i < job.account_ancestors_count; ++i) {
-    record.account_ancestors.push_back(text(job.account_ancestors[i]));
+    record.account_ancestors.push_back(text_or_empty(job.account_ancestors[i]));
   }
-  record.partition = text(job.partition);
-  record.qos = text(job.qos);
-  record.name = text(job.name);
-  record.wckey = text(job.wckey);
+  record.partition = text_or_empty(job.partition);
+  record.qos = text_or_empty(job.qos);
+  record.name = text_or_empty(job.name);
+  record.wckey = text_or_empty(job.wckey);
   record.submit_time = job.submit_time;
   record.eligible_time = job.eligible_time;
   record.start_time = job.start_time;
@@ -68,7 +68,7 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   record.requested_cpus = job.requested_cpus;
   record.nodes.reserve(job.nodes_count);
   for (std::size_t i = 0; i < job.nodes_count; ++i)
-    record.nodes.push_back({text(job.nodes[i].node), job.nodes[i].cpus});
+    record.nodes.push_back({text_or_empty(job.nodes[i].node), job.nodes[i].cpus});
   record.tres = to_tres(job.tres, job.tres_count);
   record.depends_on.assign(job.depends_on, job.depends_on + job.depends_on_count);
   record.time_limit_s = job.time_limit_s;
@@ -77,7 +77,7 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
 
 protocol::NodeRecord to_record(const shapley_node_t& node) {
   protocol::NodeRecord record;
-  record.name = text(node.name);
+  record.name = text_or_empty(node.name);
   record.cpus = node.cpus;
   record.usable = node.usable;
   record.tres = to_tres(node.tres, node.tres_count);

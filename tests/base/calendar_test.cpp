@@ -24,6 +24,12 @@ TEST(Calendar, RefusesImpossibleDates) {
   }
 }
 
+TEST(Calendar, DaysBeginAtMidnight) {
+  EXPECT_EQ(day_begin(at("2026-11-21T23:59:59")), at("2026-11-21"));
+  EXPECT_EQ(day_begin(at("2026-11-21")), at("2026-11-21"));
+  EXPECT_EQ(day_begin(Instant{-1}), Instant{-k_day_s});
+}
+
 TEST(Calendar, PeriodsMeetWithoutGapOrOverlap) {
   const Instant t = at("2026-11-21T07:00:00");
   EXPECT_EQ(period_begin(Period::monthly, t), at("2026-11-01"));

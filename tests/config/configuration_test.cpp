@@ -6,15 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "parsed.hpp"
+
 namespace shapley::config {
 namespace {
-
-Configuration parsed(const std::string& yaml) {
-  auto configuration = parse(yaml);
-  if (configuration) return *std::move(configuration);
-  ADD_FAILURE() << format_faults(configuration.error(), "test");
-  return {};
-}
 
 TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   const Configuration c = parsed("organizations: [{name: physics}]");

@@ -4,19 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "config/configuration.hpp"
+#include "parsed.hpp"
 
 namespace shapley::config {
 namespace {
 
 using workflow::KeyRule;
 using workflow::Mode;
-
-Configuration parsed(const std::string& yaml) {
-  auto configuration = parse(yaml);
-  if (configuration) return *std::move(configuration);
-  ADD_FAILURE() << format_faults(configuration.error(), "test");
-  return {};
-}
 
 std::string faults_of(const std::string& yaml) {
   const auto configuration = parse(yaml);

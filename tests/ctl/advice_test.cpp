@@ -16,14 +16,14 @@ using nlohmann::json;
 
 constexpr MicroProcessors k_two{2 * k_micro};
 
-Instant second(std::int64_t offset) {
+Instant at_second(std::int64_t offset) {
   return k_example_begin + Duration{offset};
 }
 
 void add_run(std::vector<Event>& events, std::uint32_t job, const std::string& organization, const std::string& node,
              std::int64_t begin, std::int64_t end, MicroProcessors processors = k_two) {
   events.push_back(JobDescribed{.job = JobId{job},
-                                .submit = second(0),
+                                .submit = at_second(0),
                                 .organization = organization,
                                 .array_task = std::nullopt,
                                 .user_id = 1000,
@@ -32,19 +32,19 @@ void add_run(std::vector<Event>& events, std::uint32_t job, const std::string& o
                                 .qos = "normal",
                                 .name = "job",
                                 .wckey = ""});
-  const SegmentKey key{.kind = SegmentKind::run, .job = JobId{job}, .anchor = second(begin), .ordinal = 0};
-  events.push_back(SegmentOpened{key, organization, second(begin), processors, {{node, processors}}});
-  events.push_back(SegmentClosed{key, second(end), CloseReason::ended, "COMPLETED"});
+  const SegmentKey key{.kind = SegmentKind::run, .job = JobId{job}, .anchor = at_second(begin), .ordinal = 0};
+  events.push_back(SegmentOpened{key, organization, at_second(begin), processors, {{node, processors}}});
+  events.push_back(SegmentClosed{key, at_second(end), CloseReason::ended, "COMPLETED"});
 }
 
 // A and B own two processors each. A's four jobs of two processors and ten seconds ran on both nodes at once; B's one
 // job waited for them. A job of somebody without nodes, and one wider than B's node, are in the ledger, too.
 std::vector<Event> two_organizations() {
   std::vector<Event> events{
-      OrganizationsDeclared{second(0), {"A", "B"}},
-      OwnershipStated{.node = "n1", .effective = second(0), .spans = {{second(0), {{"A", 1'000'000}}}}},
-      OwnershipStated{.node = "n2", .effective = second(0), .spans = {{second(0), {{"B", 1'000'000}}}}},
-      CapacityChanged{"n1", second(0), 0, k_two}, CapacityChanged{"n2", second(0), 0, k_two}};
+      OrganizationsDeclared{at_second(0), {"A", "B"}},
+      OwnershipStated{.node = "n1", .effective = at_second(0), .spans = {{at_second(0), {{"A", 1'000'000}}}}},
+      OwnershipStated{.node = "n2", .effective = at_second(0), .spans = {{at_second(0), {{"B", 1'000'000}}}}},
+      CapacityChanged{"n1", at_second(0), 0, k_two}, CapacityChanged{"n2", at_second(0), 0, k_two}};
   add_run(events, 1, "A", "n1", 0, 10);
   add_run(events, 2, "A", "n2", 0, 10);
   add_run(events, 3, "A", "n1", 10, 20);
@@ -59,7 +59,7 @@ class Advice : public testing::Test {
  protected:
   void SetUp() override {
     auto ledger = ledger::testing::writer(file());
-    ledger::testing::must(ledger.append(two_organizations(), second(60)));
+    ledger::testing::must(ledger.append(two_organizations(), at_second(60)));
   }
   [[nodiscard]] std::filesystem::path file() const { return directory.path() / "ledger.db"; }
   ledger::testing::TemporaryDirectory directory;
@@ -103,11 +103,11 @@ TEST_F(Advice, SaysItInWordsWithTheLimits) {
 }
 
 TEST_F(Advice, TimesChooseTheRuns) {
-  const auto early = advice_report({.ledger = file(), .since = std::nullopt, .until = second(10)});
+  const auto early = advice_report({.ledger = file(), .since = std::nullopt, .until = at_second(10)});
   ASSERT_TRUE(early) << early.error().what;
   EXPECT_EQ((*early)["organizations"][0]["runs"], 2);
   EXPECT_EQ((*early)["organizations"][1]["runs"], 0);
-  const auto none = advice_report({.ledger = file(), .since = second(1), .until = std::nullopt});
+  const auto none = advice_report({.ledger = file(), .since = at_second(1), .until = std::nullopt});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Errc::not_found);
 }

@@ -12,6 +12,7 @@
 #include "ledger/ledger.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
+#include "text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -44,14 +45,6 @@ class ShapleyctlBinary : public testing::Test {
 
   TemporaryDirectory directory;
 };
-
-int code(ExitCode exit_code) {
-  return static_cast<int>(exit_code);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_daemon.hpp"
+#include "text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -12,10 +13,6 @@ using std::chrono::milliseconds;
 
 Error error_of(const Expected<Client>& client) {
   return client ? Error{} : client.error();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(Client, AsksAndGetsTheAnswer) {

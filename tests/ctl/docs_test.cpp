@@ -10,6 +10,7 @@
 #include "ctl/jobs.hpp"
 #include "ctl/status.hpp"
 #include "ctl/workflows.hpp"
+#include "text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -17,10 +18,6 @@ namespace {
 std::string text_of(const std::string& file) {
   std::ifstream in(std::filesystem::path(SHAPLEY_SOURCE_DIR) / file);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 void expect_rows(const std::string& page, std::span<const Field> fields) {

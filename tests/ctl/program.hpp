@@ -9,7 +9,13 @@
 
 #include <sys/wait.h>
 
+#include "ctl/exit_code.hpp"
+
 namespace shapley::ctl {
+
+inline int code(ExitCode exit_code) {
+  return static_cast<int>(exit_code);
+}
 
 inline std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -12,6 +12,7 @@
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -20,14 +21,6 @@ namespace fs = std::filesystem;
 using ledger::testing::must;
 using ledger::testing::rows;
 using nlohmann::json;
-
-int code(ExitCode exit_code) {
-  return static_cast<int>(exit_code);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string sha256(const std::string& text) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');

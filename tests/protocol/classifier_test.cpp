@@ -14,7 +14,7 @@ namespace shapley::protocol {
 namespace {
 
 // The rules of every case below, in this order.
-const std::vector<Rule> k_rules = {
+const std::vector<Rule> k_example_rules = {
     {"physics", RuleKind::account, "physics", 0}, {"physics", RuleKind::user, "", 1001},
     {"Biology", RuleKind::account, "BIO", 0},     {"Biology", RuleKind::partition, "genome", 0},
     {"Biology", RuleKind::qos, "longbio", 0},     {"math", RuleKind::group, "", 500},
@@ -42,7 +42,7 @@ class Classification : public testing::TestWithParam<Case> {};
 
 TEST_P(Classification, IsTheFirstRuleThatMatches) {
   const Case& c = GetParam();
-  const Classifier classifier(k_rules);
+  const Classifier classifier(k_example_rules);
   EXPECT_EQ(classifier.organization_of({.account = c.account,
                                         .account_ancestors = c.ancestors,
                                         .partition = c.partition,
@@ -84,14 +84,14 @@ TEST(Classifier, WithoutRulesEverybodyIsAGuest) {
 
 TEST(Classifier, ReadsAccountsFromSlurmsOwnStrings) {
   const std::array<const char*, 3> ancestors = {nullptr, "Physics", "root"};
-  const Classifier classifier(k_rules);
+  const Classifier classifier(k_example_rules);
   JobTraits job = job_of_account("optics");
   job.account_ancestors = std::span<const char* const>(ancestors);
   EXPECT_EQ(classifier.organization_of(job), "physics");
 }
 
 TEST(Classifier, CopiesAnswerForThemselves) {
-  auto original = std::make_unique<Classifier>(k_rules);
+  auto original = std::make_unique<Classifier>(k_example_rules);
   const Classifier copy = *original;
   original.reset();
   EXPECT_EQ(copy.organization_of(job_of_account("bio")), "Biology");

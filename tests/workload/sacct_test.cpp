@@ -7,13 +7,13 @@
 namespace shapley::workload {
 namespace {
 
-Expected<Trace> parse(const std::string& text, Malformed choice = Malformed::refuse) {
+Expected<Trace> parse_lines(const std::string& text, Malformed choice = Malformed::refuse) {
   std::istringstream stream(text);
   return parse_sacct(stream, choice);
 }
 
 TEST(Sacct, ReadsJobsAndLeavesStepsOut) {
-  const auto trace = parse(
+  const auto trace = parse_lines(
       "JobIDRaw|User|Account|Submit|Elapsed|AllocCPUS|State\n"
       "17|ada|astro|2026-11-21T08:59:05|1-00:00:10|4|COMPLETED\n"
       "17.batch||astro|2026-11-21T08:59:06|1-00:00:10|4|COMPLETED\n"
@@ -33,7 +33,7 @@ TEST(Sacct, ReadsJobsAndLeavesStepsOut) {
 }
 
 TEST(Sacct, ColumnsMayComeInAnyOrderAndAsSeconds) {
-  const auto trace = parse(
+  const auto trace = parse_lines(
       "NCPUS|Partition|ElapsedRaw|Submit|User|JobID\n"
       "2|debug|7|1700000000|ada|17_3\n");
   ASSERT_TRUE(trace) << trace.error().what;
@@ -44,10 +44,10 @@ TEST(Sacct, ColumnsMayComeInAnyOrderAndAsSeconds) {
 }
 
 TEST(Sacct, SaysWhichColumnIsMissing) {
-  const auto trace = parse("JobIDRaw|User|Submit|AllocCPUS\n");
+  const auto trace = parse_lines("JobIDRaw|User|Submit|AllocCPUS\n");
   ASSERT_FALSE(trace);
   EXPECT_NE(trace.error().what.find("line 1: column ElapsedRaw is missing"), std::string::npos) << trace.error().what;
-  EXPECT_FALSE(parse(""));
+  EXPECT_FALSE(parse_lines(""));
 }
 
 TEST(Sacct, BadLinesAreRefusedOrCounted) {
@@ -55,10 +55,10 @@ TEST(Sacct, BadLinesAreRefusedOrCounted) {
   for (const char* line : {"1|ada|1700000000|5", "1|ada|yesterday|5|1", "1|ada|2026-13-01T00:00:00|5|1",
                            "1|ada|1700000000|-5|1", "1|ada|1700000000|5|many"}) {
     const std::string text = header + "1|ada|1700000000|5|1\n" + line + "\n";
-    const auto refused = parse(text);
+    const auto refused = parse_lines(text);
     ASSERT_FALSE(refused) << line;
     EXPECT_EQ(refused.error().what.rfind("line 3: ", 0), 0U) << refused.error().what;
-    const auto skipped = parse(text, Malformed::skip);
+    const auto skipped = parse_lines(text, Malformed::skip);
     ASSERT_TRUE(skipped) << line;
     EXPECT_EQ(skipped->jobs.size(), 1U);
     EXPECT_EQ(skipped->omitted.malformed, 1U);

@@ -11,15 +11,15 @@ namespace {
 constexpr const char* k_header =
     ";  Computer: Toy Cluster\n; MaxProcs: 140\n;MaxNodes: 70 (dual)\n;  Acknowledge: A\n;  Acknowledge: B\n";
 
-Expected<Trace> parse(const std::string& text, Malformed choice = Malformed::refuse) {
+Expected<Trace> parse_text(const std::string& text, Malformed choice = Malformed::refuse) {
   std::istringstream stream(text);
   return parse_swf(stream, choice);
 }
 
 TEST(Swf, ReadsJobsAndHeader) {
-  const auto trace = parse(std::string(k_header) +
-                           "1 100 5 30 2 1.5 -1 4 60 -1 1 7 3 -1 -1 -1 -1 -1\n"
-                           "2 90 5 10 -1 -1 -1 4 60 -1 1 8 3 -1 -1 -1 -1 -1\r\n\n");
+  const auto trace = parse_text(std::string(k_header) +
+                                "1 100 5 30 2 1.5 -1 4 60 -1 1 7 3 -1 -1 -1 -1 -1\n"
+                                "2 90 5 10 -1 -1 -1 4 60 -1 1 8 3 -1 -1 -1 -1 -1\r\n\n");
   ASSERT_TRUE(trace) << trace.error().what;
   EXPECT_EQ(trace->processors, 140);
   EXPECT_EQ(trace->computer, "Toy Cluster");
@@ -37,7 +37,7 @@ TEST(Swf, ReadsJobsAndHeader) {
 }
 
 TEST(Swf, JobsOfOneInstantKeepTheirOrder) {
-  const auto trace = parse(
+  const auto trace = parse_text(
       "5 10 0 1 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "3 10 0 1 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "4 10 0 1 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n");
@@ -48,7 +48,7 @@ TEST(Swf, JobsOfOneInstantKeepTheirOrder) {
 }
 
 TEST(Swf, CountsRecordsWithoutAJobByReason) {
-  const auto trace = parse(
+  const auto trace = parse_text(
       "1 0 0 1 1 -1 -1 1 -1 -1 5 -1 1 -1 -1 -1 -1 -1\n"
       "2 0 0 0 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
       "3 0 0 1 -1 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -72,11 +72,11 @@ class SwfBadLine : public testing::TestWithParam<BadLine> {};
 TEST_P(SwfBadLine, IsRefusedWithItsNumberOrSkippedAndCounted) {
   const std::string good = "1 0 0 1 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n";
   const std::string text = "; MaxProcs: 4\n" + good + GetParam().line + "\n" + good;
-  const auto refused = parse(text);
+  const auto refused = parse_text(text);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::invalid_argument);
   EXPECT_EQ(refused.error().what.rfind(std::string("line 3: ") + GetParam().why, 0), 0U) << refused.error().what;
-  const auto skipped = parse(text, Malformed::skip);
+  const auto skipped = parse_text(text, Malformed::skip);
   ASSERT_TRUE(skipped);
   EXPECT_EQ(skipped->jobs.size(), 2U);
   EXPECT_EQ(skipped->omitted.malformed, 1U);
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Swf, KeepsOnlyTheFirstExamples) {
   std::string text;
   for (int i = 0; i < 25; ++i) text += "nonsense\n";
-  const auto trace = parse(text, Malformed::skip);
+  const auto trace = parse_text(text, Malformed::skip);
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->omitted.malformed, 25U);
   EXPECT_EQ(trace->omitted.examples.size(), Omissions::k_max_examples);
