@@ -30,6 +30,8 @@ target_include_directories(shapley_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CM
 if(SHAPLEY_SANITIZE)
   target_compile_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE})
+  # GCC and clang tell of a sanitizer in ways of their own; the tests that must know ask for this.
+  target_compile_definitions(shapley_options INTERFACE SHAPLEY_SANITIZED)
   if(SHAPLEY_SANITIZE MATCHES "undefined")
     target_compile_options(shapley_options INTERFACE -fno-sanitize-recover=undefined)
   endif()
@@ -49,6 +51,10 @@ endif()
 add_library(shapley_warnings INTERFACE)
 target_compile_options(shapley_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
+# One rule for both compilers: GCC's -Wconversion leaves the sign out in C++.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(shapley_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-sign-conversion>)
+endif()
 if(SHAPLEY_WARNINGS_AS_ERRORS)
   target_compile_options(shapley_warnings INTERFACE -Werror)
 endif()

@@ -15,7 +15,7 @@ namespace {
 
 // The sanitizers reserve terabytes of address space; elsewhere an input that wants gigabytes shall fail, not swap.
 void bound_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef SHAPLEY_SANITIZED
   constexpr rlim_t k_most_bytes = 2U << 30U;
   const rlimit limit{k_most_bytes, k_most_bytes};
   shapley::fuzz::require(setrlimit(RLIMIT_AS, &limit) == 0, "the memory can be bounded");

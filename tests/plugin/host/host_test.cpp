@@ -20,7 +20,7 @@
 #include "slurmctld.hpp"
 #include "tests/plugin/host/controller.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SHAPLEY_SANITIZED
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
@@ -41,7 +41,7 @@ std::size_t entries(const char* folder) {
 }
 
 std::size_t allocated_bytes() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SHAPLEY_SANITIZED
   return __sanitizer_get_current_allocated_bytes();
 #else
   return ::mallinfo2().uordblks;
