@@ -1,6 +1,8 @@
 #include "fairness/job_memory.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 
 #include "fairness/fnv1a.hpp"
 
@@ -18,12 +20,18 @@ std::uint64_t hash_number(std::uint64_t number, std::uint64_t seed) {
   return fnv1a({bytes, sizeof bytes}, seed);
 }
 
-// A key whose anchor is at or after the horizon may still be spoken of by facts from after it.
-bool forgettable(const SegmentRecord& record, Instant horizon) {
-  if (record.live.opened.key.anchor >= horizon) return false;
-  if (record.opened && record.live.opened.begin >= horizon) return false;
-  if (record.retracted) return record.retracted_at < horizon;
-  return record.live.end && *record.live.end < horizon;
+// The last instant that a record that is over speaks of; k_end_of_time for an open one. A key whose anchor is at or
+// after the horizon may still be spoken of by facts from after it.
+Instant last_instant(const SegmentRecord& record) {
+  const SegmentOpened& opened = record.live.opened;
+  const Instant over = record.retracted ? record.retracted_at : record.end();
+  return std::max({over, opened.key.anchor, record.opened ? opened.begin : over});
+}
+
+Instant last_instant(const JobRecord& job) {
+  Instant last = job.descriptions.empty() ? k_beginning_of_time : job.descriptions.back().submit;
+  for (const SegmentRecord& record : job.segments) last = std::max(last, last_instant(record));
+  return last;
 }
 
 }  // namespace
@@ -72,10 +80,23 @@ std::uint64_t content_hash(const JobDescribed& event) {
   return hash;
 }
 
+Instant begin_of_latest(const Jobs& jobs, std::size_t most) {
+  if (jobs.size() <= most) return k_beginning_of_time;
+  std::vector<Instant> ends;
+  ends.reserve(jobs.size());
+  for (const auto& [id, job] : jobs) {
+    if (const Instant end = last_instant(job); end != k_end_of_time) ends.push_back(end);
+  }
+  if (ends.size() <= most) return k_beginning_of_time;
+  const auto oldest = ends.begin() + static_cast<std::ptrdiff_t>(most) - 1;
+  std::nth_element(ends.begin(), oldest, ends.end(), std::greater<>());
+  return *oldest;
+}
+
 void forget_before(Jobs& jobs, Instant horizon) {
   for (auto it = jobs.begin(); it != jobs.end();) {
     JobRecord& job = it->second;
-    std::erase_if(job.segments, [&](const SegmentRecord& record) { return forgettable(record, horizon); });
+    std::erase_if(job.segments, [&](const SegmentRecord& record) { return last_instant(record) < horizon; });
     const bool described_lately = !job.descriptions.empty() && job.descriptions.back().submit >= horizon;
     if (job.segments.empty() && !described_lately) {
       it = jobs.erase(it);

@@ -2,6 +2,7 @@
 // ownership or periods change, and for the observer that derives events. Single-threaded; the caller owns it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -47,6 +48,11 @@ using Jobs = std::unordered_map<JobId, JobRecord>;
 
 // Stands for the texts of a description, which only matter for telling a repetition from a contradiction.
 [[nodiscard]] std::uint64_t content_hash(const JobDescribed& event);
+
+// The instant from which on the `most` finished jobs of the latest ends are remembered (those that end in one second
+// with them, too); k_beginning_of_time when there are not more. Jobs with an open segment are not finished. REQUIRES:
+// most > 0.
+[[nodiscard]] Instant begin_of_latest(const Jobs& jobs, std::size_t most);
 
 // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`.
 void forget_before(Jobs& jobs, Instant horizon);

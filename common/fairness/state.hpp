@@ -12,6 +12,7 @@
 // ledger.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -84,9 +85,14 @@ struct JobMemory {
   std::vector<TakenBack> taken_back;  // ascending by key; the retracted ones
 };
 
+// How far back late events are re-evaluated without a replay; compact() forgets what is older. Memory and the time to
+// load a state follow the jobs that are remembered, so a busy site's horizon is nearer.
 struct StateOptions {
-  // How far back late events are re-evaluated without a replay; compact() forgets what is older.
   Duration horizon{2 * 24 * 3600};
+  // Beyond so many finished jobs the oldest are forgotten sooner, but none within the last `shortest_horizon`: when
+  // thousands of jobs are cancelled at once, news of a moment before must still find what they speak of.
+  std::size_t most_finished = 150'000;  // > 0
+  Duration shortest_horizon{6 * 3600};
 };
 
 class State {
@@ -98,8 +104,8 @@ class State {
 
   // Folds one event in; the present moves to the event's time if that is later. Errors (books unchanged):
   // Errc::conflict when a different event has the same key, or a segment would end before it begins;
-  // Errc::invalid_argument for a malformed event (negative processors, shares over 100 %, ...). A SegmentClosed may come
-  // before its SegmentOpened; it waits for it.
+  // Errc::invalid_argument for a malformed event (negative processors, shares over 100 %, ...). A SegmentClosed may
+  // come before its SegmentOpened; it waits for it.
   [[nodiscard]] Expected<Applied> apply(const Event& event);
 
   // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <=
@@ -132,7 +138,8 @@ class State {
   [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // latest known
   [[nodiscard]] std::vector<std::string> nodes() const;
 
-  // Forgets closed segments, jobs and breakpoints from before now - options.horizon. The books do not change.
+  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
+  // change.
   void compact();
   [[nodiscard]] Instant horizon() const;
 

@@ -261,8 +261,11 @@ void State::Impl::advance(Instant t) {
 }
 
 void State::Impl::compact() {
-  if (now == k_beginning_of_time || now - options.horizon <= horizon) return;
-  horizon = now - options.horizon;
+  if (now == k_beginning_of_time) return;
+  const Instant next = std::max(now - options.horizon,
+                                std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
+  if (next <= horizon) return;
+  horizon = next;
   rates.forget_before(horizon);
   forget_before(jobs, horizon);
   for (Node& node : nodes) {

@@ -160,7 +160,9 @@ RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoadInACrowd, ()) {
 // One that forgets (and is saved and loaded on the way) against one that never does. Events come in the order of their
 // time but for delays up to about the horizon; what the forgetting one calls too old, the other one is not told either.
 void expect_forgetting_changes_nothing(const scenario::Shape& shape) {
-  const StateOptions options{Duration{10 * shape.step.value}};
+  const StateOptions options{.horizon = Duration{10 * shape.step.value},
+                             .most_finished = *rc::gen::element<std::size_t>(1, 2, 5, 150'000),
+                             .shortest_horizon = Duration{3 * shape.step.value}};
   std::vector<std::pair<std::int64_t, Event>> arrivals;
   for (const Event& event : (*scenario::arbitrary(shape)).events) {
     arrivals.emplace_back(time_of(event).value + *rc::gen::inRange<std::int64_t>(0, 12) * shape.step.value, event);

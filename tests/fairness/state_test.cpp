@@ -303,6 +303,43 @@ TEST_F(StateTest, RefusesMalformedEvents) {
   for (const Event& event : malformed) refuse(event, Errc::invalid_argument);
 }
 
+TEST(StateMemory, ForgetsTheOldestOfManyFinishedJobsSooner) {
+  State state({.horizon = Duration{1000}, .most_finished = 2, .shortest_horizon = Duration{100}});
+  const auto finish = [&](std::uint32_t job, std::int64_t begin, std::int64_t end) {
+    const SegmentOpened opened = run(job, "ann", begin, {{"n1", cores(1)}});
+    ASSERT_TRUE(state.apply(opened).has_value());
+    ASSERT_TRUE(state.apply(closed(opened, end)).has_value());
+  };
+  const auto remembered = [&] {
+    std::vector<std::uint32_t> jobs;
+    for (std::uint32_t job = 1; job <= 5; ++job) {
+      if (state.find_job({job}) != nullptr) jobs.push_back(job);
+    }
+    return jobs;
+  };
+  ASSERT_TRUE(state.apply(run(1, "ann", 0, {{"n1", cores(1)}})).has_value());  // runs on
+  finish(2, 0, 10);
+  finish(3, 0, 20);
+  finish(4, 0, 30);
+  finish(5, 25, 30);
+  state.advance(at(50));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(-50)) << "nothing of the last 100 seconds is forgotten";
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
+  state.advance(at(115));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(15));
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 3, 4, 5}));
+  state.advance(at(500));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(30)) << "two of those that finished are kept";
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 4, 5}));
+  state.advance(at(1100));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(100));
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1}));
+}
+
 TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
   const SegmentOpened old = run(1, "ann", 0, {{"n1", cores(1)}});
   const SegmentOpened open = run(2, "ann", 0, {{"n1", cores(1)}});

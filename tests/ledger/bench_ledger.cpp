@@ -98,7 +98,8 @@ void append(benchmark::State& state) {
 BENCHMARK(append)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond)->MinTime(3)->UseRealTime();
 
 // Opening and recovering a ledger of range(0) events from range(1) jobs a day, with a checkpoint 10,000 events before
-// its end. The checkpoint remembers the jobs of two days (StateOptions), whatever the ledger's length.
+// its end. The checkpoint remembers the jobs of two days, or fewer where they are many (StateOptions), whatever the
+// ledger's length.
 void restart(benchmark::State& state) {
   const Scratch scratch;
   {
