@@ -9,7 +9,8 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
+
+#include "plugin/clock.h"
 
 /* All zero: closed. What is written before opening is visible inside. */
 typedef struct {
@@ -36,7 +37,7 @@ static inline void shapley_gate_open(shapley_gate_t* gate) {
 /* Returns when nobody is inside. The caller holds nothing that those inside may wait for. */
 static inline void shapley_gate_close(shapley_gate_t* gate) {
   atomic_store(&gate->open, false);
-  while (atomic_load(&gate->inside)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  while (atomic_load(&gate->inside)) sleep_ms(1);
 }
 
 #endif

@@ -140,25 +140,25 @@ Expected<std::vector<WindowResult>> run_windows(const Trace& trace, const Compar
   return results;
 }
 
-nlohmann::ordered_json to_json(const ComparisonSettings& settings) {
-  nlohmann::ordered_json json = {{"organizations", settings.organizations},
-                                 {"processors", settings.processors},
-                                 {"endowment", std::string(name_of(settings.endowment))},
-                                 {"assign", settings.assignment.by},
-                                 {"length", settings.length.value},
-                                 {"windows", settings.windows},
-                                 {"seed", settings.seed},
-                                 {"samples", settings.samples},
-                                 {"reference", settings.reference},
-                                 {"policies", settings.policies}};
+Json to_json(const ComparisonSettings& settings) {
+  Json json = {{"organizations", settings.organizations},
+               {"processors", settings.processors},
+               {"endowment", std::string(name_of(settings.endowment))},
+               {"assign", settings.assignment.by},
+               {"length", settings.length.value},
+               {"windows", settings.windows},
+               {"seed", settings.seed},
+               {"samples", settings.samples},
+               {"reference", settings.reference},
+               {"policies", settings.policies}};
   // Not said where it is the default: a sweep begun by an older version goes on.
   if (settings.parallel == workload::ParallelJobs::rigid) json["parallel"] = "rigid";
   return json;
 }
 
-nlohmann::ordered_json to_json(const ComparisonSettings& settings, const WindowResult& result) {
-  nlohmann::ordered_json delta = nlohmann::ordered_json::object();
-  nlohmann::ordered_json work = nlohmann::ordered_json::object();
+Json to_json(const ComparisonSettings& settings, const WindowResult& result) {
+  Json delta = Json::object();
+  Json work = Json::object();
   for (std::size_t p = 0; p < settings.policies.size(); ++p) {
     delta[settings.policies[p]] = result.delta_psi[p];
     work[settings.policies[p]] = result.policy_work[p];
@@ -172,8 +172,8 @@ nlohmann::ordered_json to_json(const ComparisonSettings& settings, const WindowR
           {"work", work}};
 }
 
-Expected<WindowResult> window_from_json(const ComparisonSettings& settings, const nlohmann::ordered_json& json) {
-  const auto integer = [&](const nlohmann::ordered_json& object, const std::string& member) -> Expected<std::int64_t> {
+Expected<WindowResult> window_from_json(const ComparisonSettings& settings, const Json& json) {
+  const auto integer = [&](const Json& object, const std::string& member) -> Expected<std::int64_t> {
     const auto place = object.find(member);
     if (place == object.end() || !place->is_number_integer())
       return fail(Errc::corrupt, "window without an integer \"" + member + "\"");

@@ -13,9 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.hpp"
+#include "sim/json.hpp"
 #include "sim/progress.hpp"
 #include "workload/endowment.hpp"
 #include "workload/window.hpp"
@@ -76,10 +75,9 @@ struct WindowResult {
                                                               const ComparisonSettings& settings, std::size_t first,
                                                               std::size_t last, unsigned threads, Progress& progress);
 
-[[nodiscard]] nlohmann::ordered_json to_json(const ComparisonSettings& settings);
-[[nodiscard]] nlohmann::ordered_json to_json(const ComparisonSettings& settings, const WindowResult& result);
+[[nodiscard]] Json to_json(const ComparisonSettings& settings);
+[[nodiscard]] Json to_json(const ComparisonSettings& settings, const WindowResult& result);
 // Errc::corrupt when `json` is no window of these settings.
-[[nodiscard]] Expected<WindowResult> window_from_json(const ComparisonSettings& settings,
-                                                      const nlohmann::ordered_json& json);
+[[nodiscard]] Expected<WindowResult> window_from_json(const ComparisonSettings& settings, const Json& json);
 
 }  // namespace shapley::sim

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/comparison.hpp"
+#include "sim/json.hpp"
 #include "sim/statistics.hpp"
 
 namespace shapley::sim {
@@ -28,10 +29,8 @@ void print_table(const ComparisonSettings& settings, const std::vector<WindowRes
                  const std::vector<PolicySummary>& summaries, const std::string& baseline, std::ostream& out);
 
 // {"settings", "baseline", "summary": [...], "windows": [...]}: docs/reference/shapley-sim.md.
-[[nodiscard]] nlohmann::ordered_json report_json(const ComparisonSettings& settings,
-                                                 const std::vector<WindowResult>& results,
-                                                 const std::vector<PolicySummary>& summaries,
-                                                 const std::string& baseline);
+[[nodiscard]] Json report_json(const ComparisonSettings& settings, const std::vector<WindowResult>& results,
+                               const std::vector<PolicySummary>& summaries, const std::string& baseline);
 
 // "13.8", "0.021", "1.2e+06": four significant digits.
 [[nodiscard]] std::string short_number(double value);

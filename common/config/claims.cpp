@@ -16,8 +16,6 @@ namespace shapley::config {
 
 namespace {
 
-constexpr std::int64_t k_whole = 1'000'000;  // parts per million
-
 struct Claim {
   const OrganizationConfig* organization;
   const NodeClaim* claim;
@@ -93,7 +91,7 @@ std::optional<Instant> first_excess(const Claims& claims) {
   std::int64_t parts = 0;
   for (const auto& [at, change] : changes) {
     parts += change;
-    if (parts > k_whole) return at;
+    if (parts > fairness::k_whole_node) return at;
   }
   return std::nullopt;
 }

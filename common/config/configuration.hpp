@@ -30,7 +30,7 @@ struct Rule {
 // `parts_per_million` of every node in `nodes` belongs to the organization during [from, until).
 struct NodeClaim {
   std::vector<std::string> nodes;  // expanded from bracket notation
-  std::int64_t parts_per_million = 1'000'000;
+  std::int64_t parts_per_million = fairness::k_whole_node;
   Instant from = k_beginning_of_time;
   Instant until = k_end_of_time;
   int line = 0;

@@ -85,7 +85,9 @@ struct OrganizationsDeclared {
   friend bool operator==(const OrganizationsDeclared&, const OrganizationsDeclared&) = default;
 };
 
-// One owner's part of a node in parts per million. What the parts of a node leave of 1,000,000 belongs to commons.
+inline constexpr std::int64_t k_whole_node = 1'000'000;  // parts per million
+
+// One owner's part of a node in parts per million. What the parts leave of the whole node belongs to commons.
 struct OwnerPart {
   std::string organization;
   std::int64_t parts_per_million = 0;

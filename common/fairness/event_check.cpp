@@ -47,12 +47,12 @@ Expected<void> check_owners(const OwnershipStated& event, const OwnershipSpan& s
     if (part.organization == k_guests) return refuse(event, "guests own nothing; leave the part to commons");
     if (!seen.insert(part.organization).second)
       return refuse(event, part.organization + " owns twice; add its parts up");
-    if (part.parts_per_million <= 0 || part.parts_per_million > 1'000'000) {
+    if (part.parts_per_million <= 0 || part.parts_per_million > k_whole_node) {
       return refuse(event, "the part of " + part.organization + " must be 1 to 1000000 parts per million");
     }
     sum += part.parts_per_million;
   }
-  if (sum > 1'000'000) return refuse(event, "the owners' parts exceed 100 %");
+  if (sum > k_whole_node) return refuse(event, "the owners' parts exceed 100 %");
   return {};
 }
 

@@ -94,16 +94,10 @@ Instant begin_of_latest(const Jobs& jobs, std::size_t most) {
 }
 
 void forget_before(Jobs& jobs, Instant horizon) {
-  for (auto it = jobs.begin(); it != jobs.end();) {
-    JobRecord& job = it->second;
+  std::erase_if(jobs, [&](const auto& entry) { return last_instant(entry.second) < horizon; });
+  for (auto& [id, job] : jobs) {
     std::erase_if(job.segments, [&](const SegmentRecord& record) { return last_instant(record) < horizon; });
-    const bool described_lately = !job.descriptions.empty() && job.descriptions.back().submit >= horizon;
-    if (job.segments.empty() && !described_lately) {
-      it = jobs.erase(it);
-    } else {
-      job.refresh();
-      ++it;
-    }
+    job.refresh();
   }
 }
 

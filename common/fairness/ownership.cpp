@@ -8,7 +8,7 @@ namespace shapley::fairness {
 namespace {
 
 const Owners& commons_only() {
-  static const Owners owners{{k_commons_id, 1'000'000}};
+  static const Owners owners{{k_commons_id, k_whole_node}};
   return owners;
 }
 

@@ -184,7 +184,7 @@ std::vector<Ownership::Span> State::Impl::spans_of(const OwnershipStated& event)
   std::vector<Ownership::Span> spans;
   for (const OwnershipSpan& span : event.spans) {
     Ownership::Span& known = spans.emplace_back(Ownership::Span{span.from, {}});
-    std::int64_t commons = 1'000'000;
+    std::int64_t commons = k_whole_node;
     for (const OwnerPart& part : span.owners) {
       const OrgId owner = join(part.organization);
       if (owner == k_commons_id) continue;

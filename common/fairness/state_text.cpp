@@ -249,7 +249,7 @@ class Loader {
             in_.instant({std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}), {}};
         for (auto n = in_.small(0, k_count_max); n > 0 && in_.ok(); --n) {
           std::string owner = known_organization();
-          span.owners.push_back({std::move(owner), in_.small(1, 1'000'000)});
+          span.owners.push_back({std::move(owner), in_.small(1, k_whole_node)});
         }
         fact.spans.push_back(std::move(span));
       }

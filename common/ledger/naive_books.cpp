@@ -7,8 +7,6 @@ namespace shapley::ledger {
 
 namespace {
 
-constexpr std::int64_t k_whole = 1'000'000;  // parts per million
-
 // sum over i in [a, b) of (t - i): first term t - a, last term t - (b - 1). REQUIRES: a <= b <= t.
 Int128 series(Instant a, Instant b, Instant t) {
   const Int128 terms = b.value - a.value;
@@ -27,8 +25,8 @@ std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int
   std::int64_t left = total;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Int128 exact = static_cast<Int128>(total) * parts[i];
-    result.push_back(static_cast<std::int64_t>(exact / k_whole));
-    losses.push_back({exact - static_cast<Int128>(result.back()) * k_whole, i});
+    result.push_back(static_cast<std::int64_t>(exact / fairness::k_whole_node));
+    losses.push_back({exact - static_cast<Int128>(result.back()) * fairness::k_whole_node, i});
     left -= result.back();
   }
   std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.amount > b.amount; });
@@ -58,7 +56,7 @@ std::vector<NaiveBooks::Part> NaiveBooks::owners_at(
     }
   }
   std::vector<Part> parts;
-  std::int64_t rest = k_whole;
+  std::int64_t rest = fairness::k_whole_node;
   if (holding != nullptr) {
     for (const fairness::OwnerPart& owner : holding->owners) {
       if (owner.organization == fairness::k_commons) continue;
@@ -72,7 +70,8 @@ std::vector<NaiveBooks::Part> NaiveBooks::owners_at(
 
 std::vector<NaiveBooks::Stretch> NaiveBooks::stretches_of(std::uint32_t node) {
   const auto known = facts_.ownership.find(node);
-  if (known == facts_.ownership.end()) return {{k_beginning_of_time, k_end_of_time, {{commons_, k_whole}}}};
+  if (known == facts_.ownership.end())
+    return {{k_beginning_of_time, k_end_of_time, {{commons_, fairness::k_whole_node}}}};
   std::set<Instant> cuts{k_beginning_of_time};
   for (const auto& [effective, spans] : known->second) {
     cuts.insert(effective);

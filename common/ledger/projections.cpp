@@ -19,7 +19,6 @@ using fairness::SegmentKey;
 
 constexpr std::array<std::string_view, 7> k_tables{"segments",  "segment_nodes", "jobs",   "organizations",
                                                    "ownership", "capacity",      "periods"};
-constexpr std::int64_t k_whole_node = 1'000'000;  // parts per million
 
 Statement& bind_key(Statement& statement, const SegmentKey& key) {
   return statement.bind(1, fairness::name_of(key.kind))
@@ -35,7 +34,7 @@ Statement& bind_unless_zero(Statement& statement, int parameter, std::uint32_t v
 
 // The parts with what they leave given to commons, ascending by name.
 std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
-  std::int64_t rest = k_whole_node;
+  std::int64_t rest = fairness::k_whole_node;
   for (const OwnerPart& part : owners) rest -= part.parts_per_million;
   if (rest > 0) {
     const auto commons = std::find_if(owners.begin(), owners.end(),

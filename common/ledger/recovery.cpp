@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/calendar.hpp"
 #include "ledger/ledger.hpp"
 #include "ledger/ledger_impl.hpp"
 #include "ledger/replay.hpp"
@@ -13,7 +14,6 @@ namespace shapley::ledger {
 namespace {
 
 constexpr std::int64_t k_checkpoints_kept = 3;
-constexpr std::int64_t k_day = 24 * 3600;
 
 // The hash of the event row `sequence`; zeros for 0, nullopt when there is no such row.
 Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
@@ -120,8 +120,7 @@ Expected<void> Ledger::record_standings(Instant day, const fairness::State& stat
   auto recorded = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
     SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(impl_->database, Transaction::Kind::write));
-    const Instant midnight{day.value - (day.value % k_day + k_day) % k_day};
-    SHAPLEY_TRY(write_standings(impl_->database, "main", {midnight, writer->head.sequence}, state, standings));
+    SHAPLEY_TRY(write_standings(impl_->database, "main", {day_begin(day), writer->head.sequence}, state, standings));
     return transaction.commit();
   }();
   if (!recorded) return impl_->failed("record standings", std::move(recorded).error());

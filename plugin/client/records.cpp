@@ -7,10 +7,6 @@ namespace shapley::client {
 
 namespace {
 
-std::string text_or_empty(const char* value) {
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 std::vector<protocol::Tres> to_tres(const shapley_tres_t* tres, std::size_t count) {
   std::vector<protocol::Tres> result;
   result.reserve(count);

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "plugin/client/shapley_client.h"
 #include "protocol/messages.hpp"
 
 namespace shapley::client {
+
+// A C string of the shim's, which may be none.
+[[nodiscard]] inline std::string text_or_empty(const char* value) {
+  return value == nullptr ? std::string() : std::string(value);
+}
 
 [[nodiscard]] protocol::JobRecord to_record(const shapley_job_t& job);
 [[nodiscard]] protocol::NodeRecord to_record(const shapley_node_t& node);

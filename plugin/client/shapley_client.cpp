@@ -13,14 +13,12 @@
 #include <unistd.h>
 
 #include "plugin/client/client.hpp"
+#include "plugin/client/records.hpp"
 
 namespace shapley::client {
 
 namespace {
 
-std::string text(const char* value) {
-  return value == nullptr ? std::string() : std::string(value);
-}
 std::string_view view(const char* value) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
@@ -60,9 +58,9 @@ std::uint64_t draw_instance() {
 protocol::Hello hello_from(const shapley_client_options_t& options) {
   protocol::Hello hello;
   hello.role = protocol::Role::feeder;
-  hello.program = text(options.program);
-  hello.cluster = text(options.cluster);
-  hello.slurm_version = text(options.slurm_version);
+  hello.program = text_or_empty(options.program);
+  hello.cluster = text_or_empty(options.cluster);
+  hello.slurm_version = text_or_empty(options.slurm_version);
   hello.instance = draw_instance();
   hello.min_job_age_s = options.min_job_age_s;
   hello.interval_ms = options.interval_ms;
@@ -74,8 +72,8 @@ protocol::Hello hello_from(const shapley_client_options_t& options) {
 shapley_client_t* create(const shapley_client_options_t& options, const Timings& timings) noexcept {
   const Log log(options.log);
   try {
-    FeederOptions feeder_options{.socket_path = text(options.socket_path),
-                                 .spool_path = text(options.spool_path),
+    FeederOptions feeder_options{.socket_path = text_or_empty(options.socket_path),
+                                 .spool_path = text_or_empty(options.spool_path),
                                  .spool_max_bytes = options.spool_max_bytes,
                                  .hello = hello_from(options),
                                  .timings = timings};
