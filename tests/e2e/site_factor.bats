@@ -14,7 +14,7 @@ priorities_of_are() { test "$(squeue -h -t PENDING -A "$1" -o %Q | sort -u)" = "
 priorities_are() { test "$(pending_priorities)" = "$1"; }
 
 @test "sixty jobs of three organizations start by rank, those in two partitions too; the books are right" {
-  CLUSTER_EXTRA_CONF="PartitionName=other Nodes=ALL MaxTime=INFINITE DefaultTime=10 State=UP"
+  CLUSTER_EXTRA_CONF="PartitionName=other Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP"
   start_with
   scontrol show config | grep -qE '^PriorityType += priority/multifactor$'
   [[ $(connected_program) == "site_factor/shapley "* ]]
