@@ -4,6 +4,7 @@
 load lib/e2e
 
 @test "a mixed load: short and failing jobs, arrays, jobs across owners, cancels, requeues, suspensions" {
+  requeues_expected
   start_with
   plain_load 18
   array_load
@@ -21,6 +22,7 @@ load lib/e2e
 }
 
 @test "resized jobs, a failed node, and allocations without a batch script" {
+  requeues_expected
   start_with
   srun --account=astro -n2 --chdir=/ sleep 1
   salloc --account=bio -n3 --chdir=/ sleep 1

@@ -38,6 +38,7 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
 }
 
 @test "a requeued job runs again within seconds" {
+  requeues_expected
   cluster_start
   job=$(submit astro "sleep 600")
   wait_until 10 job_is "$job" RUNNING

@@ -47,10 +47,10 @@ has_planned_start() { test "$(job_field "$1" StartTime)" != Unknown; }
   CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,bf_resolution=60"
   start_with
   lend
-  blocker=$(submit chem -n16 --nodelist=n1 -t10 "$(until_told blocker)")
+  blocker=$(submit chem -n16 --nodelist=n1 -t60 "$(until_told blocker)")
   wait_until 10 running "$blocker"
   close_queue
-  long=$(submit bio -n1 -t30 "sleep 1")  # first come, and nodes are idle: without ranks it starts at once
+  long=$(submit bio -n1 -t120 "sleep 1")  # first come, and nodes are idle: without ranks it starts at once
   big=$(submit astro -N4 --exclusive -t1 "sleep 2")
   short=$(submit bio -n1 -t1 "sleep 1")
   wait_until 10 priorities_follow "astro bio"

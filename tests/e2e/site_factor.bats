@@ -56,6 +56,7 @@ priorities_are() { test "$(pending_priorities)" = "$1"; }
 priorities_are_ranks() { test "$(sprio -h -o '%Y %S' | awk '$1 == $2 && $2 >= 10000' | wc -l)" -eq 6; }
 
 @test "requeues, arrays, cancels, a reconfigure and a restart of slurmctld: the books stay right" {
+  requeues_expected
   start_with
   plain_load 9
   array_load

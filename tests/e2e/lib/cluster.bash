@@ -9,6 +9,7 @@ CLUSTER_NODE_CPUS=(16 16 16 16)       # one node n1, n2, ... per entry
 CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor, or site_factor/shapley under the latter
 CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backfill lets small jobs pass
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
+CLUSTER_CRED_EXPIRE_S=120             # life of a job's credential, Slurm's default: a requeued job waits so long and a second
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
 CLUSTER_DATABASE=no                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash)
 #
@@ -298,8 +299,7 @@ SlurmctldPort=$CLUSTER_PORT
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-# The shortest life of a credential that Slurm accepts: a requeued job waits this long and one second.
-AuthInfo=socket=$CLUSTER_DIR/run/munge.socket,cred_expire=5
+AuthInfo=socket=$CLUSTER_DIR/run/munge.socket,cred_expire=$CLUSTER_CRED_EXPIRE_S
 CredType=cred/munge
 StateSaveLocation=$CLUSTER_DIR/state
 SlurmdSpoolDir=$CLUSTER_DIR/spool/%n
@@ -322,7 +322,10 @@ SchedulerType=$CLUSTER_SCHEDULER
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,default_queue_depth=10000,max_sched_time=20
 SlurmdParameters=config_overrides
 ReturnToService=2
-MinJobAge=300
+# A busy machine is slow: no job is given up because its start or its end takes long, and none that has ended is forgotten before it is looked at.
+MinJobAge=3600
+BatchStartTimeout=600
+UnkillableStepTimeout=600
 KillWait=1
 PropagateResourceLimits=NONE
 # Commands are more patient than Slurm's ten seconds: a busy machine is slow.

@@ -43,6 +43,9 @@ cancelled_load() {
 # Runs for an hour, but only one second once it was requeued.
 requeued_command='[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || sleep 3000; sleep 1'
 
+# A busy machine may need as long as this to start a job whose credential is at hand; the requeued one waits for it.
+requeues_expected() { CLUSTER_CRED_EXPIRE_S=15; }
+
 # Requeued by hand, and held by a requeue and released.
 requeued_load() {
   local plain held
