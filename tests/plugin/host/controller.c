@@ -314,6 +314,7 @@ void host_purge_everything(void) {
   lock_slurmctld(k_change);
   list_delete_all(job_list, is_any, NULL);
   last_job_update = time(NULL);
+  atomic_store(&next_id, 1); /* how many jobs the load submits depends on the machine; the ids never run out */
   unlock_slurmctld(k_change);
 }
 
