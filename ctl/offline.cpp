@@ -8,8 +8,8 @@
 
 #include "base/calendar.hpp"
 #include "config/configuration.hpp"
-#include "ledger/ledger.hpp"
-#include "ledger/report.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
 

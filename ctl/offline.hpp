@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "fairness/state.hpp"
-#include "ledger/jobs_report.hpp"
+#include "ledger/reports/jobs_report.hpp"
 
 namespace shapley::ctl {
 

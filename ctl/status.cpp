@@ -9,11 +9,11 @@
 #include <CLI/CLI.hpp>
 #include <poll.h>
 
+#include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
 #include "ctl/amounts.hpp"
 #include "ctl/health.hpp"
 #include "ctl/offline.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::ctl {
 

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/run_writer.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
 
@@ -56,7 +56,7 @@ class Books {
   [[nodiscard]] Expected<void> close_days(Instant now);
   // Forgets what is beyond the horizon and saves a checkpoint, so that the next start need not replay.
   [[nodiscard]] Expected<void> checkpoint(Instant now);
-  // Keeps a signed head in the ledger (ledger/signed_head.hpp).
+  // Keeps a signed head in the ledger (ledger/chain/signed_head.hpp).
   [[nodiscard]] Expected<void> store_head(const ledger::SignedHead& head) { return ledger_.store_head(head); }
   [[nodiscard]] std::int64_t events_since_checkpoint() const { return last_sequence_ - checkpoint_sequence_; }
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
 #include "base/types.hpp"
 #include "config/configuration.hpp"
 #include "daemon/books.hpp"
-#include "fairness/event.hpp"
 
 namespace shapley::daemon {
 

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/types.hpp"
 #include "daemon/run_writer.hpp"
 #include "daemon/weighting.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "daemon/version.hpp"
-#include "ledger/jobs_report.hpp"
-#include "ledger/report.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/reports/jobs_report.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace shapley::daemon {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fairness/event.hpp"
+#include "accounting/events/event.hpp"
 
 namespace shapley::daemon {
 

@@ -7,7 +7,7 @@
 #include "base/calendar.hpp"
 #include "daemon/declarations.hpp"
 #include "daemon/version.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
 
 namespace shapley::daemon {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/types.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::daemon {
 

@@ -2,7 +2,7 @@
 //
 // One processor of weight 1 is 1,000,000 micro-processors. What a record asks for or holds is the sum over the weights
 // of count * weight; resources without a weight count nothing. Results are bounded by k_max_weighted, so that sums over
-// a whole cluster stay within the range of fairness/utility.hpp whatever a record claims. Immutable; pure.
+// a whole cluster stay within the range of game/utility.hpp whatever a record claims. Immutable; pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/events/event.hpp"
 #include "base/types.hpp"
-#include "fairness/event.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {

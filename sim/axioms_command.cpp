@@ -4,7 +4,7 @@
 #include <iomanip>
 #include <ostream>
 
-#include "fairness/axioms.hpp"
+#include "scheduling/axioms.hpp"
 
 namespace shapley::sim {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/rng.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/parallel.hpp"
 #include "sim/registry.hpp"
 #include "workload/input_file.hpp"

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/compare_command.hpp"
 #include "sim/comparison_report.hpp"
 #include "sim/exit_code.hpp"

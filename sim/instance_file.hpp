@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 #include "workload/window.hpp"
 
 namespace shapley::sim {

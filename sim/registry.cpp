@@ -5,20 +5,20 @@
 #include <functional>
 #include <utility>
 
-#include "fairness/policies/coalitions_all.hpp"
-#include "fairness/policies/coalitions_loo.hpp"
-#include "fairness/policies/coalitions_pair.hpp"
-#include "fairness/policies/curr_fair_share.hpp"
-#include "fairness/policies/direct_contr.hpp"
-#include "fairness/policies/fair_share.hpp"
-#include "fairness/policies/fair_tree.hpp"
-#include "fairness/policies/fcfs.hpp"
-#include "fairness/policies/karma.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/policies/ref_arbitrary.hpp"
-#include "fairness/policies/round_robin.hpp"
-#include "fairness/policies/shapley_rate.hpp"
-#include "fairness/policies/ut_fair_share.hpp"
+#include "scheduling/policies/baselines/curr_fair_share.hpp"
+#include "scheduling/policies/baselines/fair_share.hpp"
+#include "scheduling/policies/baselines/fair_tree.hpp"
+#include "scheduling/policies/baselines/fcfs.hpp"
+#include "scheduling/policies/baselines/karma.hpp"
+#include "scheduling/policies/baselines/round_robin.hpp"
+#include "scheduling/policies/baselines/ut_fair_share.hpp"
+#include "scheduling/policies/coalitions_all.hpp"
+#include "scheduling/policies/coalitions_loo.hpp"
+#include "scheduling/policies/coalitions_pair.hpp"
+#include "scheduling/policies/direct_contr.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/policies/shapley_rate.hpp"
 
 namespace shapley::sim {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fairness/policies/policy.hpp"
-#include "fairness/policies/rand.hpp"
+#include "scheduling/policies/policy.hpp"
+#include "scheduling/policies/rand.hpp"
 
 namespace shapley::sim {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fairness/policies/policy.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/policies/policy.hpp"
+#include "scheduling/simulate.hpp"
 
 namespace shapley::sim {
 

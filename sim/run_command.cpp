@@ -4,8 +4,8 @@
 #include <iomanip>
 #include <ostream>
 
-#include "fairness/simulate.hpp"
-#include "fairness/utility_functions.hpp"
+#include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/instance_file.hpp"
 #include "sim/json.hpp"
 #include "sim/plot.hpp"

@@ -5,8 +5,8 @@
 #include <ostream>
 #include <sstream>
 
-#include "fairness/policies/fcfs.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/policies/baselines/fcfs.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/json.hpp"
 #include "workload/window.hpp"
 

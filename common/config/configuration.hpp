@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
 #include "base/error.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 #include "workflow/settings.hpp"
 
 namespace shapley::config {
@@ -80,7 +80,8 @@ struct Loaded {
 // "FILE:LINE: what; remedy" per fault, one a line.
 [[nodiscard]] std::string format_faults(const std::vector<Fault>& faults, std::string_view file);
 
-// The ownership of every claimed node as statements effective at `effective`: what the events say (fairness/event.hpp).
+// The ownership of every claimed node as statements effective at `effective`: what the events say
+// (accounting/events/event.hpp).
 [[nodiscard]] std::vector<fairness::OwnershipStated> ownership_statements(const Configuration& configuration,
                                                                           Instant effective);
 

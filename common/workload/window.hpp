@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 #include "workload/assignment.hpp"
 #include "workload/trace.hpp"
 

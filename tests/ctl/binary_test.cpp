@@ -9,7 +9,7 @@
 
 #include "ctl/exit_code.hpp"
 #include "fake_daemon.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "text.hpp"

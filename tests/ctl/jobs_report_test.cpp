@@ -1,4 +1,4 @@
-#include "ledger/jobs_report.hpp"
+#include "ledger/reports/jobs_report.hpp"
 
 #include <string>
 #include <vector>

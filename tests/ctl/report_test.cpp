@@ -1,11 +1,11 @@
-#include "ledger/report.hpp"
+#include "ledger/reports/report.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "fairness/state.hpp"
+#include "accounting/state/state.hpp"
 #include "scripted_books.hpp"
 
 namespace shapley::ledger {

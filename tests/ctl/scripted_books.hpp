@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "fairness/event.hpp"
+#include "accounting/events/event.hpp"
 
 namespace shapley::ctl {
 

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "accounting/state/state.hpp"
 #include "daemon/observer.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::daemon {
 

@@ -1,8 +1,8 @@
 // A configuration file.
 #include <algorithm>
 
+#include "accounting/events/event_check.hpp"
 #include "config/configuration.hpp"
-#include "fairness/event_check.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

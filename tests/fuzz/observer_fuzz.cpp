@@ -4,8 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "accounting/state/state.hpp"
 #include "daemon/observer.hpp"
-#include "fairness/state.hpp"
 #include "fuzz.hpp"
 #include "protocol/codec.hpp"
 

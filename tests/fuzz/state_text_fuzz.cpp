@@ -2,8 +2,8 @@
 // compute it, and no random change would.
 #include <string>
 
-#include "fairness/fnv1a.hpp"
-#include "fairness/state.hpp"
+#include "accounting/state/state.hpp"
+#include "base/fnv1a.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

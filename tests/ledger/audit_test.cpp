@@ -1,13 +1,13 @@
 // An audit is worth what it finds: every test here damages a ledger in one way and expects that way to be named.
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 
 #include <cstdlib>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "ledger/audit_parts.hpp"
-#include "ledger/ledger_impl.hpp"
+#include "ledger/audit/audit_parts.hpp"
+#include "ledger/store/ledger_impl.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

@@ -1,12 +1,12 @@
 // Copies that can be relied on, and the way back.
-#include "ledger/backup.hpp"
+#include "ledger/store/backup.hpp"
 
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 namespace {

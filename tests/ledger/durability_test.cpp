@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/rng.hpp"
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

@@ -1,9 +1,9 @@
-#include "ledger/event_json.hpp"
+#include "ledger/store/event_json.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ledger/text.hpp"
+#include "ledger/store/text.hpp"
 #include "random_events.hpp"
 
 namespace shapley::ledger {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fairness/state.hpp"
-#include "ledger/ledger.hpp"
+#include "accounting/state/state.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger::testing {
 

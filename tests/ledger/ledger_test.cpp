@@ -1,4 +1,4 @@
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 #include <fstream>
 

@@ -1,5 +1,5 @@
 // The auditor's own sums, checked against sums that go second by second and unit part by unit part.
-#include "ledger/naive_books.hpp"
+#include "ledger/audit/naive_books.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

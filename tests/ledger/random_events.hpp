@@ -6,7 +6,7 @@
 
 #include <rapidcheck.h>
 
-#include "fairness/event.hpp"
+#include "accounting/events/event.hpp"
 
 namespace shapley::ledger::testing {
 

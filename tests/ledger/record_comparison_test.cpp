@@ -1,4 +1,4 @@
-#include "ledger/record_comparison.hpp"
+#include "ledger/audit/record_comparison.hpp"
 
 #include <cstdlib>
 #include <sstream>

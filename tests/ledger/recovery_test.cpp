@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ledger/audit.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/store/ledger.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

@@ -3,7 +3,7 @@
 
 #include <rapidcheck.h>
 
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 
 namespace shapley::sim {
 

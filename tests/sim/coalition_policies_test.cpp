@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 

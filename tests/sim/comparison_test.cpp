@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/comparison_report.hpp"
 #include "sim/registry.hpp"
 #include "sim/workload_source.hpp"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 #include "sim/workload_source.hpp"
 
 namespace shapley::sim {

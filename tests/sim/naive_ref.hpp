@@ -1,6 +1,6 @@
 // The witness for REF: SR13 Figure 3 taken literally. Every second is a step, every coalition is simulated on its own,
-// and the Shapley value is the printed sum over subsets. Slow, and shares no code with common/fairness but the
-// instance.
+// and the Shapley value is the printed sum over subsets. Slow, and shares no code with common/game and
+// common/scheduling but the instance.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 
 namespace shapley::sim::naive {
 

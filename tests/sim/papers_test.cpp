@@ -8,10 +8,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "fairness/policies/rand.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/potential.hpp"
-#include "fairness/simulate.hpp"
+#include "game/potential.hpp"
+#include "scheduling/policies/rand.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 

@@ -17,7 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/rng.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/instance_file.hpp"
 #include "sim/registry.hpp"
 

@@ -6,10 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/policies/ref_arbitrary.hpp"
-#include "fairness/simulate.hpp"
-#include "fairness/utility_functions.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 #include "tests/sim/naive_ref.hpp"

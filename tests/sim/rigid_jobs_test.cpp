@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fairness/simulate.hpp"
-#include "fairness/utility_functions.hpp"
+#include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/instance_file.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fairness/axioms.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/policies/ref_arbitrary.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/axioms.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 
