@@ -24,10 +24,10 @@ namespace shapley::daemon {
 
 // What the ledger says the configuration is: the last declaration of each kind.
 struct Declared {
-  std::optional<fairness::OrganizationsDeclared> organizations;
-  std::optional<fairness::PeriodDeclared> period;
-  std::optional<fairness::ConfigurationLoaded> configuration;
-  std::map<std::string, std::vector<fairness::OwnershipStated>> ownership;  // by node, ascending by `effective`
+  std::optional<accounting::OrganizationsDeclared> organizations;
+  std::optional<accounting::PeriodDeclared> period;
+  std::optional<accounting::ConfigurationLoaded> configuration;
+  std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 
 class Books {
@@ -36,10 +36,10 @@ class Books {
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.
-  [[nodiscard]] Expected<void> commit(std::span<const fairness::Event> events, Instant now);
+  [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
 
-  [[nodiscard]] fairness::State& state() { return state_; }
-  [[nodiscard]] const fairness::State& state() const { return state_; }
+  [[nodiscard]] accounting::State& state() { return state_; }
+  [[nodiscard]] const accounting::State& state() const { return state_; }
   [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] std::int64_t last_sequence() const { return last_sequence_; }
   [[nodiscard]] std::int64_t replayed_at_start() const { return replayed_; }
@@ -63,11 +63,11 @@ class Books {
  private:
   Books(ledger::Ledger ledger, ledger::Recovered recovered);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
-  void apply(const fairness::Event& event);
+  void apply(const accounting::Event& event);
   [[nodiscard]] Expected<void> rebuild();
 
   ledger::Ledger ledger_;
-  fairness::State state_;
+  accounting::State state_;
   std::int64_t last_sequence_ = 0;
   std::int64_t replayed_ = 0;
   std::int64_t checkpoint_sequence_ = 0;

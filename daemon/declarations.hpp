@@ -15,7 +15,7 @@
 namespace shapley::daemon {
 
 struct Declarations {
-  std::vector<fairness::Event> events;
+  std::vector<accounting::Event> events;
   std::vector<std::string> warnings;
 };
 

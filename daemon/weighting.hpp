@@ -34,7 +34,7 @@ class Weighting {
   // Where a started job runs: cpus exactly as Slurm allocated them to each node, every other resource in proportion to
   // the nodes' cpus, by largest remainder (ties to the earlier name), so that the parts add up exactly. Ascending by
   // name, each node once, no zero parts.
-  [[nodiscard]] std::vector<fairness::NodeShare> shares_of(const protocol::JobRecord& job) const;
+  [[nodiscard]] std::vector<accounting::NodeShare> shares_of(const protocol::JobRecord& job) const;
 
  private:
   [[nodiscard]] std::int64_t weight_of(std::string_view tres) const;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shapley::fairness {
+namespace shapley {
 
 inline constexpr std::uint64_t k_fnv1a_basis = 0xcbf29ce484222325ULL;
 
@@ -13,4 +13,4 @@ inline constexpr std::uint64_t k_fnv1a_basis = 0xcbf29ce484222325ULL;
   return hash;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley

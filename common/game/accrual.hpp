@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 struct Accrual {
   std::int64_t psi = 0;
@@ -33,4 +33,4 @@ struct Accrual {
   }
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

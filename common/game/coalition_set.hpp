@@ -8,7 +8,7 @@
 
 #include "game/potential.hpp"
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 class CoalitionSet {
  public:
@@ -45,4 +45,4 @@ class CoalitionSet {
   std::vector<std::uint64_t> words_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 std::int64_t factorial(std::size_t n) {
   std::int64_t product = 1;
@@ -75,4 +75,4 @@ Int128 scaled_shapley(std::span<const Int128> q, Coalition coalition, std::size_
   return q[coalition] - std::popcount(coalition) * scaled_potential_without(q, coalition, organization);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -14,7 +14,7 @@
 
 #include "base/int128.hpp"
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 // 2^16 coalitions; their schedules are what limits memory (scheduling/policies/ref.hpp).
 inline constexpr std::uint32_t k_max_lattice_organizations = 16;
@@ -48,4 +48,4 @@ void scaled_shapley_values_of_grand(std::span<const std::int64_t> values, std::s
   return q[coalition & ~(Coalition{1} << organization)];
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -10,7 +10,7 @@
 #include "base/rng.hpp"
 #include "game/potential.hpp"
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 namespace {
 
@@ -200,4 +200,4 @@ std::vector<std::int64_t> apportion(std::int64_t total, std::span<const Int128> 
   return parts;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

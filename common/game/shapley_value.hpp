@@ -24,7 +24,7 @@
 
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 // Exact up to 16 organizations, plus guests and commons: 2^18 coalitions, about a millisecond.
 inline constexpr std::size_t k_exact_players = 18;
@@ -51,4 +51,4 @@ struct RateOptions {
 // first, then one more to the largest remainders, ties to the lowest index.
 [[nodiscard]] std::vector<std::int64_t> apportion(std::int64_t total, std::span<const Int128> weights);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 Utility segment_utility(const SegmentUtilityInput& segment, Instant t) {
   assert(segment.begin <= segment.end);
@@ -70,4 +70,4 @@ UtilitySum UtilitySum::from(const Coefficients& coefficients) {
   return sum;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -13,7 +13,7 @@
 
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::game {
 
 // psi of one segment at t; 0 when t <= begin. `end` is exclusive; k_end_of_time while it runs. REQUIRES: begin <= end.
 struct SegmentUtilityInput {
@@ -61,4 +61,4 @@ class UtilitySum {
   Int128 work_constant_ = 0;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::optional<Counterexample> find_counterexample(Axiom axiom, const ScheduleUti
   return std::nullopt;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -24,7 +24,7 @@
 
 #include "scheduling/utility_functions.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 enum class Axiom { starting_times, number_of_tasks, strategy_resistance };
 inline constexpr std::array k_axioms{Axiom::starting_times, Axiom::number_of_tasks, Axiom::strategy_resistance};
@@ -48,4 +48,4 @@ struct Counterexample {
 
 [[nodiscard]] std::optional<Counterexample> find_counterexample(Axiom axiom, const ScheduleUtility& utility);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 class CompletionCalendar {
  public:
@@ -183,4 +183,4 @@ class CompletionCalendar {
   std::vector<Far> far_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

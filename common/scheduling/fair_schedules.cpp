@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> pools_of(std::span<const std::uint32_t> processors) {
   return pool;
 }
 std::uint32_t calendar_entry(Coalition c, std::size_t u) {
-  return c * k_max_lattice_organizations + static_cast<std::uint32_t>(u);
+  return c * game::k_max_lattice_organizations + static_cast<std::uint32_t>(u);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ FairSchedules::FairSchedules(std::span<const std::uint32_t> processors)
   for (std::size_t u = 0; u < organizations_; ++u) holders_.push_back(CoalitionSet::holders_of(u, organizations_));
   for (std::size_t size = 1; size <= organizations_; ++size) {
     weights_[size].resize(size + 1);
-    for (std::size_t s = 1; s < size; ++s) weights_[size][s] = factorial(s - 1) * factorial(size - 1 - s);
+    for (std::size_t s = 1; s < size; ++s) weights_[size][s] = game::factorial(s - 1) * game::factorial(size - 1 - s);
   }
   for (std::size_t low = 0; low < by_size_.size(); ++low) {
     by_size_[low].resize(std::size_t{1} << low);
@@ -181,7 +181,7 @@ void FairSchedules::complete_all(std::int64_t t) {
     if ((entry & k_common_entry) != 0) {
       complete_common(entry & ~k_common_entry, t);
     } else {
-      complete_one(entry / k_max_lattice_organizations, entry % k_max_lattice_organizations, t);
+      complete_one(entry / game::k_max_lattice_organizations, entry % game::k_max_lattice_organizations, t);
     }
   });
 }
@@ -309,7 +309,7 @@ std::size_t FairSchedules::choose(Coalition c, Coalition waiting, std::int64_t t
 
 std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::int64_t t) {
   sum_potentials(c, t);
-  const Int128 scale = factorial(size_[c] - std::size_t{1});
+  const Int128 scale = game::factorial(size_[c] - std::size_t{1});
   for (Coalition rest = c; rest != 0; rest &= rest - 1) {
     Potential& own = potential_[lowest(rest)];
     const Member& psi = member(c, lowest(rest));
@@ -407,4 +407,4 @@ void FairSchedules::sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& b
   }
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

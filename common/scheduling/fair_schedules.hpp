@@ -32,7 +32,10 @@
 #include "scheduling/free_processors.hpp"
 #include "scheduling/instance.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
+
+using game::Coalition;
+using game::CoalitionSet;
 
 class FairSchedules {
  public:
@@ -182,4 +185,4 @@ class FairSchedules {
   std::vector<Coalition> unordered_masks_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

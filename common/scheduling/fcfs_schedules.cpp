@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 FcfsSchedules::FcfsSchedules(std::span<const std::uint32_t> processors, std::vector<Coalition> coalitions)
     : coalitions_(std::move(coalitions)),
@@ -55,4 +55,4 @@ void FcfsSchedules::run_before(std::int64_t t) {
   }
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

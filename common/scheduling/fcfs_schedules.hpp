@@ -18,7 +18,9 @@
 #include "scheduling/completion_calendar.hpp"
 #include "scheduling/instance.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
+
+using game::Coalition;
 
 class FcfsSchedules {
  public:
@@ -51,10 +53,10 @@ class FcfsSchedules {
 
   std::vector<Coalition> coalitions_;
   std::vector<Slot> slots_;
-  std::vector<Accrual> value_;
+  std::vector<game::Accrual> value_;
   std::vector<std::vector<std::uint32_t>> slots_of_;  // by organization: coalitions that it is in
   std::vector<Queued> queue_;                         // every released job, in order
   CompletionCalendar calendar_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -14,7 +14,10 @@
 
 #include "game/coalition_set.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
+
+using game::Coalition;
+using game::CoalitionSet;
 
 class FreeProcessors {
  public:
@@ -104,4 +107,4 @@ class FreeProcessors {
   std::vector<std::array<std::uint32_t, CoalitionSet::k_word_bits>> holds_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 std::uint64_t Instance::total_processors() const {
   return std::accumulate(processors.begin(), processors.end(), std::uint64_t{0});
@@ -43,4 +43,4 @@ Expected<void> validate(const Instance& instance) {
   return {};
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

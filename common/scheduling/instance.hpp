@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 struct Job {
   Instant release;    // >= 0
@@ -48,4 +48,4 @@ struct Start {
 // Errc::limit when psi could leave 63 bits, i.e. when processors * (end - first release)^2 / 2 >= 2^62.
 [[nodiscard]] Expected<void> validate(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -8,7 +8,7 @@
 #include "game/accrual.hpp"
 #include "scheduling/completion_calendar.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -116,7 +116,7 @@ class Simulation {
   }
 
   SimulationResult report(std::int64_t end) {
-    for (Accrual& own : own_) {
+    for (game::Accrual& own : own_) {
       own.advance(end);
       result_.psi.push_back(own.psi);
       result_.value += own.psi;
@@ -130,7 +130,7 @@ class Simulation {
 
   const Instance& instance_;
   Policy& policy_;
-  std::vector<Accrual> own_;
+  std::vector<game::Accrual> own_;
   std::vector<std::vector<std::uint32_t>> queue_;  // by organization: job indices in FIFO order
   std::vector<std::size_t> head_;
   std::uint64_t free_;
@@ -151,4 +151,4 @@ SimulationResult simulate(const Instance& instance, Policy& policy) {
   return Simulation(instance, policy).run();
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

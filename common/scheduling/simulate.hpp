@@ -15,7 +15,7 @@
 #include "scheduling/instance.hpp"
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 struct SimulationResult {
   std::vector<std::int64_t> psi;  // by organization, at instance.end
@@ -28,4 +28,4 @@ struct SimulationResult {
 // REQUIRES: validate(instance).
 [[nodiscard]] SimulationResult simulate(const Instance& instance, Policy& policy);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

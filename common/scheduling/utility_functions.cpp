@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::vector<std::int64_t> utilities_of(const UtilityFunction& utility, const Ins
   return utilities;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -25,7 +25,7 @@
 #include "base/types.hpp"
 #include "scheduling/instance.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 struct ScheduledJob {
   Instant release;
@@ -50,4 +50,4 @@ struct UtilityFunction {
 [[nodiscard]] std::vector<std::int64_t> utilities_of(const UtilityFunction& utility, const Instance& instance,
                                                      std::span<const Start> schedule);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

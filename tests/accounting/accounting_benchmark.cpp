@@ -10,7 +10,7 @@
 #include "base/rng.hpp"
 #include "game/shapley_value.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 namespace {
 
 constexpr Instant k_start{1'700'000'000};
@@ -144,7 +144,7 @@ BENCHMARK(late_news)->Arg(3)->Arg(8)->Arg(12)->Unit(benchmark::kMillisecond);
 
 void shapley_rates_exact(benchmark::State& bench) {
   Rng rng(1);
-  std::vector<Player> players;
+  std::vector<game::Player> players;
   MicroProcessors running;
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     const MicroProcessors busy{k_micro * static_cast<std::int64_t>(rng.below(1'000))};
@@ -152,11 +152,11 @@ void shapley_rates_exact(benchmark::State& bench) {
     players.push_back(
         {busy + MicroProcessors{k_micro * static_cast<std::int64_t>(rng.below(1'000))}, {k_micro * 1'000}});
   }
-  for (auto _ : bench) benchmark::DoNotOptimize(shapley_rates(players, {.running = running, .seed = 1}));
+  for (auto _ : bench) benchmark::DoNotOptimize(game::shapley_rates(players, {.running = running, .seed = 1}));
 }
 BENCHMARK(shapley_rates_exact)->Arg(4)->Arg(8)->Arg(12)->Arg(18)->Arg(30)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting
 
 BENCHMARK_MAIN();

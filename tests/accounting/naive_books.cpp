@@ -5,7 +5,7 @@
 
 #include "tests/game/naive_shapley.hpp"
 
-namespace shapley::fairness::naive {
+namespace shapley::accounting::naive {
 
 namespace {
 
@@ -81,7 +81,7 @@ std::vector<OwnerPart> owners_at(const Facts& facts, const std::string& node, In
 std::map<std::string, std::int64_t> split(std::int64_t total, const std::vector<OwnerPart>& owners) {
   std::vector<Int128> weights;
   for (const OwnerPart& part : owners) weights.push_back(part.parts_per_million);
-  const auto parts = apportion_by_remainders(total, weights);
+  const auto parts = game::naive::apportion_by_remainders(total, weights);
   std::map<std::string, std::int64_t> result;
   for (std::size_t i = 0; i < owners.size(); ++i) result[owners[i].organization] += parts[i];
   return result;
@@ -108,7 +108,7 @@ void add_rates(const Facts& facts, Second& second) {
     players.emplace_back(second.used[name] + second.waiting[name], second.owned[name]);
     running += second.used[name];
   }
-  const auto rates = apportion_by_remainders(running, shapley_by_orders(players));
+  const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players));
   std::size_t i = 0;
   for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
 }
@@ -170,4 +170,4 @@ std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin
   return rows;
 }
 
-}  // namespace shapley::fairness::naive
+}  // namespace shapley::accounting::naive

@@ -9,7 +9,7 @@
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 
-namespace shapley::fairness::naive {
+namespace shapley::accounting::naive {
 
 struct Row {
   Int128 psi = 0, phi_direct = 0, phi_rate = 0;
@@ -22,4 +22,4 @@ struct Row {
 // `now`.
 [[nodiscard]] std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now);
 
-}  // namespace shapley::fairness::naive
+}  // namespace shapley::accounting::naive

@@ -11,7 +11,7 @@
 #include "accounting/state/state.hpp"
 #include "base/rng.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 namespace {
 
 constexpr Instant k_start{1'700'000'000};
@@ -123,4 +123,4 @@ TEST(RateHistory, SaysLittleMoreInACheckpointAfterMoreSeconds) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -5,7 +5,7 @@
 
 #include "base/rng.hpp"
 
-namespace shapley::fairness::scenario {
+namespace shapley::accounting::scenario {
 
 namespace {
 
@@ -286,4 +286,4 @@ std::map<std::string, std::string> rows_as_text(const State& state, const std::v
   return rows;
 }
 
-}  // namespace shapley::fairness::scenario
+}  // namespace shapley::accounting::scenario

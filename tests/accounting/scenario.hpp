@@ -12,7 +12,7 @@
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 
-namespace shapley::fairness::scenario {
+namespace shapley::accounting::scenario {
 
 // Everything happens in steps 0 to k_steps from k_begin on; in steps of a second a month ends in the middle.
 inline constexpr Instant k_begin{1'711'929'580};  // 2024-03-31T23:59:40Z
@@ -54,4 +54,4 @@ void apply_all(State& state, const std::vector<Event>& events);
 [[nodiscard]] std::map<std::string, std::string> rows_as_text(const State& state,
                                                               const std::vector<Standing>& standings);
 
-}  // namespace shapley::fairness::scenario
+}  // namespace shapley::accounting::scenario

@@ -10,7 +10,7 @@
 
 #include "accounting/state/state.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 inline constexpr Instant k_start{1'700'000'000};
 
@@ -76,4 +76,4 @@ class StateTest : public ::testing::Test {
   State state_{StateOptions{Duration{1000}}};
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -5,7 +5,7 @@
 
 #include "state_fixture.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 namespace {
 
 TEST(StateMemory, ForgetsTheOldestOfManyFinishedJobsSooner) {
@@ -126,4 +126,4 @@ TEST_F(StateTest, RemembersJobsAndSegments) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

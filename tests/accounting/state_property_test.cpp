@@ -13,7 +13,7 @@
 #include "naive_books.hpp"
 #include "scenario.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 namespace {
 
 using scenario::Scenario;
@@ -265,4 +265,4 @@ RC_GTEST_PROP(State, IgnoresHowJobsAreCut, ()) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

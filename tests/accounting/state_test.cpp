@@ -9,7 +9,7 @@
 
 #include "state_fixture.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 namespace {
 
 TEST_F(StateTest, BeginsWithGuestsAndCommons) {
@@ -326,4 +326,4 @@ TEST(Contributions, HaveNames) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -10,7 +10,7 @@
 #include "accounting/state/state.hpp"
 #include "scenario.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 namespace {
 
 std::string some_checkpoint(const scenario::Shape& shape) {
@@ -161,4 +161,4 @@ TEST(Checkpoint, OfNothingIsAnEmptyState) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -12,7 +12,7 @@
 namespace shapley::ledger {
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 using ctl::k_example_begin;
 using nlohmann::json;
 

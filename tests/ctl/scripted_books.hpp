@@ -10,6 +10,6 @@ namespace shapley::ctl {
 
 inline constexpr Instant k_example_begin{1'795'000'000};
 
-[[nodiscard]] std::vector<fairness::Event> example_events();
+[[nodiscard]] std::vector<accounting::Event> example_events();
 
 }  // namespace shapley::ctl

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace shapley;
-using namespace shapley::fairness;
+using namespace shapley::accounting;
 namespace protocol = shapley::protocol;
 
 std::filesystem::path folder;

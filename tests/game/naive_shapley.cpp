@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-namespace shapley::fairness::naive {
+namespace shapley::game::naive {
 
 std::vector<Int128> shapley_by_orders(const std::vector<std::pair<std::int64_t, std::int64_t>>& players) {
   std::vector<Int128> sums(players.size());
@@ -46,4 +46,4 @@ std::vector<std::int64_t> apportion_by_remainders(std::int64_t total, const std:
   return parts;
 }
 
-}  // namespace shapley::fairness::naive
+}  // namespace shapley::game::naive

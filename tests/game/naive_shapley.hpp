@@ -7,7 +7,7 @@
 
 #include "base/int128.hpp"
 
-namespace shapley::fairness::naive {
+namespace shapley::game::naive {
 
 // The Shapley value of min(demand, owned) times k!, as the mean over all k! orders. REQUIRES: few players.
 [[nodiscard]] std::vector<Int128> shapley_by_orders(const std::vector<std::pair<std::int64_t, std::int64_t>>& players);
@@ -15,4 +15,4 @@ namespace shapley::fairness::naive {
 // Largest remainder by handing out one unit after the other to whoever is furthest below its due.
 [[nodiscard]] std::vector<std::int64_t> apportion_by_remainders(std::int64_t total, const std::vector<Int128>& weights);
 
-}  // namespace shapley::fairness::naive
+}  // namespace shapley::game::naive

@@ -10,7 +10,7 @@
 
 #include "naive_shapley.hpp"
 
-namespace shapley::fairness {
+namespace shapley::game {
 namespace {
 
 Int128 factorial(std::size_t n) {
@@ -197,4 +197,4 @@ RC_GTEST_PROP(Apportion, GivesEachItsFloorOrOneMore, ()) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::game

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace shapley::fairness {
+namespace shapley::game {
 namespace {
 
 struct Job {
@@ -148,4 +148,4 @@ RC_GTEST_PROP(Utility, SumEqualsTheSumOfItsSegments, ()) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::game

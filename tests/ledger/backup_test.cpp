@@ -22,7 +22,7 @@ class Backup : public LedgerTest {
     append(ledger, 1);
   }
   static void append(Ledger& ledger, std::uint32_t job) {
-    const std::vector<fairness::Event> events{opened(job, 10'000 + job, "a", 1)};
+    const std::vector<accounting::Event> events{opened(job, 10'000 + job, "a", 1)};
     must(ledger.append(events, {30'000}));
   }
   [[nodiscard]] fs::path copy() const { return directory() / "copy.db"; }

@@ -9,7 +9,7 @@
 namespace shapley::ledger {
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 
 SegmentOpened two_nodes() {
   return {.key = {SegmentKind::run, {17}, {1700000000}, 0},

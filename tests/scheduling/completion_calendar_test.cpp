@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 namespace {
 
 RC_GTEST_PROP(CompletionCalendar, GivesWhatAnOrderedMapGives, ()) {
@@ -59,4 +59,4 @@ RC_GTEST_PROP(CompletionCalendar, GivesWhatAnOrderedMapGives, ()) {
 }
 
 }  // namespace
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

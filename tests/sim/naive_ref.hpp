@@ -25,7 +25,7 @@ struct Schedule {
 
 class Ref {
  public:
-  explicit Ref(const fairness::Instance& instance) : instance_(instance), queue_(instance.organizations()) {
+  explicit Ref(const scheduling::Instance& instance) : instance_(instance), queue_(instance.organizations()) {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {  // stable order of (release, position)
       for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
         if (instance.jobs[j].release.value == t) queue_[instance.jobs[j].organization].push_back(j);
@@ -106,7 +106,7 @@ class Ref {
     return free;
   }
 
-  const fairness::Instance& instance_;
+  const scheduling::Instance& instance_;
   std::vector<std::vector<std::size_t>> queue_;
   std::vector<Schedule> schedules_;
 };

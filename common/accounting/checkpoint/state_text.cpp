@@ -10,7 +10,7 @@
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -24,24 +24,24 @@ const Int128 k_work_max = Int128{1} << 80;
 const Int128 k_constant_max = Int128{1} << 120;
 constexpr Instant k_zero{0};
 
-void write_sum(TextWriter& out, const UtilitySum& sum) {
-  const UtilitySum::Coefficients c = sum.coefficients();
+void write_sum(TextWriter& out, const game::UtilitySum& sum) {
+  const game::UtilitySum::Coefficients c = sum.coefficients();
   out.number(c.running.value).number(c.slope).number(c.constant).number(c.work_constant);
 }
 
-UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
-  UtilitySum::Coefficients c;
+game::UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
+  game::UtilitySum::Coefficients c;
   c.running = {in.small(0, most_running.value)};
   c.slope = in.number(-k_work_max, k_work_max);
   c.constant = in.number(-k_constant_max, k_constant_max);
   c.work_slope = c.running.value;
   c.work_constant = in.number(-k_work_max, k_work_max);
-  return UtilitySum::from(c);
+  return game::UtilitySum::from(c);
 }
 
 void write_rows(TextWriter& out, const std::vector<RateRow>& rows, bool levels) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].given == UtilitySum{} && (!levels || rows[i] == RateRow{})) continue;
+    if (rows[i].given == game::UtilitySum{} && (!levels || rows[i] == RateRow{})) continue;
     out.line("rate").number(static_cast<Int128>(i));
     if (levels) out.number(rows[i].running.value).number(rows[i].waiting.value).number(rows[i].owned.value);
     write_sum(out, rows[i].given);
@@ -452,4 +452,4 @@ Expected<State> State::load(std::string_view text, StateOptions options) {
   return state;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -6,7 +6,7 @@
 
 #include "base/fnv1a.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -139,4 +139,4 @@ bool TextReader::finished() {
   return ok();
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

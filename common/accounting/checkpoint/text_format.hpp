@@ -10,7 +10,7 @@
 #include "base/int128.hpp"
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 class TextWriter {
  public:
@@ -56,4 +56,4 @@ class TextReader {
   std::string fault_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

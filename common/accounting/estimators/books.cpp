@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -13,7 +13,7 @@ struct Share {
   bool running = false;
 };
 
-void fold_share(int sign, const Share& share, UtilitySum& sum) {
+void fold_share(int sign, const Share& share, game::UtilitySum& sum) {
   if (share.running) {
     sign > 0 ? sum.add_running(share.processors, share.begin) : sum.remove_running(share.processors, share.begin);
   } else {
@@ -64,4 +64,4 @@ void Books::set_boundaries(const std::vector<Instant>& boundaries) {
   periods_ = std::move(periods);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -16,7 +16,7 @@
 #include "base/types.hpp"
 #include "game/utility.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 struct Piece {
   OrgId organization;  // whose job
@@ -28,8 +28,8 @@ struct Piece {
 
 // One organization's sums in one period.
 struct Account {
-  UtilitySum got;          // psi
-  UtilitySum given;        // phi_direct
+  game::UtilitySum got;    // psi
+  game::UtilitySum given;  // phi_direct
   MicroProcessors on_own;  // running processors that are both its jobs' and its own
   friend bool operator==(const Account&, const Account&) = default;
 };
@@ -65,4 +65,4 @@ class Books {
   std::vector<PeriodAccounts> periods_;  // ascending and gapless; the last one is open
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -6,7 +6,7 @@
 
 #include "game/shapley_value.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -107,7 +107,7 @@ void RateHistory::close_period(RateSnapshot& cursor, Instant boundary) {
 void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const {
   cursor.rows.resize(players_.size());
   for (const Entry& entry : breakpoint) shift(cursor.rows[entry.organization.value], entry.change);
-  std::vector<Player> game;
+  std::vector<game::Player> game;
   game.reserve(players_.size());
   MicroProcessors running;
   for (const OrgId player : players_) {
@@ -116,12 +116,12 @@ void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakp
     running += row.running;
   }
   const std::vector<MicroProcessors> rates =
-      shapley_rates(game, {.running = running, .seed = static_cast<std::uint64_t>(t.value)});
+      game::shapley_rates(game, {.running = running, .seed = static_cast<std::uint64_t>(t.value)});
   // Nodes offer at least what runs on them (node.hpp), so the grand coalition is worth something whenever something
   // runs.
   assert(rates.size() == players_.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    UtilitySum& given = cursor.rows[players_[i].value].given;
+    game::UtilitySum& given = cursor.rows[players_[i].value].given;
     if (given.running() == rates[i]) continue;
     given.remove_running(given.running(), t);
     given.add_running(rates[i], t);
@@ -187,7 +187,7 @@ bool RateHistory::restore_landmarks(std::vector<RateSnapshot> landmarks, std::ve
     }
     landmark.rows.resize(players_.size());
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      const UtilitySum given = landmark.rows[i].given;
+      const game::UtilitySum given = landmark.rows[i].given;
       landmark.rows[i] = levels[i];
       landmark.rows[i].given = given;
     }
@@ -199,4 +199,4 @@ bool RateHistory::restore_landmarks(std::vector<RateSnapshot> landmarks, std::ve
   return all_consistent;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -19,7 +19,7 @@
 #include "base/types.hpp"
 #include "game/utility.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 // How an organization's levels change at an instant.
 struct LevelChange {
@@ -31,7 +31,7 @@ struct RateRow {
   MicroProcessors running;
   MicroProcessors waiting;
   MicroProcessors owned;
-  UtilitySum given;  // of the period under way; its running part is the rate
+  game::UtilitySum given;  // of the period under way; its running part is the rate
   friend bool operator==(const RateRow&, const RateRow&) = default;
 };
 
@@ -92,4 +92,4 @@ class RateHistory {
   std::vector<std::vector<RateRow>> closed_;  // by period, levels and rates as in its last second
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -103,4 +103,4 @@ std::optional<CloseReason> parse_close_reason(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -17,7 +17,7 @@
 #include "base/calendar.hpp"
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 // Names of the two rows that are always in the books: jobs of no organization, nodes of no organization.
 inline constexpr std::string_view k_guests = "guests";
@@ -166,4 +166,4 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 [[nodiscard]] std::optional<SegmentKind> parse_segment_kind(std::string_view name);
 [[nodiscard]] std::optional<CloseReason> parse_close_reason(std::string_view name);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

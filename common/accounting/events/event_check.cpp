@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -125,4 +125,4 @@ Expected<void> check(const ConfigurationLoaded& event) {
   return {};
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

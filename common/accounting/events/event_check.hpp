@@ -4,7 +4,7 @@
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 // Instants of events are in [0, k_last_instant]: the calendar's range, and far inside that of the exact sums.
 inline constexpr Instant k_last_instant{253'402'300'799};  // 9999-12-31T23:59:59Z
@@ -23,4 +23,4 @@ inline constexpr MicroProcessors k_most_wanted{100'000'000'000'000};
 [[nodiscard]] Expected<void> check(const JobDescribed& event);
 [[nodiscard]] Expected<void> check(const ConfigurationLoaded& event);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

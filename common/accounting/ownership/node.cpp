@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -85,4 +85,4 @@ void Node::forget_before(Instant horizon) {
   if (kept != capacities.begin()) capacities.erase(capacities.begin(), std::prev(kept));
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -15,7 +15,7 @@
 #include "accounting/ownership/ownership.hpp"
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 struct CapacityEntry {
   Instant at;
@@ -87,4 +87,4 @@ void Node::for_each_offer_change(Instant from, Visit&& visit) const {
   }
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -49,4 +49,4 @@ void Ownership::hand_over(Instant t) {
   while (in_force_ < timeline_.size() && timeline_[in_force_].from <= t) ++in_force_;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -16,7 +16,7 @@
 #include "base/types.hpp"
 #include "game/shapley_value.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 inline constexpr OrgId k_guests_id{0};
 inline constexpr OrgId k_commons_id{1};
@@ -41,7 +41,7 @@ void split_among(const Owners& owners, MicroProcessors total, Visit&& visit) {
   std::vector<Int128> weights;
   weights.reserve(owners.size());
   for (const OwnerShare& share : owners) weights.push_back(share.parts_per_million);
-  const std::vector<std::int64_t> parts = apportion(total.value, weights);
+  const std::vector<std::int64_t> parts = game::apportion(total.value, weights);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     if (parts[i] != 0) visit(owners[i].owner, MicroProcessors{parts[i]});
   }
@@ -81,4 +81,4 @@ class Ownership {
   std::size_t in_force_ = 1;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

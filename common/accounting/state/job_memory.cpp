@@ -6,7 +6,7 @@
 
 #include "base/fnv1a.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -101,4 +101,4 @@ void forget_before(Jobs& jobs, Instant horizon) {
   }
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

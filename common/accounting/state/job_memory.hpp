@@ -11,7 +11,7 @@
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 // Everything known under one segment key; facts may come in any order.
 struct SegmentRecord {
@@ -57,4 +57,4 @@ using Jobs = std::unordered_map<JobId, JobRecord>;
 // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`.
 void forget_before(Jobs& jobs, Instant horizon);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

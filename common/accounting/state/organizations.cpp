@@ -4,7 +4,7 @@
 
 #include "accounting/events/event.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 Organizations::Organizations() {
   join(k_guests);
@@ -60,4 +60,4 @@ std::vector<OrgId> Organizations::configured_order() const {
   return order;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

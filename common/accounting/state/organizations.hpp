@@ -10,7 +10,7 @@
 
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 class Organizations {
  public:
@@ -36,4 +36,4 @@ class Organizations {
   std::map<Instant, std::vector<std::string>> declarations_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

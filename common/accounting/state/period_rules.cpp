@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 std::optional<Period> PeriodRules::declared_at(Instant at) const {
   const auto it = declarations_.find(at);
@@ -33,4 +33,4 @@ Period PeriodRules::rule_at(Instant t) const {
   return next == declarations_.begin() ? Period::none : std::prev(next)->second;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -12,7 +12,7 @@
 #include "base/calendar.hpp"
 #include "base/types.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 class PeriodRules {
  public:
@@ -32,4 +32,4 @@ class PeriodRules {
   std::map<Instant, Period> declarations_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

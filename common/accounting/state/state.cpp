@@ -6,7 +6,7 @@
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 std::string_view name_of(Contribution contribution) {
   return contribution == Contribution::direct_contr ? "direct_contr" : "shapley_rate";
@@ -167,4 +167,4 @@ Instant State::horizon() const {
   return impl_->horizon;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -26,7 +26,7 @@
 #include "base/error.hpp"
 #include "game/utility.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 enum class Contribution { direct_contr, shapley_rate };
 [[nodiscard]] std::string_view name_of(Contribution contribution);
@@ -154,4 +154,4 @@ class State {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -6,7 +6,7 @@
 #include "accounting/state/state_impl.hpp"
 #include "base/fnv1a.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -279,4 +279,4 @@ void State::Impl::compact() {
   }
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

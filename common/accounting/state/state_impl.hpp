@@ -24,7 +24,7 @@
 #include "accounting/state/period_rules.hpp"
 #include "accounting/state/state.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 struct TextHash {
   using is_transparent = void;
@@ -114,4 +114,4 @@ struct State::Impl {
   const std::vector<ClosedPeriod>& closed_periods();
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -5,7 +5,7 @@
 #include "accounting/state/state_impl.hpp"
 #include "base/fnv1a.hpp"
 
-namespace shapley::fairness {
+namespace shapley::accounting {
 
 namespace {
 
@@ -94,4 +94,4 @@ Expected<Applied> State::Impl::judge(const ConfigurationLoaded& event) const {
   return Applied::changed;  // likewise
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::accounting

@@ -15,9 +15,10 @@ namespace shapley::ledger {
 namespace {
 
 // Whether the columns of a row say what its payload says; empty if so.
-std::string row_fault(const EventRow& row, const fairness::Event& event) {
+std::string row_fault(const EventRow& row, const accounting::Event& event) {
   if (encode(event) != row.payload) return "its payload is not written as the program writes it";
-  if (fairness::event_key(event) != row.key) return "its key '" + std::string(row.key) + "' is not that of its payload";
+  if (accounting::event_key(event) != row.key)
+    return "its key '" + std::string(row.key) + "' is not that of its payload";
   if (time_of(event).value != row.at) return "its time is not that of its payload";
   return {};
 }

@@ -14,8 +14,8 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::Standing;
-using fairness::State;
+using accounting::Standing;
+using accounting::State;
 
 constexpr std::int64_t k_instants = 16;
 
@@ -85,7 +85,7 @@ class BooksAudit {
     const auto applied = state.apply(stored.event);
     if (!applied) {
       find("rebuild", "event " + std::to_string(stored.sequence) + " is refused by the books: " + applied.error().what);
-    } else if (*applied != fairness::Applied::changed) {
+    } else if (*applied != accounting::Applied::changed) {
       find("rebuild", "event " + std::to_string(stored.sequence) + " tells the books nothing new");
     }
   }
@@ -140,7 +140,7 @@ class BooksAudit {
   }
 
   void check_closed_periods(const State& state) {
-    for (const fairness::ClosedPeriod& period : state.closed_periods()) {
+    for (const accounting::ClosedPeriod& period : state.closed_periods()) {
       const std::string when = "the end of the period, " + format_instant(period.end);
       check_conservation(period.standings, when);
       compare(state, period.standings, naive_.of_period({period.begin, period.end, state.now()}), when);

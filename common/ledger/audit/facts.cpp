@@ -9,32 +9,32 @@ namespace {
 struct Add {
   Facts& facts;
 
-  void operator()(const fairness::SegmentOpened& e) const {
+  void operator()(const accounting::SegmentOpened& e) const {
     SegmentFacts& segment = facts.segments[e.key];
     segment.begin = e.begin;
     segment.organization = facts.organizations.number_of(e.organization);
     segment.processors = e.processors;
-    for (const fairness::NodeShare& share : e.nodes) {
+    for (const accounting::NodeShare& share : e.nodes) {
       segment.nodes.emplace_back(facts.nodes.number_of(share.node), share.processors);
     }
   }
-  void operator()(const fairness::SegmentClosed& e) const {
+  void operator()(const accounting::SegmentClosed& e) const {
     SegmentFacts& segment = facts.segments[e.key];
     segment.end = e.end;
     segment.reason = e.reason;
   }
-  void operator()(const fairness::SegmentRetracted& e) const { facts.segments[e.key].retracted = e.at; }
-  void operator()(const fairness::OwnershipStated& e) const {
+  void operator()(const accounting::SegmentRetracted& e) const { facts.segments[e.key].retracted = e.at; }
+  void operator()(const accounting::OwnershipStated& e) const {
     facts.ownership[facts.nodes.number_of(e.node)][e.effective] = e.spans;
   }
-  void operator()(const fairness::PeriodDeclared& e) const { facts.periods[e.at] = e.period; }
-  void operator()(const fairness::ConfigurationLoaded& e) const { facts.configurations[e.at] = e.text; }
-  void operator()(const fairness::JobDescribed& e) const {
+  void operator()(const accounting::PeriodDeclared& e) const { facts.periods[e.at] = e.period; }
+  void operator()(const accounting::ConfigurationLoaded& e) const { facts.configurations[e.at] = e.text; }
+  void operator()(const accounting::JobDescribed& e) const {
     if (e.array_job != 0 && e.array_task) facts.array_tasks[{e.array_job, *e.array_task}] = e.job;
   }
   // What nodes offer and the order of organizations have no part in psi, phi_direct or Slurm's records.
-  void operator()(const fairness::CapacityChanged&) const {}
-  void operator()(const fairness::OrganizationsDeclared&) const {}
+  void operator()(const accounting::CapacityChanged&) const {}
+  void operator()(const accounting::OrganizationsDeclared&) const {}
 };
 
 }  // namespace
@@ -45,7 +45,7 @@ std::uint32_t Names::number_of(const std::string& name) {
   return entry->second;
 }
 
-void Facts::add(const fairness::Event& event) {
+void Facts::add(const accounting::Event& event) {
   std::visit(Add{*this}, event);
 }
 

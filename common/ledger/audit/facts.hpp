@@ -31,7 +31,7 @@ struct SegmentFacts {
   std::optional<Instant> begin;  // none: only its end is known
   std::optional<Instant> end;
   std::optional<Instant> retracted;
-  fairness::CloseReason reason = fairness::CloseReason::ended;
+  accounting::CloseReason reason = accounting::CloseReason::ended;
   std::uint32_t organization = 0;  // of Facts::organizations
   MicroProcessors processors;
   std::vector<std::pair<std::uint32_t, MicroProcessors>> nodes;  // (of Facts::nodes, held there)
@@ -43,12 +43,12 @@ struct SegmentFacts {
 class Facts {
  public:
   // REQUIRES: no event comes twice (the ledger's keys see to it).
-  void add(const fairness::Event& event);
+  void add(const accounting::Event& event);
 
   Names organizations;
   Names nodes;
-  std::map<fairness::SegmentKey, SegmentFacts> segments;
-  std::map<std::uint32_t, std::map<Instant, std::vector<fairness::OwnershipSpan>>>
+  std::map<accounting::SegmentKey, SegmentFacts> segments;
+  std::map<std::uint32_t, std::map<Instant, std::vector<accounting::OwnershipSpan>>>
       ownership;  // node -> effective -> spans
   std::map<Instant, Period> periods;
   std::map<Instant, std::string> configurations;

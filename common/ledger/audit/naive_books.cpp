@@ -25,8 +25,8 @@ std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int
   std::int64_t left = total;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Int128 exact = static_cast<Int128>(total) * parts[i];
-    result.push_back(static_cast<std::int64_t>(exact / fairness::k_whole_node));
-    losses.push_back({exact - static_cast<Int128>(result.back()) * fairness::k_whole_node, i});
+    result.push_back(static_cast<std::int64_t>(exact / accounting::k_whole_node));
+    losses.push_back({exact - static_cast<Int128>(result.back()) * accounting::k_whole_node, i});
     left -= result.back();
   }
   std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.amount > b.amount; });
@@ -37,29 +37,29 @@ std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int
 }  // namespace
 
 NaiveBooks::NaiveBooks(const Facts& facts) : facts_(facts), owners_(facts.organizations) {
-  commons_ = owners_.number_of(std::string(fairness::k_commons));
+  commons_ = owners_.number_of(std::string(accounting::k_commons));
   for (std::uint32_t node = 0; node < facts.nodes.size(); ++node) nodes_.push_back(stretches_of(node));
 }
 
 // The statement with the greatest effective <= t speaks, and in it the last span that has begun; what it leaves is
 // commons'.
 std::vector<NaiveBooks::Part> NaiveBooks::owners_at(
-    const std::map<Instant, std::vector<fairness::OwnershipSpan>>& statements, Instant t) {
-  const std::vector<fairness::OwnershipSpan>* speaking = nullptr;
+    const std::map<Instant, std::vector<accounting::OwnershipSpan>>& statements, Instant t) {
+  const std::vector<accounting::OwnershipSpan>* speaking = nullptr;
   for (const auto& [effective, spans] : statements) {
     if (effective <= t) speaking = &spans;
   }
-  const fairness::OwnershipSpan* holding = nullptr;
+  const accounting::OwnershipSpan* holding = nullptr;
   if (speaking != nullptr) {
-    for (const fairness::OwnershipSpan& span : *speaking) {
+    for (const accounting::OwnershipSpan& span : *speaking) {
       if (span.from <= t) holding = &span;
     }
   }
   std::vector<Part> parts;
-  std::int64_t rest = fairness::k_whole_node;
+  std::int64_t rest = accounting::k_whole_node;
   if (holding != nullptr) {
-    for (const fairness::OwnerPart& owner : holding->owners) {
-      if (owner.organization == fairness::k_commons) continue;
+    for (const accounting::OwnerPart& owner : holding->owners) {
+      if (owner.organization == accounting::k_commons) continue;
       parts.push_back({owners_.number_of(owner.organization), owner.parts_per_million});
       rest -= owner.parts_per_million;
     }
@@ -71,11 +71,11 @@ std::vector<NaiveBooks::Part> NaiveBooks::owners_at(
 std::vector<NaiveBooks::Stretch> NaiveBooks::stretches_of(std::uint32_t node) {
   const auto known = facts_.ownership.find(node);
   if (known == facts_.ownership.end())
-    return {{k_beginning_of_time, k_end_of_time, {{commons_, fairness::k_whole_node}}}};
+    return {{k_beginning_of_time, k_end_of_time, {{commons_, accounting::k_whole_node}}}};
   std::set<Instant> cuts{k_beginning_of_time};
   for (const auto& [effective, spans] : known->second) {
     cuts.insert(effective);
-    for (const fairness::OwnershipSpan& span : spans) cuts.insert(span.from);
+    for (const accounting::OwnershipSpan& span : spans) cuts.insert(span.from);
   }
   std::vector<Stretch> stretches;
   for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
@@ -126,7 +126,7 @@ std::map<std::string, NaiveRow> NaiveBooks::at(Instant t) const {
 std::map<std::string, NaiveRow> NaiveBooks::of_period(const Span& span) const {
   std::vector<NaiveRow> rows(owners_.size());
   for (const auto& [key, segment] : facts_.segments) {
-    if (key.kind != fairness::SegmentKind::run || !segment.begin || *segment.begin > span.known) continue;
+    if (key.kind != accounting::SegmentKind::run || !segment.begin || *segment.begin > span.known) continue;
     if (segment.retracted && *segment.retracted <= span.known) continue;
     const bool ended = segment.end && *segment.end <= span.known;
     const Instant begin = std::max(*segment.begin, span.begin);

@@ -58,7 +58,7 @@ class NaiveBooks {
     Instant end;    // clipped to t
     Instant t;
   };
-  [[nodiscard]] std::vector<Part> owners_at(const std::map<Instant, std::vector<fairness::OwnershipSpan>>& statements,
+  [[nodiscard]] std::vector<Part> owners_at(const std::map<Instant, std::vector<accounting::OwnershipSpan>>& statements,
                                             Instant t);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::uint32_t node);
   void credit(const SegmentFacts& segment, const Window& window, std::vector<NaiveRow>& rows) const;

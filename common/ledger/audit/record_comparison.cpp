@@ -10,7 +10,7 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::CloseReason;
+using accounting::CloseReason;
 
 // --- runs of the ledger ---
 
@@ -50,7 +50,7 @@ class LedgerRuns {
   LedgerRuns(const Facts& facts, std::vector<Finding>& findings) : findings_(findings) {
     std::vector<Part> parts;  // of one run
     for (const auto& [key, segment] : facts.segments) {
-      if (key.kind != fairness::SegmentKind::run || !segment.counts()) continue;
+      if (key.kind != accounting::SegmentKind::run || !segment.counts()) continue;
       if (!parts.empty() && (parts.front().key->job != key.job || parts.front().key->anchor != key.anchor)) {
         add(std::exchange(parts, {}));
       }
@@ -73,7 +73,7 @@ class LedgerRuns {
 
  private:
   struct Part {
-    const fairness::SegmentKey* key;
+    const accounting::SegmentKey* key;
     const SegmentFacts* segment;
   };
 
@@ -85,7 +85,7 @@ class LedgerRuns {
     for (auto part = parts.begin() + 1; part != parts.end(); ++part) extend(*part->segment);
   }
 
-  void begin(const fairness::SegmentKey& key, const SegmentFacts& segment) {
+  void begin(const accounting::SegmentKey& key, const SegmentFacts& segment) {
     // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
     runs_.push_back({.job = key.job,
                      .begin = key.anchor,

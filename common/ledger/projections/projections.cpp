@@ -11,17 +11,17 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::Event;
-using fairness::OwnerPart;
-using fairness::OwnershipSpan;
-using fairness::OwnershipStated;
-using fairness::SegmentKey;
+using accounting::Event;
+using accounting::OwnerPart;
+using accounting::OwnershipSpan;
+using accounting::OwnershipStated;
+using accounting::SegmentKey;
 
 constexpr std::array<std::string_view, 7> k_tables{"segments",  "segment_nodes", "jobs",   "organizations",
                                                    "ownership", "capacity",      "periods"};
 
 Statement& bind_key(Statement& statement, const SegmentKey& key) {
-  return statement.bind(1, fairness::name_of(key.kind))
+  return statement.bind(1, accounting::name_of(key.kind))
       .bind(2, std::int64_t{key.job.value})
       .bind(3, key.anchor.value)
       .bind(4, std::int64_t{key.ordinal});
@@ -34,13 +34,13 @@ Statement& bind_unless_zero(Statement& statement, int parameter, std::uint32_t v
 
 // The parts with what they leave given to commons, ascending by name.
 std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
-  std::int64_t rest = fairness::k_whole_node;
+  std::int64_t rest = accounting::k_whole_node;
   for (const OwnerPart& part : owners) rest -= part.parts_per_million;
   if (rest > 0) {
     const auto commons = std::find_if(owners.begin(), owners.end(),
-                                      [](const OwnerPart& part) { return part.organization == fairness::k_commons; });
+                                      [](const OwnerPart& part) { return part.organization == accounting::k_commons; });
     if (commons == owners.end()) {
-      owners.push_back({std::string(fairness::k_commons), rest});
+      owners.push_back({std::string(accounting::k_commons), rest});
     } else {
       commons->parts_per_million += rest;
     }
@@ -108,8 +108,8 @@ Expected<void> Projector::project(const Event& event) {
 }
 
 Expected<bool> Projector::contradicts(const Event& event) {
-  const auto* opened = std::get_if<fairness::SegmentOpened>(&event);
-  const auto* closed = std::get_if<fairness::SegmentClosed>(&event);
+  const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
+  const auto* closed = std::get_if<accounting::SegmentClosed>(&event);
   if (opened == nullptr && closed == nullptr) return false;
   SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT begin, end FROM SCHEMA.segments "
                                                 "WHERE kind = ?1 AND job = ?2 AND anchor = ?3 AND ordinal = ?4"));
@@ -134,7 +134,7 @@ Expected<void> Projector::clear() {
   return {};
 }
 
-Expected<void> Projector::fold(const fairness::SegmentOpened& e) {
+Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
   SHAPLEY_TRY_ASSIGN(Statement * segment,
                      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, organization, begin, processors) "
                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
@@ -145,30 +145,30 @@ Expected<void> Projector::fold(const fairness::SegmentOpened& e) {
   SHAPLEY_TRY_ASSIGN(Statement * node,
                      cached("INSERT INTO SCHEMA.segment_nodes(kind, job, anchor, ordinal, node, processors) "
                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
-  for (const fairness::NodeShare& share : e.nodes) {
+  for (const accounting::NodeShare& share : e.nodes) {
     bind_key(*node, e.key).bind(5, share.node).bind(6, share.processors.value);
     SHAPLEY_TRY(node->run());
   }
   return {};
 }
 
-Expected<void> Projector::fold(const fairness::SegmentClosed& e) {
+Expected<void> Projector::fold(const accounting::SegmentClosed& e) {
   SHAPLEY_TRY_ASSIGN(Statement * segment,
                      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, end, reason, job_state) "
                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
                             "end = excluded.end, reason = excluded.reason, job_state = excluded.job_state"));
-  bind_key(*segment, e.key).bind(5, e.end.value).bind(6, fairness::name_of(e.reason)).bind(7, e.job_state);
+  bind_key(*segment, e.key).bind(5, e.end.value).bind(6, accounting::name_of(e.reason)).bind(7, e.job_state);
   return segment->run();
 }
 
-Expected<void> Projector::fold(const fairness::SegmentRetracted& e) {
+Expected<void> Projector::fold(const accounting::SegmentRetracted& e) {
   SHAPLEY_TRY_ASSIGN(Statement * segment,
                      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, retracted) "
                             "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET retracted = excluded.retracted"));
   return bind_key(*segment, e.key).bind(5, e.at.value).run();
 }
 
-Expected<void> Projector::fold(const fairness::OrganizationsDeclared& e) {
+Expected<void> Projector::fold(const accounting::OrganizationsDeclared& e) {
   SHAPLEY_TRY_ASSIGN(Statement * row,
                      cached("INSERT INTO SCHEMA.organizations(at, position, name) VALUES (?1, ?2, ?3)"));
   for (std::size_t position = 0; position < e.names.size(); ++position) {
@@ -224,18 +224,18 @@ Expected<void> Projector::fold(const OwnershipStated& e) {
   return {};
 }
 
-Expected<void> Projector::fold(const fairness::CapacityChanged& e) {
+Expected<void> Projector::fold(const accounting::CapacityChanged& e) {
   SHAPLEY_TRY_ASSIGN(Statement * row,
                      cached("INSERT INTO SCHEMA.capacity(node, at, ordinal, processors) VALUES (?1, ?2, ?3, ?4)"));
   return row->bind(1, e.node).bind(2, e.at.value).bind(3, std::int64_t{e.ordinal}).bind(4, e.processors.value).run();
 }
 
-Expected<void> Projector::fold(const fairness::PeriodDeclared& e) {
+Expected<void> Projector::fold(const accounting::PeriodDeclared& e) {
   SHAPLEY_TRY_ASSIGN(Statement * row, cached("INSERT INTO SCHEMA.periods(at, period) VALUES (?1, ?2)"));
   return row->bind(1, e.at.value).bind(2, name_of(e.period)).run();
 }
 
-Expected<void> Projector::fold(const fairness::JobDescribed& e) {
+Expected<void> Projector::fold(const accounting::JobDescribed& e) {
   SHAPLEY_TRY_ASSIGN(
       Statement * row,
       cached("INSERT INTO SCHEMA.jobs(job, submit, organization, array_job, array_task, het_job, user_id, group_id, "

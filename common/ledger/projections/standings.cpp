@@ -9,7 +9,7 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::Standing;
+using accounting::Standing;
 
 struct RecordedDay {
   Instant day;
@@ -47,7 +47,7 @@ Expected<void> write_row(Statement& insert, const Standing& row) {
 }  // namespace
 
 Expected<void> write_standings(const Database& database, std::string_view schema, DayOfStandings day,
-                               const fairness::State& state, std::span<const Standing> standings) {
+                               const accounting::State& state, std::span<const Standing> standings) {
   const std::string table = std::string(schema) + ".standings_by_day";
   SHAPLEY_TRY_ASSIGN(Statement forget, database.prepare("DELETE FROM " + table + " WHERE day = ?1"));
   SHAPLEY_TRY(forget.bind(1, day.day.value).run());
@@ -70,7 +70,7 @@ Expected<void> rebuild_standings(const Database& database, std::string_view sche
   Replay replay(database, {});
   for (const RecordedDay& day : days) {
     SHAPLEY_TRY(replay.advance_to(day.sequence));
-    fairness::State& state = replay.books().state;
+    accounting::State& state = replay.books().state;
     state.advance(day.at);
     const auto standings = state.standings(day.at);
     SHAPLEY_TRY(write_standings(database, schema, {day.day, day.sequence}, state, standings));

@@ -20,8 +20,8 @@ struct DayOfStandings {
   std::int64_t sequence = 0;
 };
 [[nodiscard]] Expected<void> write_standings(const Database& database, std::string_view schema, DayOfStandings day,
-                                             const fairness::State& state,
-                                             std::span<const fairness::Standing> standings);
+                                             const accounting::State& state,
+                                             std::span<const accounting::Standing> standings);
 
 // Computes every day that main.standings_by_day names from the events and puts it into `schema` ("main": in place).
 [[nodiscard]] Expected<void> rebuild_standings(const Database& database, std::string_view schema);

@@ -1,4 +1,4 @@
-// The part of Ledger that meets the fairness engine: checkpoints, recovery, and the projection that needs it.
+// The part of Ledger that meets State: checkpoints, recovery, and the projection that needs it.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -27,31 +27,31 @@ Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int
 
 // The books of one checkpoint row (sequence, at, text, sha), unless it does not fit the events or cannot be read.
 Expected<std::optional<Recovered>> books_of(const Database& database, const Statement& row,
-                                            fairness::StateOptions options) {
+                                            accounting::StateOptions options) {
   const std::int64_t sequence = row.integer(0);
   SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
   if (!event_hash) return std::nullopt;
   SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
   SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(*event_hash, row.integer(1), row.text(2)));
   if (!std::ranges::equal(expected, row.blob(3))) return std::nullopt;
-  auto state = fairness::State::load(row.text(2), options);
+  auto state = accounting::State::load(row.text(2), options);
   if (!state) return std::nullopt;
   return Recovered{.state = *std::move(state), .last_sequence = sequence};
 }
 
 // The newest checkpoint that can be used, else empty books.
-Expected<Recovered> newest_checkpoint(const Database& database, fairness::StateOptions options) {
+Expected<Recovered> newest_checkpoint(const Database& database, accounting::StateOptions options) {
   SHAPLEY_TRY_ASSIGN(Statement select,
                      database.prepare("SELECT sequence, at, text, sha FROM checkpoints ORDER BY sequence DESC"));
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return Recovered{.state = fairness::State(options)};
+    if (!row) return Recovered{.state = accounting::State(options)};
     SHAPLEY_TRY_ASSIGN(auto books, books_of(database, select, options));
     if (books) return *std::move(books);
   }
 }
 
-Expected<Recovered> recover_from(const Database& database, fairness::StateOptions options, bool from_scratch) {
+Expected<Recovered> recover_from(const Database& database, accounting::StateOptions options, bool from_scratch) {
   // All reading from one snapshot, however long it takes, while shapleyd writes on.
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
@@ -62,7 +62,7 @@ Expected<Recovered> recover_from(const Database& database, fairness::StateOption
   return std::move(replay.books());
 }
 
-Expected<void> store_checkpoint(const Database& database, Writer& writer, const fairness::State& state,
+Expected<void> store_checkpoint(const Database& database, Writer& writer, const accounting::State& state,
                                 std::int64_t sequence, Instant at) {
   SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
   if (!event_hash) return fail(Errc::invalid_argument, "there is no event " + std::to_string(sequence));
@@ -94,19 +94,19 @@ Expected<void> rebuild(const Database& database, Writer& writer) {
 
 }  // namespace
 
-Expected<Recovered> Ledger::recover(fairness::StateOptions options) const {
+Expected<Recovered> Ledger::recover(accounting::StateOptions options) const {
   auto books = recover_from(impl_->database, options, /*from_scratch=*/false);
   if (!books) return impl_->failed("recover", std::move(books).error());
   return books;
 }
 
-Expected<Recovered> Ledger::recover_from_scratch(fairness::StateOptions options) const {
+Expected<Recovered> Ledger::recover_from_scratch(accounting::StateOptions options) const {
   auto books = recover_from(impl_->database, options, /*from_scratch=*/true);
   if (!books) return impl_->failed("recover from scratch", std::move(books).error());
   return books;
 }
 
-Expected<void> Ledger::save_checkpoint(const fairness::State& state, std::int64_t sequence, Instant at) {
+Expected<void> Ledger::save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at) {
   auto saved = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
     return store_checkpoint(impl_->database, *writer, state, sequence, at);
@@ -115,8 +115,8 @@ Expected<void> Ledger::save_checkpoint(const fairness::State& state, std::int64_
   return {};
 }
 
-Expected<void> Ledger::record_standings(Instant day, const fairness::State& state,
-                                        std::span<const fairness::Standing> standings) {
+Expected<void> Ledger::record_standings(Instant day, const accounting::State& state,
+                                        std::span<const accounting::Standing> standings) {
   auto recorded = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
     SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(impl_->database, Transaction::Kind::write));

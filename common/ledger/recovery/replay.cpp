@@ -6,7 +6,7 @@
 
 namespace shapley::ledger {
 
-using fairness::Applied;
+using accounting::Applied;
 
 Expected<void> visit_by_time(const Database& database, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
@@ -23,8 +23,8 @@ Expected<void> visit_by_time(const Database& database, std::int64_t upto,
   }
 }
 
-Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, fairness::StateOptions options) {
-  Recovered books{.state = fairness::State(options)};
+Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options) {
+  Recovered books{.state = accounting::State(options)};
   SHAPLEY_TRY(visit_by_time(database, upto, [&](const StoredEvent& stored) -> Expected<void> {
     const auto applied = books.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {

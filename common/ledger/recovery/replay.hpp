@@ -22,14 +22,14 @@ namespace shapley::ledger {
 // The books after the events up to `upto`, in the order of their own times. Errc::corrupt if that order does not
 // suffice.
 [[nodiscard]] Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto,
-                                                 fairness::StateOptions options);
+                                                 accounting::StateOptions options);
 
 // Books that follow the ledger in the order in which events were appended, as shapleyd does.
 class Replay {
  public:
-  Replay(const Database& database, fairness::StateOptions options) : database_(&database), options_(options) {}
+  Replay(const Database& database, accounting::StateOptions options) : database_(&database), options_(options) {}
   // Begins from a checkpoint instead of from nothing.
-  Replay(const Database& database, fairness::StateOptions options, Recovered from)
+  Replay(const Database& database, accounting::StateOptions options, Recovered from)
       : database_(&database), options_(options), books_(std::move(from)) {}
 
   // Applies the events up to `upto`; a replay by time takes over where an event is older than the books remember.
@@ -38,8 +38,8 @@ class Replay {
 
  private:
   const Database* database_;
-  fairness::StateOptions options_;
-  Recovered books_{.state = fairness::State(options_)};
+  accounting::StateOptions options_;
+  Recovered books_{.state = accounting::State(options_)};
 };
 
 }  // namespace shapley::ledger

@@ -16,7 +16,7 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::Standing;
+using accounting::Standing;
 using nlohmann::json;
 
 constexpr double k_seconds_per_hour = 3600.0;
@@ -52,18 +52,18 @@ struct JobCounts {
   std::int64_t waiting = 0;
 };
 
-std::vector<JobCounts> count_jobs(const fairness::State& state) {
+std::vector<JobCounts> count_jobs(const accounting::State& state) {
   std::vector<JobCounts> counts(state.organizations().size());
   for (const JobId id : state.jobs_with_open_segments()) {
-    const fairness::JobMemory* job = state.find_job(id);
+    const accounting::JobMemory* job = state.find_job(id);
     if (job == nullptr) continue;
-    for (const fairness::SegmentKey& key : job->segments) {
-      const fairness::LiveSegment* segment = state.find_segment(key);
+    for (const accounting::SegmentKey& key : job->segments) {
+      const accounting::LiveSegment* segment = state.find_segment(key);
       if (segment == nullptr || segment->end) continue;
       const std::optional<OrgId> owner = state.find_organization(segment->opened.organization);
       if (!owner) continue;
       JobCounts& count = counts[owner->value];
-      (key.kind == fairness::SegmentKind::run ? count.running : count.waiting) += 1;
+      (key.kind == accounting::SegmentKind::run ? count.running : count.waiting) += 1;
     }
   }
   return counts;
@@ -72,7 +72,7 @@ std::vector<JobCounts> count_jobs(const fairness::State& state) {
 struct RowContext {
   std::string name;
   std::optional<std::size_t> rank;  // 1-based
-  fairness::Contribution contribution;
+  accounting::Contribution contribution;
   Duration elapsed;  // since the period began
   JobCounts jobs;
 };
@@ -166,7 +166,7 @@ std::string standing_sentence(double standing_core_hours) {
   return "owes the others " + amount + " core-hours";
 }
 
-json status_report(fairness::State& state, Instant t, fairness::Contribution contribution) {
+json status_report(accounting::State& state, Instant t, accounting::Contribution contribution) {
   state.advance(t);
   const Instant at = state.now();
   const std::vector<Standing> standings = state.standings(at);

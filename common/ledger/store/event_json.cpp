@@ -16,20 +16,20 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::CapacityChanged;
-using fairness::ConfigurationLoaded;
-using fairness::Event;
-using fairness::JobDescribed;
-using fairness::NodeShare;
-using fairness::OrganizationsDeclared;
-using fairness::OwnerPart;
-using fairness::OwnershipSpan;
-using fairness::OwnershipStated;
-using fairness::PeriodDeclared;
-using fairness::SegmentClosed;
-using fairness::SegmentKey;
-using fairness::SegmentOpened;
-using fairness::SegmentRetracted;
+using accounting::CapacityChanged;
+using accounting::ConfigurationLoaded;
+using accounting::Event;
+using accounting::JobDescribed;
+using accounting::NodeShare;
+using accounting::OrganizationsDeclared;
+using accounting::OwnerPart;
+using accounting::OwnershipSpan;
+using accounting::OwnershipStated;
+using accounting::PeriodDeclared;
+using accounting::SegmentClosed;
+using accounting::SegmentKey;
+using accounting::SegmentOpened;
+using accounting::SegmentRetracted;
 using nlohmann::json;
 
 constexpr std::int64_t k_u32 = std::numeric_limits<std::uint32_t>::max();
@@ -41,7 +41,7 @@ json text_of(const std::string& text) {
 }
 
 json json_of(const SegmentKey& key) {
-  return {{"kind", fairness::name_of(key.kind)},
+  return {{"kind", accounting::name_of(key.kind)},
           {"job", key.job.value},
           {"anchor", key.anchor.value},
           {"ordinal", key.ordinal}};
@@ -63,7 +63,7 @@ json json_of(const SegmentOpened& e) {
 json json_of(const SegmentClosed& e) {
   json object = json_of(e.key);
   object["end"] = e.end.value;
-  object["reason"] = fairness::name_of(e.reason);
+  object["reason"] = accounting::name_of(e.reason);
   object["job_state"] = text_of(e.job_state);
   return object;
 }
@@ -216,7 +216,7 @@ class Reader {
 };
 
 SegmentKey key_from(Reader& in) {
-  return {.kind = in.word<fairness::SegmentKind>("kind", fairness::parse_segment_kind),
+  return {.kind = in.word<accounting::SegmentKind>("kind", accounting::parse_segment_kind),
           .job = {in.u32("job")},
           .anchor = {in.integer("anchor")},
           .ordinal = in.u32("ordinal")};
@@ -237,7 +237,7 @@ void read(Reader& in, SegmentOpened& e) {
 void read(Reader& in, SegmentClosed& e) {
   e.key = key_from(in);
   e.end = {in.integer("end")};
-  e.reason = in.word<fairness::CloseReason>("reason", fairness::parse_close_reason);
+  e.reason = in.word<accounting::CloseReason>("reason", accounting::parse_close_reason);
   e.job_state = in.text("job_state");
 }
 
@@ -308,7 +308,7 @@ std::optional<Event> read_kind(std::string_view kind, Reader& in) {
     return std::nullopt;
   } else {
     Event event(std::in_place_index<Index>);
-    if (fairness::kind_of(event) != kind) return read_kind<Index + 1>(kind, in);
+    if (accounting::kind_of(event) != kind) return read_kind<Index + 1>(kind, in);
     read(in, std::get<Index>(event));
     in.finish();
     return event;
@@ -318,7 +318,7 @@ std::optional<Event> read_kind(std::string_view kind, Reader& in) {
 }  // namespace
 
 Expected<void> well_formed(const Event& event) {
-  return std::visit([](const auto& e) { return fairness::check(e); }, event);
+  return std::visit([](const auto& e) { return accounting::check(e); }, event);
 }
 
 std::string encode(const Event& event) {

@@ -18,12 +18,12 @@ namespace shapley::ledger {
 
 // Whether the books accept the event by itself (accounting/events/event_check.hpp); Errc::invalid_argument with what is
 // wrong.
-[[nodiscard]] Expected<void> well_formed(const fairness::Event& event);
+[[nodiscard]] Expected<void> well_formed(const accounting::Event& event);
 
 // REQUIRES: well_formed(event).
-[[nodiscard]] std::string encode(const fairness::Event& event);
+[[nodiscard]] std::string encode(const accounting::Event& event);
 
 // Errc::corrupt on anything that encode would not write for a well-formed event.
-[[nodiscard]] Expected<fairness::Event> decode(std::string_view kind, std::string_view payload);
+[[nodiscard]] Expected<accounting::Event> decode(std::string_view kind, std::string_view payload);
 
 }  // namespace shapley::ledger

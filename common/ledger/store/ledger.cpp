@@ -11,13 +11,13 @@ namespace shapley::ledger {
 
 namespace {
 
-using fairness::Event;
+using accounting::Event;
 
 // Appends one event to the open transaction and moves `head` on; duplicates and conflicts only count.
 Expected<void> append_one(const Database& database, Writer& writer, const Event& event, Instant received, Head& head,
                           AppendResult& result) {
   SHAPLEY_TRY(well_formed(event));
-  const std::string key = fairness::event_key(event);
+  const std::string key = accounting::event_key(event);
   const std::string payload = encode(event);
   const EventRow row{.sequence = head.sequence + 1,
                      .key = key,

@@ -27,18 +27,18 @@ enum class OpenMode { create_or_write, read_only };
 struct StoredEvent {
   std::int64_t sequence = 0;  // 1, 2, 3, ... without holes
   Instant received;
-  fairness::Event event;
+  accounting::Event event;
 };
 
 struct AppendResult {
   std::size_t appended = 0;
-  std::size_t duplicates = 0;             // same key, same content: already there
-  std::vector<std::string> conflicts;     // keys recorded before with another content: refused, the first fact stays
-  std::vector<fairness::Event> accepted;  // the appended ones, in order
+  std::size_t duplicates = 0;               // same key, same content: already there
+  std::vector<std::string> conflicts;       // keys recorded before with another content: refused, the first fact stays
+  std::vector<accounting::Event> accepted;  // the appended ones, in order
 };
 
 struct Recovered {
-  fairness::State state;
+  accounting::State state;
   std::int64_t last_sequence = 0;
   std::int64_t replayed = 0;  // events applied on top of the checkpoint
 };
@@ -60,7 +60,7 @@ class Ledger {
   ~Ledger();
 
   // One transaction. On error nothing of the batch is stored.
-  [[nodiscard]] Expected<AppendResult> append(std::span<const fairness::Event> events, Instant received);
+  [[nodiscard]] Expected<AppendResult> append(std::span<const accounting::Event> events, Instant received);
 
   // Calls `visit` for every event with sequence > after, in order, until it returns an error.
   [[nodiscard]] Expected<void> for_each_event(std::int64_t after,
@@ -69,14 +69,14 @@ class Ledger {
 
   // State from the newest usable checkpoint plus later events; from_scratch ignores checkpoints and applies all events
   // ordered by their own time (so that nothing is older than the horizon).
-  [[nodiscard]] Expected<Recovered> recover(fairness::StateOptions options = {}) const;
-  [[nodiscard]] Expected<Recovered> recover_from_scratch(fairness::StateOptions options = {}) const;
-  [[nodiscard]] Expected<void> save_checkpoint(const fairness::State& state, std::int64_t sequence, Instant at);
+  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}) const;
+  [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
+  [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
 
   // The row of every organization on a day (UTC), as the daemon saw it at the day's end: for trends. Overwrites that
   // day.
-  [[nodiscard]] Expected<void> record_standings(Instant day, const fairness::State& state,
-                                                std::span<const fairness::Standing> standings);
+  [[nodiscard]] Expected<void> record_standings(Instant day, const accounting::State& state,
+                                                std::span<const accounting::Standing> standings);
 
   // What signed heads call this ledger: 32 hexadecimal digits, drawn when it was made.
   [[nodiscard]] Expected<std::string> identity() const;

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, const
   return std::make_unique<WeightedCoalitions>(instance, weights);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -12,7 +12,7 @@
 #include "scheduling/fcfs_schedules.hpp"
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 class CoalitionPolicy : public Policy {
  public:
@@ -38,7 +38,7 @@ class CoalitionPolicy : public Policy {
   FcfsSchedules schedules_;
   Int128 scale_;
   std::vector<Int128> scaled_phi_;
-  std::vector<Accrual> own_;
+  std::vector<game::Accrual> own_;
   std::int64_t evaluated_at_ = -1;
 };
 
@@ -57,4 +57,4 @@ struct CoalitionWeights {
 [[nodiscard]] std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance,
                                                                const CoalitionWeights& weights);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

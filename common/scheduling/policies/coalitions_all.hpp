@@ -8,9 +8,9 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 // REQUIRES: 1 <= organizations <= k_max_lattice_organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_coalitions_all(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -2,11 +2,11 @@
 
 #include "scheduling/policies/coalition_policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance) {
   const std::size_t k = instance.organizations();
-  const Coalition grand = grand_coalition(k);
+  const Coalition grand = game::grand_coalition(k);
   CoalitionWeights weights(k);
   for (std::size_t u = 0; u < k; ++u) {
     const Coalition self = Coalition{1} << u;
@@ -18,4 +18,4 @@ std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance) {
   return make_weighted_coalitions(instance, weights);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -9,8 +9,8 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 [[nodiscard]] std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -2,11 +2,11 @@
 
 #include "scheduling/policies/coalition_policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance) {
   const std::size_t k = instance.organizations();
-  const Coalition grand = grand_coalition(k);
+  const Coalition grand = game::grand_coalition(k);
   CoalitionWeights weights(k);
   if (k == 1) {
     weights.add(0, grand, 1);
@@ -33,4 +33,4 @@ std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance) {
   return make_weighted_coalitions(instance, weights);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -13,8 +13,8 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 [[nodiscard]] std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

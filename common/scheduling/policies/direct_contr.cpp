@@ -5,7 +5,7 @@
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -48,7 +48,7 @@ class DirectContr final : public Policy {
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
     std::vector<Rational> phi;
-    for (const Accrual& gave : gave_) phi.push_back({gave.psi_at(t), 1});
+    for (const game::Accrual& gave : gave_) phi.push_back({gave.psi_at(t), 1});
     return phi;
   }
 
@@ -63,8 +63,8 @@ class DirectContr final : public Policy {
 
   DirectContrOptions options_;
   Rng rng_;
-  std::vector<Accrual> got_;
-  std::vector<Accrual> gave_;
+  std::vector<game::Accrual> got_;
+  std::vector<game::Accrual> gave_;
   std::vector<std::uint64_t> free_;  // by owner
   std::uint64_t free_total_;
 };
@@ -75,4 +75,4 @@ std::unique_ptr<Policy> make_direct_contr(const Instance& instance, DirectContrO
   return std::make_unique<DirectContr>(instance, options);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -11,7 +11,7 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 struct DirectContrOptions {
   bool identity = false;
@@ -20,4 +20,4 @@ struct DirectContrOptions {
 
 [[nodiscard]] std::unique_ptr<Policy> make_direct_contr(const Instance& instance, DirectContrOptions options);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

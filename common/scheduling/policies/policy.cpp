@@ -1,6 +1,6 @@
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 std::string to_string(const Rational& value) {
   Int128 a = value.numerator < 0 ? -value.numerator : value.numerator;
@@ -16,4 +16,4 @@ std::string to_string(const Rational& value) {
   return text;
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -18,7 +18,9 @@
 #include "game/potential.hpp"
 #include "scheduling/instance.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
+
+using game::Coalition;
 
 // An exact fraction; denominator > 0.
 struct Rational {
@@ -55,4 +57,4 @@ class Policy {
   }
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -6,7 +6,7 @@
 #include "base/rng.hpp"
 #include "scheduling/policies/coalition_policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 std::vector<Permutation> draw_permutations(std::size_t organizations, std::size_t count, std::uint64_t seed) {
   Rng rng(seed);
@@ -39,4 +39,4 @@ std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Pe
   return make_weighted_coalitions(instance, weights);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -12,7 +12,7 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 using Permutation = std::vector<std::uint32_t>;
 
@@ -29,4 +29,4 @@ struct RandAccuracy {
 // REQUIRES: organizations <= 32; every permutation holds each organization once.
 [[nodiscard]] std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

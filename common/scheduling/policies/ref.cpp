@@ -4,7 +4,7 @@
 
 #include "scheduling/fair_schedules.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -21,7 +21,7 @@ class Ref final : public Policy {
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
     if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
     schedules_.run_before(t);
-    return schedules_.choose(grand_coalition(schedules_.organizations()), waiting, t);
+    return schedules_.choose(game::grand_coalition(schedules_.organizations()), waiting, t);
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
@@ -29,16 +29,16 @@ class Ref final : public Policy {
     std::vector<std::int64_t> values{0};
     for (const auto& [coalition, value] : coalition_values(t)) values.push_back(value);
     std::vector<Int128> scaled(schedules_.organizations());
-    scaled_shapley_values_of_grand(values, scaled);
+    game::scaled_shapley_values_of_grand(values, scaled);
     std::vector<Rational> phi;
-    for (const Int128 value : scaled) phi.push_back({value, factorial(schedules_.organizations())});
+    for (const Int128 value : scaled) phi.push_back({value, game::factorial(schedules_.organizations())});
     return phi;
   }
 
   [[nodiscard]] std::vector<std::pair<Coalition, std::int64_t>> coalition_values(std::int64_t t) override {
     schedules_.run_before(t);
     std::vector<std::pair<Coalition, std::int64_t>> values;
-    for (const Coalition c : all_coalitions(schedules_.organizations()))
+    for (const Coalition c : game::all_coalitions(schedules_.organizations()))
       values.emplace_back(c, schedules_.value_at(c, t));
     return values;
   }
@@ -57,4 +57,4 @@ std::unique_ptr<Policy> make_ref(const Instance& instance) {
   return std::make_unique<Ref>(instance);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -9,7 +9,7 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 inline constexpr std::uint64_t k_ref_memory_max = std::uint64_t{4} << 30U;
 
@@ -19,4 +19,4 @@ inline constexpr std::uint64_t k_ref_memory_max = std::uint64_t{4} << 30U;
 // REQUIRES: 1 <= organizations <= k_max_lattice_organizations. The caller checks ref_memory_bound.
 [[nodiscard]] std::unique_ptr<Policy> make_ref(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -32,7 +32,7 @@ class RefArbitrary final : public Policy {
         organizations_(instance.organizations()),
         queue_(organizations_),
         schedules_(std::size_t{1} << organizations_),
-        by_size_(all_coalitions(organizations_)),
+        by_size_(game::all_coalitions(organizations_)),
         values_(schedules_.size()),
         potentials_(schedules_.size()) {
     std::stable_sort(by_size_.begin(), by_size_.end(),
@@ -69,7 +69,7 @@ class RefArbitrary final : public Policy {
     value_all(t);
     std::vector<Rational> phi;
     for (std::size_t u = 0; u < organizations_; ++u)
-      phi.push_back({scaled_shapley(potentials_, grand, u), factorial(organizations_)});
+      phi.push_back({game::scaled_shapley(potentials_, grand, u), game::factorial(organizations_)});
     return phi;
   }
   [[nodiscard]] std::vector<std::pair<Coalition, std::int64_t>> coalition_values(std::int64_t t) override {
@@ -139,11 +139,12 @@ class RefArbitrary final : public Policy {
     // Coalitions of c's own size and above have not decided yet; c's own potential is the only one of them that is
     // used.
     for (Coalition sub = c; sub != 0; sub = (sub - 1) & c) values_[sub] = value(sub, t);
-    scaled_potentials(values_, potentials_);
-    Standings standings{std::vector<Int128>(organizations_), factorial(static_cast<std::size_t>(std::popcount(c)))};
+    game::scaled_potentials(values_, potentials_);
+    Standings standings{std::vector<Int128>(organizations_),
+                        game::factorial(static_cast<std::size_t>(std::popcount(c)))};
     for (std::size_t u = 0; u < organizations_; ++u) {
       if ((c >> u & 1U) == 0) continue;
-      standings.scaled[u] = scaled_shapley(potentials_, c, u) - standings.scale * utility_in(c, u, t);
+      standings.scaled[u] = game::scaled_shapley(potentials_, c, u) - standings.scale * utility_in(c, u, t);
     }
     return standings;
   }
@@ -204,7 +205,7 @@ class RefArbitrary final : public Policy {
   }
   void value_all(std::int64_t t) {
     for (const Coalition c : by_size_) values_[c] = value(c, t);
-    scaled_potentials(values_, potentials_);
+    game::scaled_potentials(values_, potentials_);
   }
 
   const UtilityFunction& utility_;
@@ -224,4 +225,4 @@ std::unique_ptr<Policy> make_ref_arbitrary(const Instance& instance, const Utili
   return std::make_unique<RefArbitrary>(instance, utility);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -18,11 +18,11 @@
 #include "scheduling/policies/policy.hpp"
 #include "scheduling/utility_functions.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 inline constexpr std::size_t k_ref_arbitrary_organizations = 10;
 
 // REQUIRES: 1 <= organizations <= k_ref_arbitrary_organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_ref_arbitrary(const Instance& instance, const UtilityFunction& utility);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

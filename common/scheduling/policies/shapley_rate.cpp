@@ -7,7 +7,7 @@
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -39,7 +39,7 @@ class ShapleyRate final : public Policy {
         order_(processors_.size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     if (options_.method == RateMethod::exact) {
-      scale_ = static_cast<Integer>(factorial(processors_.size()));
+      scale_ = static_cast<Integer>(game::factorial(processors_.size()));
       exact_.resize(processors_.size());
       values_.resize(std::size_t{1} << processors_.size());
       demands_.resize(values_.size());
@@ -125,7 +125,7 @@ class ShapleyRate final : public Policy {
       demands_[c] = demands_[c & (c - 1)] + demand_[u];
       values_[c] = std::min(demands_[c], machines_[c]);
     }
-    scaled_shapley_values_of_grand(values_, exact_);
+    game::scaled_shapley_values_of_grand(values_, exact_);
     for (std::size_t u = 0; u < rate_.size(); ++u) rate_[u] = static_cast<Integer>(exact_[u]);
   }
 
@@ -160,7 +160,7 @@ class ShapleyRate final : public Policy {
   std::int64_t total_;
   std::vector<std::int64_t> demand_;
   std::int64_t demand_total_ = 0;
-  std::vector<Accrual> own_;
+  std::vector<game::Accrual> own_;
   std::vector<RateAccrual<Integer>> gave_;
   std::vector<Integer> rate_;  // in scale_-ths of a processor
   Integer scale_ = 1;
@@ -178,4 +178,4 @@ std::unique_ptr<Policy> make_shapley_rate(const Instance& instance, ShapleyRateO
   return std::make_unique<ShapleyRate<std::int64_t>>(instance, options);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

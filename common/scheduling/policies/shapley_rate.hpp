@@ -12,7 +12,7 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 enum class RateMethod { exact, sampled, leave_one_out };
 
@@ -24,4 +24,4 @@ struct ShapleyRateOptions {
 // REQUIRES for exact: organizations <= k_max_lattice_organizations.
 [[nodiscard]] std::unique_ptr<Policy> make_shapley_rate(const Instance& instance, ShapleyRateOptions options);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -5,7 +5,7 @@
 
 #include "game/accrual.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -63,7 +63,7 @@ class FairTree final : public Policy {
   }
 
   std::vector<std::uint32_t> processors_;
-  std::vector<Accrual> own_;
+  std::vector<game::Accrual> own_;
   std::vector<std::int64_t> counted_;  // processor seconds already in usage_
   std::vector<double> usage_;
   double decay_ = decay_of_a_period();
@@ -76,4 +76,4 @@ std::unique_ptr<Policy> make_fair_tree(const Instance& instance) {
   return std::make_unique<FairTree>(instance);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

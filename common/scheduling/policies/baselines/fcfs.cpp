@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -38,4 +38,4 @@ std::unique_ptr<Policy> make_fcfs(const Instance& instance) {
   return std::make_unique<FirstComeFirstServed>(instance);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

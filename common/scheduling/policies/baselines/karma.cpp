@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::unique_ptr<Policy> make_karma(const Instance& instance) {
   return std::make_unique<Karma>(instance);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

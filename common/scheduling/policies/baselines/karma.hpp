@@ -14,8 +14,8 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 [[nodiscard]] std::unique_ptr<Policy> make_karma(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 
@@ -31,4 +31,4 @@ std::unique_ptr<Policy> make_round_robin(const Instance& instance) {
   return std::make_unique<RoundRobin>(instance);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

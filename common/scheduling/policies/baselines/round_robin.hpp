@@ -6,8 +6,8 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 [[nodiscard]] std::unique_ptr<Policy> make_round_robin(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

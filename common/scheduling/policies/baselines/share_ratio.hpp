@@ -10,7 +10,7 @@
 #include "game/accrual.hpp"
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 template <typename Measure>
 class ShareRatio final : public Policy {
@@ -42,7 +42,7 @@ class ShareRatio final : public Policy {
 
  private:
   std::vector<std::uint32_t> processors_;
-  std::vector<Accrual> own_;
+  std::vector<game::Accrual> own_;
 };
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

@@ -2,11 +2,11 @@
 
 #include "scheduling/policies/baselines/share_ratio.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 namespace {
 struct UtilityGot {
-  static std::int64_t at(const Accrual& accrual, std::int64_t t) { return accrual.psi_at(t); }
+  static std::int64_t at(const game::Accrual& accrual, std::int64_t t) { return accrual.psi_at(t); }
 };
 }  // namespace
 
@@ -14,4 +14,4 @@ std::unique_ptr<Policy> make_ut_fair_share(const Instance& instance) {
   return std::make_unique<ShareRatio<UtilityGot>>(instance);
 }
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling

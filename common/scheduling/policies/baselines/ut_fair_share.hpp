@@ -6,8 +6,8 @@
 
 #include "scheduling/policies/policy.hpp"
 
-namespace shapley::fairness {
+namespace shapley::scheduling {
 
 [[nodiscard]] std::unique_ptr<Policy> make_ut_fair_share(const Instance& instance);
 
-}  // namespace shapley::fairness
+}  // namespace shapley::scheduling
