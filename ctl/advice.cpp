@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ctl/advice_parts.hpp"
-#include "ledger/ledger.hpp"
-#include "planning/algorithms.hpp"
-#include "planning/alone.hpp"
+#include "ledger/store/ledger.hpp"
+#include "planning/algorithms/algorithms.hpp"
+#include "planning/alone/alone.hpp"
 
 namespace shapley::ctl {
 

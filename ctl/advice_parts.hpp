@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "planning/grid.hpp"
-#include "planning/schedule.hpp"
+#include "planning/model/grid.hpp"
+#include "planning/model/schedule.hpp"
 
 namespace shapley::ctl {
 

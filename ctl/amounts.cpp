@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "ledger/report.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace shapley::ctl {
 

@@ -9,8 +9,8 @@
 #include "ctl/amounts.hpp"
 #include "ctl/client.hpp"
 #include "ctl/head.hpp"
-#include "ledger/ledger.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
 

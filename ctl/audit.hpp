@@ -12,7 +12,7 @@
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/exit_code.hpp"
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 
 namespace CLI {
 class App;

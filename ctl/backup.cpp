@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "ctl/amounts.hpp"
-#include "ledger/backup.hpp"
+#include "ledger/store/backup.hpp"
 
 namespace shapley::ctl {
 

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
-#include "ledger/ledger.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
 

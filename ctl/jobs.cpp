@@ -12,7 +12,7 @@
 #include "base/calendar.hpp"
 #include "ctl/amounts.hpp"
 #include "ctl/offline.hpp"
-#include "ledger/jobs_report.hpp"
+#include "ledger/reports/jobs_report.hpp"
 
 namespace shapley::ctl {
 

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "ledger/signing.hpp"
+#include "ledger/chain/signing.hpp"
 
 namespace shapley::ctl {
 

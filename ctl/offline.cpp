@@ -8,19 +8,19 @@
 
 #include "base/calendar.hpp"
 #include "config/configuration.hpp"
-#include "ledger/ledger.hpp"
-#include "ledger/report.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
-using fairness::Event;
+using accounting::Event;
 
-const fairness::SegmentKey* segment_of(const Event& event) {
-  if (const auto* opened = std::get_if<fairness::SegmentOpened>(&event)) return &opened->key;
-  if (const auto* closed = std::get_if<fairness::SegmentClosed>(&event)) return &closed->key;
-  if (const auto* retracted = std::get_if<fairness::SegmentRetracted>(&event)) return &retracted->key;
+const accounting::SegmentKey* segment_of(const Event& event) {
+  if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) return &opened->key;
+  if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) return &closed->key;
+  if (const auto* retracted = std::get_if<accounting::SegmentRetracted>(&event)) return &retracted->key;
   return nullptr;
 }
 
@@ -37,39 +37,39 @@ Expected<Instant> last_recorded(const ledger::Ledger& ledger) {
 // The events that speak of `at` or of earlier times, in the order of time, without those of retracted segments.
 Expected<std::vector<Event>> events_until(const ledger::Ledger& ledger, Instant at) {
   std::vector<Event> events;
-  std::set<fairness::SegmentKey> retracted;
+  std::set<accounting::SegmentKey> retracted;
   SHAPLEY_TRY(ledger.for_each_event(0, [&](const ledger::StoredEvent& stored) {
-    if (const auto* retraction = std::get_if<fairness::SegmentRetracted>(&stored.event)) {
+    if (const auto* retraction = std::get_if<accounting::SegmentRetracted>(&stored.event)) {
       retracted.insert(retraction->key);
-    } else if (fairness::time_of(stored.event) <= at) {
+    } else if (accounting::time_of(stored.event) <= at) {
       events.push_back(stored.event);
     }
     return Expected<void>{};
   }));
   std::erase_if(events, [&](const Event& event) {
-    const fairness::SegmentKey* key = segment_of(event);
+    const accounting::SegmentKey* key = segment_of(event);
     return key != nullptr && retracted.contains(*key);
   });
   std::stable_sort(events.begin(), events.end(),
-                   [](const Event& a, const Event& b) { return fairness::time_of(a) < fairness::time_of(b); });
+                   [](const Event& a, const Event& b) { return accounting::time_of(a) < accounting::time_of(b); });
   return events;
 }
 
-Expected<fairness::State> books_at(const ledger::Ledger& ledger, Instant at) {
+Expected<accounting::State> books_at(const ledger::Ledger& ledger, Instant at) {
   SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, events_until(ledger, at));
-  fairness::State state;
+  accounting::State state;
   for (const Event& event : events) {
     const auto applied = state.apply(event);
     // What the books refuse (a contradiction) changed nothing when shapleyd met it, and changes nothing here.
-    if (applied && *applied == fairness::Applied::needs_replay) {
-      return fail(Errc::corrupt, "the books refuse " + fairness::event_key(event) + " in the order of time");
+    if (applied && *applied == accounting::Applied::needs_replay) {
+      return fail(Errc::corrupt, "the books refuse " + accounting::event_key(event) + " in the order of time");
     }
   }
   return state;
 }
 
-Expected<fairness::Contribution> configured_contribution(const ledger::Ledger& ledger, Instant at) {
-  const fairness::Contribution by_default = config::Configuration{}.contribution;
+Expected<accounting::Contribution> configured_contribution(const ledger::Ledger& ledger, Instant at) {
+  const accounting::Contribution by_default = config::Configuration{}.contribution;
   SHAPLEY_TRY_ASSIGN(const auto rows,
                      ledger.query("SELECT json_extract(payload, '$.text') FROM events WHERE key >= "
                                   "'configuration_loaded/' AND key < 'configuration_loaded0' AND at <= " +
@@ -83,7 +83,7 @@ Expected<fairness::Contribution> configured_contribution(const ledger::Ledger& l
 Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const Instant last, last_recorded(ledger));
   const Instant at = question.at.value_or(last);
-  fairness::State state;
+  accounting::State state;
   if (question.at) {
     SHAPLEY_TRY_ASSIGN(state, books_at(ledger, at));
   } else {
@@ -91,7 +91,7 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
     SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
     state = std::move(recovered.state);
   }
-  SHAPLEY_TRY_ASSIGN(const fairness::Contribution configured, configured_contribution(ledger, at));
+  SHAPLEY_TRY_ASSIGN(const accounting::Contribution configured, configured_contribution(ledger, at));
   return ledger::status_report(state, at, question.contribution.value_or(configured));
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ctl/advice_parts.hpp"
-#include "planning/algorithms.hpp"
-#include "planning/alone.hpp"
+#include "planning/algorithms/algorithms.hpp"
+#include "planning/alone/alone.hpp"
 
 namespace shapley::ctl {
 

@@ -9,11 +9,11 @@
 #include <CLI/CLI.hpp>
 #include <poll.h>
 
+#include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
 #include "ctl/amounts.hpp"
 #include "ctl/health.hpp"
 #include "ctl/offline.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::ctl {
 
@@ -188,7 +188,7 @@ Expected<json> fetch(const StatusArguments& arguments, const Endpoint& endpoint)
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_time(arguments.at, "--at"));
   }
-  if (!arguments.contribution.empty()) question.contribution = fairness::parse_contribution(arguments.contribution);
+  if (!arguments.contribution.empty()) question.contribution = accounting::parse_contribution(arguments.contribution);
   if (arguments.ledger.empty()) {
     SHAPLEY_TRY_ASSIGN(question.ledger, daemon_ledger(endpoint));
   }

@@ -165,7 +165,7 @@ ExitCode check_configuration(const std::filesystem::path& file) {
   fmt::print(
       "{}: no fault: {} organizations, {} rules, {} claims of nodes; contribution {}, order {}, mode {}, period {}; "
       "slurm_user {} (uid {}); ledger {}, socket {}\n",
-      file.string(), c.organizations.size(), site->rules.size(), claims, fairness::name_of(c.contribution),
+      file.string(), c.organizations.size(), site->rules.size(), claims, accounting::name_of(c.contribution),
       c.order == config::Order::strict ? "strict" : "weighted",
       c.mode == config::Mode::observe ? "observe" : "priorities", name_of(c.period), c.slurm_user, site->slurm_uid,
       c.ledger.string(), c.socket.string());

@@ -12,11 +12,11 @@ namespace shapley::daemon {
 
 namespace {
 
-bool is_observed(const fairness::Event& event) {
-  return std::holds_alternative<fairness::SegmentOpened>(event) ||
-         std::holds_alternative<fairness::SegmentClosed>(event) ||
-         std::holds_alternative<fairness::SegmentRetracted>(event) ||
-         std::holds_alternative<fairness::CapacityChanged>(event);
+bool is_observed(const accounting::Event& event) {
+  return std::holds_alternative<accounting::SegmentOpened>(event) ||
+         std::holds_alternative<accounting::SegmentClosed>(event) ||
+         std::holds_alternative<accounting::SegmentRetracted>(event) ||
+         std::holds_alternative<accounting::CapacityChanged>(event);
 }
 
 void log_conflict(const std::string& key) {
@@ -40,22 +40,22 @@ Expected<Books> Books::open(const std::filesystem::path& file) {
   return Books(std::move(ledger), std::move(recovered));
 }
 
-void Books::apply(const fairness::Event& event) {
+void Books::apply(const accounting::Event& event) {
   const auto applied = state_.apply(event);
   if (!applied) {
-    spdlog::error("books: apply: {}: {}", fairness::event_key(event), applied.error().what);
-  } else if (*applied == fairness::Applied::needs_replay) {
+    spdlog::error("books: apply: {}: {}", accounting::event_key(event), applied.error().what);
+  } else if (*applied == accounting::Applied::needs_replay) {
     rebuild_due_ = true;
   }
 }
 
-Expected<void> Books::commit(std::span<const fairness::Event> events, Instant now) {
+Expected<void> Books::commit(std::span<const accounting::Event> events, Instant now) {
   if (!events.empty()) {
     auto appended = ledger_.append(events, now);
     if (!appended) return with_context("ledger: append", std::move(appended).error());
     last_sequence_ = ledger_.last_sequence();
     for (const std::string& key : appended->conflicts) log_conflict(key);
-    for (const fairness::Event& event : appended->accepted) apply(event);
+    for (const accounting::Event& event : appended->accepted) apply(event);
   }
   return rebuild_due_ ? rebuild() : Expected<void>{};
 }
@@ -73,8 +73,8 @@ Expected<void> Books::rebuild() {
 namespace {
 
 // Reads the one event with this sequence number.
-Expected<fairness::Event> read_event(const ledger::Ledger& ledger, std::int64_t sequence) {
-  std::optional<fairness::Event> found;
+Expected<accounting::Event> read_event(const ledger::Ledger& ledger, std::int64_t sequence) {
+  std::optional<accounting::Event> found;
   const auto read = ledger.for_each_event(sequence - 1, [&](const ledger::StoredEvent& stored) -> Expected<void> {
     if (found) return fail(Errc::limit, "one event was asked for");
     found = stored.event;
@@ -85,11 +85,11 @@ Expected<fairness::Event> read_event(const ledger::Ledger& ledger, std::int64_t 
   return fail(Errc::corrupt, fmt::format("event {} is missing", sequence));
 }
 
-void note(Declared& declared, const fairness::Event& event) {
-  if (const auto* o = std::get_if<fairness::OrganizationsDeclared>(&event)) declared.organizations = *o;
-  if (const auto* p = std::get_if<fairness::PeriodDeclared>(&event)) declared.period = *p;
-  if (const auto* c = std::get_if<fairness::ConfigurationLoaded>(&event)) declared.configuration = *c;
-  if (const auto* s = std::get_if<fairness::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
+void note(Declared& declared, const accounting::Event& event) {
+  if (const auto* o = std::get_if<accounting::OrganizationsDeclared>(&event)) declared.organizations = *o;
+  if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
+  if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
+  if (const auto* s = std::get_if<accounting::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ Expected<std::optional<Instant>> Books::last_observed() const {
   auto read = ledger_.for_each_event(std::max<std::int64_t>(0, last_sequence_ - k_look_back),
                                      [&](const ledger::StoredEvent& stored) -> Expected<void> {
                                        if (!is_observed(stored.event)) return {};
-                                       const Instant at = fairness::time_of(stored.event);
+                                       const Instant at = accounting::time_of(stored.event);
                                        latest = std::max(latest.value_or(at), at);
                                        return {};
                                      });

@@ -13,21 +13,21 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/run_writer.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
 
 // What the ledger says the configuration is: the last declaration of each kind.
 struct Declared {
-  std::optional<fairness::OrganizationsDeclared> organizations;
-  std::optional<fairness::PeriodDeclared> period;
-  std::optional<fairness::ConfigurationLoaded> configuration;
-  std::map<std::string, std::vector<fairness::OwnershipStated>> ownership;  // by node, ascending by `effective`
+  std::optional<accounting::OrganizationsDeclared> organizations;
+  std::optional<accounting::PeriodDeclared> period;
+  std::optional<accounting::ConfigurationLoaded> configuration;
+  std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 
 class Books {
@@ -36,10 +36,10 @@ class Books {
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.
-  [[nodiscard]] Expected<void> commit(std::span<const fairness::Event> events, Instant now);
+  [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
 
-  [[nodiscard]] fairness::State& state() { return state_; }
-  [[nodiscard]] const fairness::State& state() const { return state_; }
+  [[nodiscard]] accounting::State& state() { return state_; }
+  [[nodiscard]] const accounting::State& state() const { return state_; }
   [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] std::int64_t last_sequence() const { return last_sequence_; }
   [[nodiscard]] std::int64_t replayed_at_start() const { return replayed_; }
@@ -56,18 +56,18 @@ class Books {
   [[nodiscard]] Expected<void> close_days(Instant now);
   // Forgets what is beyond the horizon and saves a checkpoint, so that the next start need not replay.
   [[nodiscard]] Expected<void> checkpoint(Instant now);
-  // Keeps a signed head in the ledger (ledger/signed_head.hpp).
+  // Keeps a signed head in the ledger (ledger/chain/signed_head.hpp).
   [[nodiscard]] Expected<void> store_head(const ledger::SignedHead& head) { return ledger_.store_head(head); }
   [[nodiscard]] std::int64_t events_since_checkpoint() const { return last_sequence_ - checkpoint_sequence_; }
 
  private:
   Books(ledger::Ledger ledger, ledger::Recovered recovered);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
-  void apply(const fairness::Event& event);
+  void apply(const accounting::Event& event);
   [[nodiscard]] Expected<void> rebuild();
 
   ledger::Ledger ledger_;
-  fairness::State state_;
+  accounting::State state_;
   std::int64_t last_sequence_ = 0;
   std::int64_t replayed_ = 0;
   std::int64_t checkpoint_sequence_ = 0;

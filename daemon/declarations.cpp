@@ -10,9 +10,9 @@
 
 namespace shapley::daemon {
 
-using fairness::OwnerPart;
-using fairness::OwnershipSpan;
-using fairness::OwnershipStated;
+using accounting::OwnerPart;
+using accounting::OwnershipSpan;
+using accounting::OwnershipStated;
 
 namespace {
 
@@ -129,15 +129,15 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   const bool first_start = !declared.organizations;
   const std::vector<std::string> names = names_of(configuration);
   if (first_start || declared.organizations->names != names) {
-    out.events.emplace_back(fairness::OrganizationsDeclared{after_last(now, declared.organizations), names});
+    out.events.emplace_back(accounting::OrganizationsDeclared{after_last(now, declared.organizations), names});
   }
   declare_ownership(configuration, declared, now, first_start, out);
   const Period period = declared.period ? declared.period->period : Period::none;
   if (period != configuration.period) {
-    out.events.emplace_back(fairness::PeriodDeclared{after_last(now, declared.period), configuration.period});
+    out.events.emplace_back(accounting::PeriodDeclared{after_last(now, declared.period), configuration.period});
   }
   if (!declared.configuration || declared.configuration->text != text) {
-    out.events.emplace_back(fairness::ConfigurationLoaded{after_last(now, declared.configuration), text});
+    out.events.emplace_back(accounting::ConfigurationLoaded{after_last(now, declared.configuration), text});
   }
   return out;
 }

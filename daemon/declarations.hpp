@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
 #include "base/types.hpp"
 #include "config/configuration.hpp"
 #include "daemon/books.hpp"
-#include "fairness/event.hpp"
 
 namespace shapley::daemon {
 
 struct Declarations {
-  std::vector<fairness::Event> events;
+  std::vector<accounting::Event> events;
   std::vector<std::string> warnings;
 };
 

@@ -216,9 +216,9 @@ void Intake::count_lost_runs(const protocol::JobRecord& record) {
   const Seen before = std::exchange(entry->second, now);
   if (is_new || now.restart_count <= before.restart_count) return;
   std::set<Instant> runs;
-  if (const fairness::JobMemory* memory = books_.state().find_job(job)) {
-    for (const fairness::SegmentKey& key : memory->segments) {
-      if (key.kind == fairness::SegmentKind::run && key.anchor.value >= before.submit_time) runs.insert(key.anchor);
+  if (const accounting::JobMemory* memory = books_.state().find_job(job)) {
+    for (const accounting::SegmentKey& key : memory->segments) {
+      if (key.kind == accounting::SegmentKind::run && key.anchor.value >= before.submit_time) runs.insert(key.anchor);
     }
   }
   // A completing record still tells of the run that is being requeued.

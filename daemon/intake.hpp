@@ -108,7 +108,7 @@ class Intake {
   std::optional<Snapshot> snapshot_;
   std::optional<protocol::Observations> absent_;  // what the end of a snapshot showed to be gone
 
-  std::vector<fairness::Event> batch_;
+  std::vector<accounting::Event> batch_;
   std::set<JobId> batch_jobs_;
   std::set<std::string, std::less<>> batch_nodes_;
   std::uint64_t batch_sequence_ = 0;                     // last frame wholly in the batch

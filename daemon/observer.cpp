@@ -11,8 +11,8 @@
 
 namespace shapley::daemon {
 
-using fairness::CloseReason;
-using fairness::SegmentKind;
+using accounting::CloseReason;
+using accounting::SegmentKind;
 using protocol::JobRecord;
 using protocol::JobState;
 
@@ -72,7 +72,7 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
 // One record against the books; collects what observe_job returns.
 class JobObserver {
  public:
-  JobObserver(const fairness::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
+  JobObserver(const accounting::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
               const std::vector<PastSegment>& past)
       : books_(books),
         record_(record),
@@ -81,8 +81,8 @@ class JobObserver {
         past_(past),
         memory_(books.find_job(JobId{record.job_id})) {
     const std::string_view name = rules.classifier.organization_of(protocol::traits_of(record));
-    organization_ = name.empty() ? fairness::k_guests : name;
-    for (const fairness::SegmentKey& key : segments()) {
+    organization_ = name.empty() ? accounting::k_guests : name;
+    for (const accounting::SegmentKey& key : segments()) {
       if (key.kind == SegmentKind::run) runs_.insert(key.anchor);
     }
   }
@@ -99,8 +99,8 @@ class JobObserver {
   }
 
  private:
-  [[nodiscard]] std::vector<fairness::SegmentKey> segments() const {
-    return memory_ == nullptr ? std::vector<fairness::SegmentKey>{} : memory_->segments;
+  [[nodiscard]] std::vector<accounting::SegmentKey> segments() const {
+    return memory_ == nullptr ? std::vector<accounting::SegmentKey>{} : memory_->segments;
   }
 
   RunWriter writer(Instant start) {
@@ -256,51 +256,51 @@ class JobObserver {
   void describe() {
     const Instant submit{record_.submit_time};
     if (memory_ != nullptr) {
-      const bool opens = std::any_of(out_.events.begin(), out_.events.end(), [](const fairness::Event& e) {
-        return std::holds_alternative<fairness::SegmentOpened>(e);
+      const bool opens = std::any_of(out_.events.begin(), out_.events.end(), [](const accounting::Event& e) {
+        return std::holds_alternative<accounting::SegmentOpened>(e);
       });
       if (!opens || memory_->segments.empty()) return;
-      for (const fairness::SegmentKey& key : memory_->segments) {
-        const fairness::LiveSegment* live = books_.find_segment(key);
+      for (const accounting::SegmentKey& key : memory_->segments) {
+        const accounting::LiveSegment* live = books_.find_segment(key);
         if (live != nullptr && live->opened.begin >= submit) return;
       }
-      for (const fairness::TakenBack& taken : memory_->taken_back) {
+      for (const accounting::TakenBack& taken : memory_->taken_back) {
         if (taken.key.anchor >= submit) return;
       }
     }
     out_.events.insert(out_.events.begin(), description());
   }
 
-  [[nodiscard]] fairness::Event description() const {
+  [[nodiscard]] accounting::Event description() const {
     std::optional<std::uint32_t> task;
     if (record_.array_task_id >= 0) task = static_cast<std::uint32_t>(record_.array_task_id);
-    return fairness::JobDescribed{.job = JobId{record_.job_id},
-                                  .submit = Instant{record_.submit_time},
-                                  .organization = organization_,
-                                  .array_job = record_.array_job_id,
-                                  .array_task = task,
-                                  .het_job = record_.het_job_id,
-                                  .user_id = record_.user_id,
-                                  .group_id = record_.group_id,
-                                  .account = record_.account,
-                                  .partition = record_.partition,
-                                  .qos = record_.qos,
-                                  .name = record_.name,
-                                  .wckey = record_.wckey};
+    return accounting::JobDescribed{.job = JobId{record_.job_id},
+                                    .submit = Instant{record_.submit_time},
+                                    .organization = organization_,
+                                    .array_job = record_.array_job_id,
+                                    .array_task = task,
+                                    .het_job = record_.het_job_id,
+                                    .user_id = record_.user_id,
+                                    .group_id = record_.group_id,
+                                    .account = record_.account,
+                                    .partition = record_.partition,
+                                    .qos = record_.qos,
+                                    .name = record_.name,
+                                    .wckey = record_.wckey};
   }
 
-  const fairness::State& books_;
+  const accounting::State& books_;
   const JobRecord& record_;
   const Scan scan_;
   const ReadingRules& rules_;
   const std::vector<PastSegment>& past_;
-  const fairness::JobMemory* memory_;
+  const accounting::JobMemory* memory_;
   std::string organization_;
   std::set<Instant> runs_;  // starts of the runs that the books remember
   Observation out_;
 };
 
-Observation observe_capacity(const fairness::State& books, const std::string& node, MicroProcessors offered,
+Observation observe_capacity(const accounting::State& books, const std::string& node, MicroProcessors offered,
                              Instant observed_at, std::optional<Instant> last_change) {
   Observation out;
   if (books.capacity(node) == offered || (last_change && *last_change > observed_at)) return out;
@@ -310,23 +310,23 @@ Observation observe_capacity(const fairness::State& books, const std::string& no
   }
   // A node that offers nothing and was never heard of needs no event.
   if (!books.capacity(node) && offered.value == 0) return out;
-  out.events.emplace_back(fairness::CapacityChanged{node, observed_at, 0, offered});
+  out.events.emplace_back(accounting::CapacityChanged{node, observed_at, 0, offered});
   return out;
 }
 
 }  // namespace
 
-Observation observe_job(const fairness::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
+Observation observe_job(const accounting::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
                         const std::vector<PastSegment>& past) {
   return JobObserver(books, record, scan, rules, past).observe();
 }
 
-Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive, Departure departure) {
+Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive, Departure departure) {
   Observation out;
-  const fairness::JobMemory* memory = books.find_job(job);
+  const accounting::JobMemory* memory = books.find_job(job);
   if (memory == nullptr) return out;
-  for (const fairness::SegmentKey& key : memory->segments) {
-    const fairness::LiveSegment* live = books.find_segment(key);
+  for (const accounting::SegmentKey& key : memory->segments) {
+    const accounting::LiveSegment* live = books.find_segment(key);
     if (live == nullptr || live->end) continue;
     if (departure == Departure::forgotten && key.kind == SegmentKind::run) {
       out.warnings.push_back(
@@ -337,7 +337,7 @@ Observation observe_gone(const fairness::State& books, JobId job, Instant last_a
       continue;
     }
     const Instant end = std::max(live->opened.begin, last_alive);
-    out.events.emplace_back(fairness::SegmentClosed{key, end, CloseReason::vanished, ""});
+    out.events.emplace_back(accounting::SegmentClosed{key, end, CloseReason::vanished, ""});
     if (key.kind == SegmentKind::run) {
       out.warnings.push_back(
           fmt::format("observer: job {}: slurmctld no longer has it and its end was not seen; its run since {} "
@@ -348,13 +348,13 @@ Observation observe_gone(const fairness::State& books, JobId job, Instant last_a
   return out;
 }
 
-Observation observe_node(const fairness::State& books, const protocol::NodeRecord& record, Instant observed_at,
+Observation observe_node(const accounting::State& books, const protocol::NodeRecord& record, Instant observed_at,
                          std::optional<Instant> last_change, const ReadingRules& rules) {
   const MicroProcessors offered = record.usable ? rules.weighting.capacity_of(record) : MicroProcessors{};
   return observe_capacity(books, record.name, offered, observed_at, last_change);
 }
 
-Observation observe_gone_node(const fairness::State& books, const std::string& node, Instant observed_at,
+Observation observe_gone_node(const accounting::State& books, const std::string& node, Instant observed_at,
                               std::optional<Instant> last_change) {
   return observe_capacity(books, node, MicroProcessors{}, observed_at, last_change);
 }

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/types.hpp"
 #include "daemon/run_writer.hpp"
 #include "daemon/weighting.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
 
@@ -33,7 +33,7 @@ struct ReadingRules {
 };
 
 struct Observation {
-  std::vector<fairness::Event> events;
+  std::vector<accounting::Event> events;
   std::vector<std::string> warnings;  // each names the job or node
   bool unsettled = false;
 };
@@ -46,7 +46,7 @@ struct Scan {
 };
 
 // One record of job_list. `past`: what the State has forgotten of a run that began before its horizon.
-[[nodiscard]] Observation observe_job(const fairness::State& books, const protocol::JobRecord& record, Scan scan,
+[[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobRecord& record, Scan scan,
                                       const ReadingRules& rules, const std::vector<PastSegment>& past = {});
 
 // Why slurmctld no longer has a job. `purged`: it ended and its record was purged before anybody looked. `forgotten`:
@@ -55,16 +55,16 @@ enum class Departure { purged, forgotten };
 
 // A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
 // there, so that nobody is charged for time that nobody saw; the open run of a forgotten job is taken back.
-[[nodiscard]] Observation observe_gone(const fairness::State& books, JobId job, Instant last_alive,
+[[nodiscard]] Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive,
                                        Departure departure = Departure::purged);
 
 // One node. `last_change` is the instant of its last CapacityChanged, if the caller knows it.
-[[nodiscard]] Observation observe_node(const fairness::State& books, const protocol::NodeRecord& record,
+[[nodiscard]] Observation observe_node(const accounting::State& books, const protocol::NodeRecord& record,
                                        Instant observed_at, std::optional<Instant> last_change,
                                        const ReadingRules& rules);
 
 // A node that slurmctld no longer has offers nothing from `observed_at` on.
-[[nodiscard]] Observation observe_gone_node(const fairness::State& books, const std::string& node, Instant observed_at,
-                                            std::optional<Instant> last_change);
+[[nodiscard]] Observation observe_gone_node(const accounting::State& books, const std::string& node,
+                                            Instant observed_at, std::optional<Instant> last_change);
 
 }  // namespace shapley::daemon

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "daemon/version.hpp"
-#include "ledger/jobs_report.hpp"
-#include "ledger/report.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/reports/jobs_report.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace shapley::daemon {
 
@@ -63,9 +63,9 @@ void add_would_be_ranks(json& report, const std::vector<std::string>& order) {
 }
 
 json status(Service& service, const json& request, Instant now) {
-  fairness::Contribution contribution = service.site().configuration.contribution;
+  accounting::Contribution contribution = service.site().configuration.contribution;
   if (const auto asked = request.find("contribution"); asked != request.end()) {
-    const auto parsed = asked->is_string() ? fairness::parse_contribution(asked->get<std::string>()) : std::nullopt;
+    const auto parsed = asked->is_string() ? accounting::parse_contribution(asked->get<std::string>()) : std::nullopt;
     if (!parsed) {
       return error_answer(Errc::invalid_argument, "contribution is direct_contr or shapley_rate, not " + asked->dump());
     }

@@ -8,7 +8,7 @@
 
 #include "base/types.hpp"
 #include "daemon/service.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fairness/event.hpp"
+#include "accounting/events/event.hpp"
 
 namespace shapley::daemon {
 
@@ -18,7 +18,7 @@ void Queue::read(const protocol::Observations& frame, const protocol::Classifier
     }
     const std::string_view name = classifier.organization_of(protocol::traits_of(record));
     waiting_.insert_or_assign(record.job_id,
-                              Waiting{.organization = std::string(name.empty() ? fairness::k_guests : name),
+                              Waiting{.organization = std::string(name.empty() ? accounting::k_guests : name),
                                       .processors = std::max<std::int64_t>(1, record.requested_cpus),
                                       .tasks = std::max<std::uint32_t>(1, record.pending_tasks),
                                       .time_limit_s = record.time_limit_s,

@@ -5,8 +5,8 @@
 
 namespace shapley::daemon {
 
-using fairness::CloseReason;
-using fairness::NodeShare;
+using accounting::CloseReason;
+using accounting::NodeShare;
 
 namespace {
 
@@ -23,8 +23,8 @@ bool same_nodes(const std::vector<NodeShare>& a, const std::vector<NodeShare>& b
 
 }  // namespace
 
-RunWriter::RunWriter(const fairness::State& state, const std::vector<PastSegment>& past, Run run,
-                     std::vector<fairness::Event>& out)
+RunWriter::RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Run run,
+                     std::vector<accounting::Event>& out)
     : run_(std::move(run)), out_(out) {
   remember(state);
   remember(past);
@@ -32,20 +32,20 @@ RunWriter::RunWriter(const fairness::State& state, const std::vector<PastSegment
                    [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
 }
 
-void RunWriter::remember(const fairness::State& state) {
-  const fairness::JobMemory* memory = state.find_job(run_.job);
+void RunWriter::remember(const accounting::State& state) {
+  const accounting::JobMemory* memory = state.find_job(run_.job);
   if (memory == nullptr) return;
-  for (const fairness::SegmentKey& key : memory->segments) {
-    if (key.kind != fairness::SegmentKind::run || key.anchor != run_.start) continue;
+  for (const accounting::SegmentKey& key : memory->segments) {
+    if (key.kind != accounting::SegmentKind::run || key.anchor != run_.start) continue;
     next_ordinal_ = std::max(next_ordinal_, key.ordinal + 1);
-    const fairness::LiveSegment* live = state.find_segment(key);
+    const accounting::LiveSegment* live = state.find_segment(key);
     if (live == nullptr) continue;
     segments_.push_back({key, live->opened.begin, live->end, live->opened.nodes});
     // A run keeps the organization it started with, whatever its account is called by now.
     run_.organization = live->opened.organization;
   }
-  for (const fairness::TakenBack& taken : memory->taken_back) {
-    if (taken.key.kind != fairness::SegmentKind::run || taken.key.anchor != run_.start) continue;
+  for (const accounting::TakenBack& taken : memory->taken_back) {
+    if (taken.key.kind != accounting::SegmentKind::run || taken.key.anchor != run_.start) continue;
     next_ordinal_ = std::max(next_ordinal_, taken.key.ordinal + 1);
     taken_back_ = std::max(taken_back_.value_or(taken.at), taken.at);
   }
@@ -54,7 +54,7 @@ void RunWriter::remember(const fairness::State& state) {
 void RunWriter::remember(const std::vector<PastSegment>& past) {
   for (const PastSegment& p : past) {
     next_ordinal_ = std::max(next_ordinal_, p.ordinal + 1);
-    const fairness::SegmentKey key{fairness::SegmentKind::run, run_.job, run_.start, p.ordinal};
+    const accounting::SegmentKey key{accounting::SegmentKind::run, run_.job, run_.start, p.ordinal};
     const bool known = std::any_of(segments_.begin(), segments_.end(), [&](const Segment& s) { return s.key == key; });
     if (p.retracted || known) continue;
     segments_.push_back({key, p.begin, p.end, {}});
@@ -120,9 +120,9 @@ void RunWriter::add(Instant begin, std::optional<Instant> end, CloseReason reaso
 
 void RunWriter::emit(Instant begin, std::optional<Instant> end, CloseReason reason,
                      const std::vector<NodeShare>& shares) {
-  const fairness::SegmentKey key{fairness::SegmentKind::run, run_.job, run_.start, next_ordinal_++};
-  out_.emplace_back(fairness::SegmentOpened{key, run_.organization, begin, total(shares), shares});
-  if (end) out_.emplace_back(fairness::SegmentClosed{key, *end, reason, run_.job_state});
+  const accounting::SegmentKey key{accounting::SegmentKind::run, run_.job, run_.start, next_ordinal_++};
+  out_.emplace_back(accounting::SegmentOpened{key, run_.organization, begin, total(shares), shares});
+  if (end) out_.emplace_back(accounting::SegmentClosed{key, *end, reason, run_.job_state});
   const auto later = std::upper_bound(segments_.begin(), segments_.end(), begin,
                                       [](Instant b, const Segment& s) { return b < s.begin; });
   segments_.insert(later, Segment{key, begin, end, shares});
@@ -145,7 +145,7 @@ void RunWriter::close(Instant end, CloseReason reason) {
   const bool cut = resized_within(open->begin, end) && open->shares != run_.shares;
   const Instant stop = cut ? *run_.resized : end;
   open->end = stop;
-  out_.emplace_back(fairness::SegmentClosed{open->key, stop, cut ? CloseReason::resized : reason, run_.job_state});
+  out_.emplace_back(accounting::SegmentClosed{open->key, stop, cut ? CloseReason::resized : reason, run_.job_state});
   if (cut) add(stop, end, reason, run_.shares);
 }
 
@@ -188,7 +188,7 @@ Duration RunWriter::fill(Instant from, Instant to, Duration seconds, CloseReason
 }
 
 void RunWriter::retract(const Segment& segment, Instant at) {
-  out_.emplace_back(fairness::SegmentRetracted{segment.key, at});
+  out_.emplace_back(accounting::SegmentRetracted{segment.key, at});
   std::erase_if(segments_, [&](const Segment& s) { return s.key == segment.key; });
 }
 
@@ -233,7 +233,7 @@ bool RunWriter::is_elsewhere() const {
 }
 
 void RunWriter::retract(Instant at) {
-  for (const Segment& s : segments_) out_.emplace_back(fairness::SegmentRetracted{s.key, at});
+  for (const Segment& s : segments_) out_.emplace_back(accounting::SegmentRetracted{s.key, at});
   segments_.clear();
 }
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/types.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::daemon {
 
@@ -32,15 +32,15 @@ class RunWriter {
   struct Run {
     JobId job;
     Instant start;
-    std::string organization;                       // used for a run that the books do not know yet
-    std::vector<fairness::NodeShare> shares = {};   // where it runs now, after the last resize
-    std::optional<Instant> resized = std::nullopt;  // when `shares` replaced what it had before
-    std::string job_state = {};                     // Slurm's word, for the events
+    std::string organization;                        // used for a run that the books do not know yet
+    std::vector<accounting::NodeShare> shares = {};  // where it runs now, after the last resize
+    std::optional<Instant> resized = std::nullopt;   // when `shares` replaced what it had before
+    std::string job_state = {};                      // Slurm's word, for the events
   };
 
   // `past`: segments of this run; those that the State knows, too, are ignored.
-  RunWriter(const fairness::State& state, const std::vector<PastSegment>& past, Run run,
-            std::vector<fairness::Event>& out);
+  RunWriter(const accounting::State& state, const std::vector<PastSegment>& past, Run run,
+            std::vector<accounting::Event>& out);
 
   [[nodiscard]] bool known() const { return !segments_.empty(); }
   [[nodiscard]] bool is_open() const;
@@ -52,22 +52,22 @@ class RunWriter {
   [[nodiscard]] Duration seconds_within(Instant from, Instant to) const;
 
   // Ends the open segment at max(end, its begin). REQUIRES: is_open().
-  void close(Instant end, fairness::CloseReason reason);
+  void close(Instant end, accounting::CloseReason reason);
   // Begins an open segment with the present shares. REQUIRES: !is_open().
   void open(Instant begin);
   // Cuts the open segment at the time of the resize if it still has other shares than the run has now.
   void apply_resize(Instant observed_at);
   // Adds `seconds` of running in the gaps of [from, to): the latest gap first, from each gap's begin on. The latest gap
   // is where nothing is known yet; earlier ones were seen as suspensions. Returns what found no room.
-  Duration fill(Instant from, Instant to, Duration seconds, fairness::CloseReason reason);
+  Duration fill(Instant from, Instant to, Duration seconds, accounting::CloseReason reason);
   // Takes `seconds` of running in [from, to) back from closed segments, the latest first; what is left of a segment is
   // stated anew. For what slurmctld forgot. Segments that the State has forgotten stay.
-  void take_back(Instant from, Instant to, Duration seconds, Instant at, fairness::CloseReason reason);
+  void take_back(Instant from, Instant to, Duration seconds, Instant at, accounting::CloseReason reason);
   // The same for all that closed segments hold after `last`; an open one that begins after it is retracted, too.
-  void take_back_after(Instant last, Instant at, fairness::CloseReason reason);
+  void take_back_after(Instant last, Instant at, accounting::CloseReason reason);
   // Without a second there: the run went on to `end` though the last ones, or all of them, were suspended. No effect
   // where that is known.
-  void mark_end(Instant end, fairness::CloseReason reason);
+  void mark_end(Instant end, accounting::CloseReason reason);
   // Whether the run holds a node, without a resize, that the books do not have for it: then theirs is another run,
   // which began in the very same second and which slurmctld forgot.
   [[nodiscard]] bool is_elsewhere() const;
@@ -76,27 +76,27 @@ class RunWriter {
 
  private:
   struct Segment {
-    fairness::SegmentKey key;
+    accounting::SegmentKey key;
     Instant begin;
     std::optional<Instant> end;
-    std::vector<fairness::NodeShare> shares;
+    std::vector<accounting::NodeShare> shares;
   };
 
   [[nodiscard]] static bool is_open_segment(const Segment& segment) { return !segment.end; }
-  void remember(const fairness::State& state);
+  void remember(const accounting::State& state);
   void remember(const std::vector<PastSegment>& past);
   [[nodiscard]] const Segment* open_segment() const;
-  [[nodiscard]] const std::vector<fairness::NodeShare>& shares_before_resize() const;
+  [[nodiscard]] const std::vector<accounting::NodeShare>& shares_before_resize() const;
   [[nodiscard]] bool resized_within(Instant from, Instant to) const;
-  void add(Instant begin, std::optional<Instant> end, fairness::CloseReason reason,
-           const std::vector<fairness::NodeShare>& shares);
-  void emit(Instant begin, std::optional<Instant> end, fairness::CloseReason reason,
-            const std::vector<fairness::NodeShare>& shares);
+  void add(Instant begin, std::optional<Instant> end, accounting::CloseReason reason,
+           const std::vector<accounting::NodeShare>& shares);
+  void emit(Instant begin, std::optional<Instant> end, accounting::CloseReason reason,
+            const std::vector<accounting::NodeShare>& shares);
   void retract(const Segment& segment, Instant at);
-  void add_closed(Instant begin, Instant end, fairness::CloseReason reason);
+  void add_closed(Instant begin, Instant end, accounting::CloseReason reason);
 
   Run run_;
-  std::vector<fairness::Event>& out_;
+  std::vector<accounting::Event>& out_;
   std::vector<Segment> segments_;      // by begin
   std::optional<Instant> taken_back_;  // when a segment of this run was last retracted
   std::uint32_t next_ordinal_ = 0;

@@ -25,7 +25,7 @@
 #include "daemon/service.hpp"
 #include "daemon/session.hpp"
 #include "daemon/turns.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
 

@@ -7,7 +7,7 @@
 #include "base/calendar.hpp"
 #include "daemon/declarations.hpp"
 #include "daemon/version.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
 
 namespace shapley::daemon {
 
@@ -154,7 +154,7 @@ Expected<void> Service::store_head(Instant now) {
 }
 
 void Service::refresh_ranks(Instant now) {
-  fairness::State& state = books_.state();
+  accounting::State& state = books_.state();
   const std::vector<std::string>& names = state.organizations();
   std::vector<std::string> order;
   for (const OrgId id : state.ranking(now, site_.configuration.contribution)) order.push_back(names.at(id.value));

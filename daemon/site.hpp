@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "config/configuration.hpp"
-#include "ledger/signing.hpp"
+#include "ledger/chain/signing.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {

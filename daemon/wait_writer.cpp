@@ -5,19 +5,19 @@
 
 namespace shapley::daemon {
 
-using fairness::CloseReason;
-using fairness::SegmentKey;
-using fairness::SegmentKind;
+using accounting::CloseReason;
+using accounting::SegmentKey;
+using accounting::SegmentKind;
 
-WaitWriter::WaitWriter(const fairness::State& state, JobId job, std::string job_state,
-                       std::vector<fairness::Event>& events)
+WaitWriter::WaitWriter(const accounting::State& state, JobId job, std::string job_state,
+                       std::vector<accounting::Event>& events)
     : job_(job), job_state_(std::move(job_state)), events_(events) {
-  const fairness::JobMemory* memory = state.find_job(job);
+  const accounting::JobMemory* memory = state.find_job(job);
   if (memory == nullptr) return;
   known_job_ = true;
   for (const SegmentKey& key : memory->segments) {
     if (key.kind == SegmentKind::wait) keys_.push_back(key);
-    const fairness::LiveSegment* live = state.find_segment(key);
+    const accounting::LiveSegment* live = state.find_segment(key);
     if (live == nullptr) continue;
     const Instant edge = live->end.value_or(live->opened.begin);
     last_edge_ = std::max(last_edge_.value_or(edge), edge);
@@ -27,8 +27,8 @@ WaitWriter::WaitWriter(const fairness::State& state, JobId job, std::string job_
 
 Instant WaitWriter::begin_of(const Pending& pending) const {
   std::optional<Instant> edge = last_edge_;
-  for (const fairness::Event& event : events_) {
-    if (const auto* closed = std::get_if<fairness::SegmentClosed>(&event)) {
+  for (const accounting::Event& event : events_) {
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) {
       edge = std::max(edge.value_or(closed->end), closed->end);
     }
   }
@@ -40,16 +40,16 @@ Instant WaitWriter::begin_of(const Pending& pending) const {
 }
 
 void WaitWriter::open(SegmentKey key, Instant begin, const Pending& pending) {
-  events_.emplace_back(fairness::SegmentOpened{key, pending.organization, begin, pending.amount, {}});
+  events_.emplace_back(accounting::SegmentOpened{key, pending.organization, begin, pending.amount, {}});
 }
 
 void WaitWriter::close(Instant end, CloseReason reason) {
-  events_.emplace_back(fairness::SegmentClosed{open_->opened.key, end, reason, job_state_});
+  events_.emplace_back(accounting::SegmentClosed{open_->opened.key, end, reason, job_state_});
 }
 
 bool WaitWriter::settle_pending(const Pending& pending) {
   if (open_ != nullptr) {
-    const fairness::SegmentOpened& now = open_->opened;
+    const accounting::SegmentOpened& now = open_->opened;
     const bool same = now.processors == pending.amount && now.organization == pending.organization;
     if (same || pending.observed_at < now.begin) return true;
     if (pending.observed_at == now.begin) return false;

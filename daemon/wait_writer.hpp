@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/types.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::daemon {
 
 class WaitWriter {
  public:
   // `events` holds what the same record yielded for the job's runs; new events are added behind.
-  WaitWriter(const fairness::State& state, JobId job, std::string job_state, std::vector<fairness::Event>& events);
+  WaitWriter(const accounting::State& state, JobId job, std::string job_state, std::vector<accounting::Event>& events);
 
   struct Pending {
     MicroProcessors amount;  // 0: cannot start now
@@ -41,16 +41,16 @@ class WaitWriter {
 
  private:
   [[nodiscard]] Instant begin_of(const Pending& pending) const;
-  void open(fairness::SegmentKey key, Instant begin, const Pending& pending);
-  void close(Instant end, fairness::CloseReason reason);
+  void open(accounting::SegmentKey key, Instant begin, const Pending& pending);
+  void close(Instant end, accounting::CloseReason reason);
 
   JobId job_;
   std::string job_state_;
-  std::vector<fairness::Event>& events_;
+  std::vector<accounting::Event>& events_;
   bool known_job_ = false;
-  const fairness::LiveSegment* open_ = nullptr;
+  const accounting::LiveSegment* open_ = nullptr;
   std::optional<Instant> last_edge_;  // of runs and waits, before this record
-  std::vector<fairness::SegmentKey> keys_;
+  std::vector<accounting::SegmentKey> keys_;
 };
 
 }  // namespace shapley::daemon

@@ -47,7 +47,7 @@ MicroProcessors Weighting::waiting_of(const protocol::JobRecord& job) const {
   return bounded(static_cast<Int128>(one_task.value) * job.pending_tasks);
 }
 
-std::vector<fairness::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
+std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
   std::map<std::string_view, std::uint64_t> cpus_by_node;
   for (const protocol::NodeCpus& n : job.nodes) cpus_by_node[n.node] += n.cpus;
   std::uint64_t all_cpus = 0;
@@ -55,7 +55,7 @@ std::vector<fairness::NodeShare> Weighting::shares_of(const protocol::JobRecord&
   if (all_cpus == 0) return {};
 
   const std::int64_t others = others_of(job.tres).value;
-  std::vector<fairness::NodeShare> shares;
+  std::vector<accounting::NodeShare> shares;
   std::vector<Int128> remainders;
   std::int64_t left = others;
   for (const auto& [node, cpus] : cpus_by_node) {
@@ -70,7 +70,7 @@ std::vector<fairness::NodeShare> Weighting::shares_of(const protocol::JobRecord&
   std::stable_sort(by_remainder.begin(), by_remainder.end(),
                    [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
   for (std::size_t i = 0; left > 0; ++i, --left) shares[by_remainder[i]].processors.value += 1;
-  std::erase_if(shares, [](const fairness::NodeShare& s) { return s.processors.value <= 0; });
+  std::erase_if(shares, [](const accounting::NodeShare& s) { return s.processors.value <= 0; });
   return shares;
 }
 

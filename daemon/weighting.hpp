@@ -2,7 +2,7 @@
 //
 // One processor of weight 1 is 1,000,000 micro-processors. What a record asks for or holds is the sum over the weights
 // of count * weight; resources without a weight count nothing. Results are bounded by k_max_weighted, so that sums over
-// a whole cluster stay within the range of fairness/utility.hpp whatever a record claims. Immutable; pure.
+// a whole cluster stay within the range of game/utility.hpp whatever a record claims. Immutable; pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/events/event.hpp"
 #include "base/types.hpp"
-#include "fairness/event.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
@@ -34,7 +34,7 @@ class Weighting {
   // Where a started job runs: cpus exactly as Slurm allocated them to each node, every other resource in proportion to
   // the nodes' cpus, by largest remainder (ties to the earlier name), so that the parts add up exactly. Ascending by
   // name, each node once, no zero parts.
-  [[nodiscard]] std::vector<fairness::NodeShare> shares_of(const protocol::JobRecord& job) const;
+  [[nodiscard]] std::vector<accounting::NodeShare> shares_of(const protocol::JobRecord& job) const;
 
  private:
   [[nodiscard]] std::int64_t weight_of(std::string_view tres) const;

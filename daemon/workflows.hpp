@@ -20,7 +20,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "config/configuration.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
 #include "workflow/live.hpp"

@@ -4,16 +4,16 @@
 #include <iomanip>
 #include <ostream>
 
-#include "fairness/axioms.hpp"
+#include "scheduling/axioms.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
 // One row per job: '.' while it waits, '#' while it runs, until t.
-void draw(const fairness::EvaluatedSchedule& schedule, Instant t, std::ostream& out) {
+void draw(const scheduling::EvaluatedSchedule& schedule, Instant t, std::ostream& out) {
   out << "      utility " << schedule.utility << '\n';
-  for (const fairness::ScheduledJob& job : schedule.jobs) {
+  for (const scheduling::ScheduledJob& job : schedule.jobs) {
     std::string row;
     for (Instant s{0}; s < t; s = s + Duration{1}) {
       const bool runs = job.start <= s && s < job.start + job.duration;
@@ -25,14 +25,14 @@ void draw(const fairness::EvaluatedSchedule& schedule, Instant t, std::ostream& 
   if (schedule.jobs.empty()) out << "        no job\n";
 }
 
-void check(const fairness::UtilityFunction& utility, std::ostream& out) {
-  for (const fairness::Axiom axiom : fairness::k_axioms) {
-    const auto broken = fairness::find_counterexample(axiom, fairness::schedule_utility(utility));
-    out << std::left << std::setw(14) << utility.name << std::setw(22) << fairness::name_of(axiom)
+void check(const scheduling::UtilityFunction& utility, std::ostream& out) {
+  for (const scheduling::Axiom axiom : scheduling::k_axioms) {
+    const auto broken = scheduling::find_counterexample(axiom, scheduling::schedule_utility(utility));
+    out << std::left << std::setw(14) << utility.name << std::setw(22) << scheduling::name_of(axiom)
         << (broken ? "broken" : "holds") << '\n';
     if (!broken) continue;
     out << "    at t = " << broken->t.value << ": " << broken->why << '\n';
-    for (const fairness::EvaluatedSchedule& schedule : broken->schedules) draw(schedule, broken->t, out);
+    for (const scheduling::EvaluatedSchedule& schedule : broken->schedules) draw(schedule, broken->t, out);
   }
 }
 
@@ -40,9 +40,9 @@ void check(const fairness::UtilityFunction& utility, std::ostream& out) {
 
 Expected<void> check_axioms(const AxiomsArguments& arguments, std::ostream& out) {
   for (const std::string& name : arguments.utilities) {
-    SHAPLEY_TRY(fairness::find_utility_function(name));
+    SHAPLEY_TRY(scheduling::find_utility_function(name));
   }
-  for (const fairness::UtilityFunction& utility : fairness::utility_functions()) {
+  for (const scheduling::UtilityFunction& utility : scheduling::utility_functions()) {
     const auto& wanted = arguments.utilities;
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), utility.name) != wanted.end()) check(utility, out);
   }

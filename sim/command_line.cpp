@@ -83,7 +83,7 @@ Action add_run(CLI::App& app) {
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   command->add_flag("--schedule", arguments->schedule, "with --json: every job's start");
   command->add_option("--permutations", *permutations, "rand: these permutations, as 012,210");
-  auto accuracy = std::make_shared<fairness::RandAccuracy>();
+  auto accuracy = std::make_shared<scheduling::RandAccuracy>();
   CLI::Option* epsilon =
       command->add_option("--epsilon", accuracy->epsilon, "rand: distance of Theorem 5.6, instead of --samples")
           ->check(CLI::Range(1e-3, 1.0));

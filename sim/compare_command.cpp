@@ -21,7 +21,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 // A wrong name or too many organizations should not show up after the first hour.
 Expected<void> check_policies(const ComparisonSettings& settings, const workload::Trace& trace) {
-  fairness::Instance empty;
+  scheduling::Instance empty;
   empty.processors.assign(settings.organizations, 1);
   const auto widest = std::max_element(trace.jobs.begin(), trace.jobs.end(),
                                        [](const auto& a, const auto& b) { return a.processors < b.processors; });

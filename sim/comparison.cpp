@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/rng.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/parallel.hpp"
 #include "sim/registry.hpp"
 #include "workload/input_file.hpp"
@@ -52,13 +52,13 @@ Expected<DrawnWindow> cut(const Trace& trace, const ComparisonSettings& settings
   return drawn;
 }
 
-Expected<fairness::SimulationResult> simulate_policy(const DrawnWindow& drawn, const ComparisonSettings& settings,
-                                                     const std::string& name) {
+Expected<scheduling::SimulationResult> simulate_policy(const DrawnWindow& drawn, const ComparisonSettings& settings,
+                                                       const std::string& name) {
   PolicyOptions options;
   options.seed = drawn.policy_seed;
   options.samples = settings.samples;
   SHAPLEY_TRY_ASSIGN(const auto policy, make_policy(name, drawn.window.instance, options));
-  return fairness::simulate(drawn.window.instance, *policy);
+  return scheduling::simulate(drawn.window.instance, *policy);
 }
 
 std::int64_t distance(const std::vector<std::int64_t>& psi, const std::vector<std::int64_t>& fair) {

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/compare_command.hpp"
 #include "sim/comparison_report.hpp"
 #include "sim/exit_code.hpp"
@@ -279,7 +279,7 @@ Expected<double> measure(const workload::Trace& trace, const ComparisonSettings&
     options.seed = drawn.policy_seed;
     const auto begin = std::chrono::steady_clock::now();
     SHAPLEY_TRY_ASSIGN(const auto made, make_policy(policy, drawn.window.instance, options));
-    events += fairness::simulate(drawn.window.instance, *made).events;
+    events += scheduling::simulate(drawn.window.instance, *made).events;
     spent += std::chrono::steady_clock::now() - begin;
   }
   return static_cast<double>(events) / spent.count();

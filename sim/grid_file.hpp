@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planning/grid.hpp"
+#include "planning/model/grid.hpp"
 
 namespace shapley::sim {
 

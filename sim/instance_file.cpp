@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t k_max_processors = 10'000'000;
 constexpr std::size_t k_max_jobs = 10'000'000;
 
-Expected<fairness::Job> parse_job(const Json& entry, const std::string& name) {
+Expected<scheduling::Job> parse_job(const Json& entry, const std::string& name) {
   if (!entry.is_array() || entry.size() < 3 || entry.size() > 4) {
     return fail(
         Errc::invalid_argument,
@@ -24,7 +24,7 @@ Expected<fairness::Job> parse_job(const Json& entry, const std::string& name) {
   SHAPLEY_TRY_ASSIGN(const std::int64_t organization, integer(entry[2], name + "[2]"));
   if (organization < 0 || organization > 0xffff)
     return fail(Errc::invalid_argument, name + "[2]: no such organization");
-  fairness::Job job{{release}, {duration}, static_cast<std::uint32_t>(organization)};
+  scheduling::Job job{{release}, {duration}, static_cast<std::uint32_t>(organization)};
   if (entry.size() == 3) return job;
   SHAPLEY_TRY_ASSIGN(const std::int64_t processors, integer(entry[3], name + "[3]"));
   if (processors < 1 || processors > k_max_processors)
@@ -33,7 +33,7 @@ Expected<fairness::Job> parse_job(const Json& entry, const std::string& name) {
   return job;
 }
 
-Expected<void> add_job(fairness::Instance& instance, fairness::Job job, workload::ParallelJobs parallel) {
+Expected<void> add_job(scheduling::Instance& instance, scheduling::Job job, workload::ParallelJobs parallel) {
   std::size_t count = 1;
   if (parallel == workload::ParallelJobs::copies) count = std::exchange(job.processors, 1);
   if (count > k_max_jobs || instance.jobs.size() > k_max_jobs - count)
@@ -58,13 +58,13 @@ Expected<void> check_instance_members(const Json& root) {
 
 }  // namespace
 
-Expected<fairness::Instance> parse_instance_json(std::string_view text, workload::ParallelJobs parallel) {
+Expected<scheduling::Instance> parse_instance_json(std::string_view text, workload::ParallelJobs parallel) {
   const Json parsed = Json::parse(text, nullptr, false);
   if (parsed.is_discarded()) return fail(Errc::invalid_argument, "not JSON");
   // The golden files wrap the instance beside its expected results.
   const Json& root = parsed.is_object() && parsed.contains("instance") ? parsed["instance"] : parsed;
   SHAPLEY_TRY(check_instance_members(root));
-  fairness::Instance instance;
+  scheduling::Instance instance;
   for (std::size_t i = 0; i < root["machines"].size(); ++i) {
     const std::string name = "machines[" + std::to_string(i) + "]";
     SHAPLEY_TRY_ASSIGN(const std::int64_t count, integer(root["machines"][i], name));
@@ -73,15 +73,15 @@ Expected<fairness::Instance> parse_instance_json(std::string_view text, workload
     instance.processors.push_back(static_cast<std::uint32_t>(count));
   }
   for (std::size_t i = 0; i < root["jobs"].size(); ++i) {
-    SHAPLEY_TRY_ASSIGN(const fairness::Job job, parse_job(root["jobs"][i], "jobs[" + std::to_string(i) + "]"));
+    SHAPLEY_TRY_ASSIGN(const scheduling::Job job, parse_job(root["jobs"][i], "jobs[" + std::to_string(i) + "]"));
     SHAPLEY_TRY(add_job(instance, job, parallel));
   }
   SHAPLEY_TRY_ASSIGN(instance.end.value, integer(root["t_end"], "t_end"));
-  SHAPLEY_TRY(fairness::validate(instance));
+  SHAPLEY_TRY(scheduling::validate(instance));
   return instance;
 }
 
-Expected<fairness::Instance> read_instance(const std::filesystem::path& file, workload::ParallelJobs parallel) {
+Expected<scheduling::Instance> read_instance(const std::filesystem::path& file, workload::ParallelJobs parallel) {
   std::ifstream stream(file);
   if (!stream) return fail(Errc::io, "instance: " + file.string() + ": cannot be read");
   std::stringstream text;

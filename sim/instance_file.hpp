@@ -7,15 +7,15 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 #include "workload/window.hpp"
 
 namespace shapley::sim {
 
 // Errors name the file and the member at fault. The instance is validated.
-[[nodiscard]] Expected<fairness::Instance> read_instance(
+[[nodiscard]] Expected<scheduling::Instance> read_instance(
     const std::filesystem::path& file, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
-[[nodiscard]] Expected<fairness::Instance> parse_instance_json(
+[[nodiscard]] Expected<scheduling::Instance> parse_instance_json(
     std::string_view text, workload::ParallelJobs parallel = workload::ParallelJobs::copies);
 
 }  // namespace shapley::sim

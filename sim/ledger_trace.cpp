@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/types.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::sim {
 

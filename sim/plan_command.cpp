@@ -4,7 +4,7 @@
 #include <iostream>
 #include <ostream>
 
-#include "planning/algorithms.hpp"
+#include "planning/algorithms/algorithms.hpp"
 #include "sim/grid_file.hpp"
 #include "sim/json.hpp"
 #include "sim/plot.hpp"

@@ -5,27 +5,27 @@
 #include <functional>
 #include <utility>
 
-#include "fairness/policies/coalitions_all.hpp"
-#include "fairness/policies/coalitions_loo.hpp"
-#include "fairness/policies/coalitions_pair.hpp"
-#include "fairness/policies/curr_fair_share.hpp"
-#include "fairness/policies/direct_contr.hpp"
-#include "fairness/policies/fair_share.hpp"
-#include "fairness/policies/fair_tree.hpp"
-#include "fairness/policies/fcfs.hpp"
-#include "fairness/policies/karma.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/policies/ref_arbitrary.hpp"
-#include "fairness/policies/round_robin.hpp"
-#include "fairness/policies/shapley_rate.hpp"
-#include "fairness/policies/ut_fair_share.hpp"
+#include "scheduling/policies/baselines/curr_fair_share.hpp"
+#include "scheduling/policies/baselines/fair_share.hpp"
+#include "scheduling/policies/baselines/fair_tree.hpp"
+#include "scheduling/policies/baselines/fcfs.hpp"
+#include "scheduling/policies/baselines/karma.hpp"
+#include "scheduling/policies/baselines/round_robin.hpp"
+#include "scheduling/policies/baselines/ut_fair_share.hpp"
+#include "scheduling/policies/coalitions_all.hpp"
+#include "scheduling/policies/coalitions_loo.hpp"
+#include "scheduling/policies/coalitions_pair.hpp"
+#include "scheduling/policies/direct_contr.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/policies/shapley_rate.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-using fairness::Instance;
-using PolicyPtr = std::unique_ptr<fairness::Policy>;
+using scheduling::Instance;
+using PolicyPtr = std::unique_ptr<scheduling::Policy>;
 using Maker = PolicyPtr (*)(const Instance&, const PolicyOptions&);
 
 struct Entry {
@@ -42,28 +42,28 @@ constexpr std::string_view k_no_alternative = "merge small organizations";
 
 std::size_t permutation_count(const Instance& instance, const PolicyOptions& options) {
   if (!options.permutations.empty()) return options.permutations.size();
-  return options.accuracy ? fairness::permutations_for(instance.organizations(), *options.accuracy) : options.samples;
+  return options.accuracy ? scheduling::permutations_for(instance.organizations(), *options.accuracy) : options.samples;
 }
-std::vector<fairness::Permutation> permutations_of(const Instance& instance, const PolicyOptions& options) {
+std::vector<scheduling::Permutation> permutations_of(const Instance& instance, const PolicyOptions& options) {
   if (!options.permutations.empty()) return options.permutations;
-  return fairness::draw_permutations(instance.organizations(), permutation_count(instance, options), options.seed);
+  return scheduling::draw_permutations(instance.organizations(), permutation_count(instance, options), options.seed);
 }
 
 bool is_psi_sp(const PolicyOptions& options) {
-  return options.utility == fairness::utility_functions().front().name;
+  return options.utility == scheduling::utility_functions().front().name;
 }
 PolicyPtr make_ref_for(const Instance& instance, const PolicyOptions& options) {
-  if (is_psi_sp(options)) return fairness::make_ref(instance);
-  return fairness::make_ref_arbitrary(instance, **fairness::find_utility_function(options.utility));
+  if (is_psi_sp(options)) return scheduling::make_ref(instance);
+  return scheduling::make_ref_arbitrary(instance, **scheduling::find_utility_function(options.utility));
 }
 
-template <fairness::RateMethod Method>
+template <scheduling::RateMethod Method>
 PolicyPtr make_rate(const Instance& instance, const PolicyOptions& options) {
-  return fairness::make_shapley_rate(instance, {.method = Method, .seed = options.seed});
+  return scheduling::make_shapley_rate(instance, {.method = Method, .seed = options.seed});
 }
 template <bool Identity>
 PolicyPtr make_direct(const Instance& instance, const PolicyOptions& options) {
-  return fairness::make_direct_contr(instance, {.identity = Identity, .seed = options.seed});
+  return scheduling::make_direct_contr(instance, {.identity = Identity, .seed = options.seed});
 }
 template <PolicyPtr (*Make)(const Instance&)>
 PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
@@ -71,30 +71,30 @@ PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
 }
 
 const std::array k_policies{
-    Entry{"ref", fairness::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for},
+    Entry{"ref", game::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for},
     Entry{"rand", k_mask_organizations, k_no_alternative,
-          [](const Instance& i, const PolicyOptions& o) { return fairness::make_rand(i, permutations_of(i, o)); }},
+          [](const Instance& i, const PolicyOptions& o) { return scheduling::make_rand(i, permutations_of(i, o)); }},
     Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>},
     Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>},
-    Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<fairness::make_round_robin>},
-    Entry{"fair_share", k_mask_organizations, k_no_alternative, make_plain<fairness::make_fair_share>},
-    Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_plain<fairness::make_ut_fair_share>},
-    Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_plain<fairness::make_curr_fair_share>},
-    Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<fairness::make_fcfs>},
-    Entry{"shapley_rate", fairness::k_max_lattice_organizations, "use shapley_rate_sampled",
-          make_rate<fairness::RateMethod::exact>},
-    Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<fairness::RateMethod::sampled>},
-    Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<fairness::RateMethod::leave_one_out>},
-    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_plain<fairness::make_coalitions_loo>},
-    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_plain<fairness::make_coalitions_pair>},
-    Entry{"coalitions_all", fairness::k_max_lattice_organizations, "use coalitions_pair or rand",
-          make_plain<fairness::make_coalitions_all>},
-    Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<fairness::make_karma>},
-    Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<fairness::make_fair_tree>},
+    Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_round_robin>},
+    Entry{"fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_share>},
+    Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_ut_fair_share>},
+    Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_curr_fair_share>},
+    Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fcfs>},
+    Entry{"shapley_rate", game::k_max_lattice_organizations, "use shapley_rate_sampled",
+          make_rate<scheduling::RateMethod::exact>},
+    Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::sampled>},
+    Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::leave_one_out>},
+    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_coalitions_loo>},
+    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_coalitions_pair>},
+    Entry{"coalitions_all", game::k_max_lattice_organizations, "use coalitions_pair or rand",
+          make_plain<scheduling::make_coalitions_all>},
+    Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_karma>},
+    Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_tree>},
 };
 
-Expected<void> check_permutations(const Instance& instance, const std::vector<fairness::Permutation>& permutations) {
-  for (fairness::Permutation permutation : permutations) {
+Expected<void> check_permutations(const Instance& instance, const std::vector<scheduling::Permutation>& permutations) {
+  for (scheduling::Permutation permutation : permutations) {
     std::sort(permutation.begin(), permutation.end());
     bool fits = permutation.size() == instance.organizations();
     for (std::size_t u = 0; fits && u < permutation.size(); ++u) fits = permutation[u] == u;
@@ -120,12 +120,12 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
 }
 
 Expected<void> check_ref_memory(const Instance& instance) {
-  const std::uint64_t bound = fairness::ref_memory_bound(instance);
-  if (bound <= fairness::k_ref_memory_max) return {};
+  const std::uint64_t bound = scheduling::ref_memory_bound(instance);
+  if (bound <= scheduling::k_ref_memory_max) return {};
   return fail(Errc::limit, "policy ref: " + std::to_string(instance.organizations()) + " organizations on " +
                                std::to_string(instance.total_processors()) + " processors may take " +
                                std::to_string(bound >> 20U) + " MiB, the limit is " +
-                               std::to_string(fairness::k_ref_memory_max >> 20U) +
+                               std::to_string(scheduling::k_ref_memory_max >> 20U) +
                                "; use rand or shapley_rate_sampled");
 }
 
@@ -142,11 +142,11 @@ Expected<void> check_rigid(std::string_view name, const Instance& instance) {
 }
 
 Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
-  SHAPLEY_TRY(fairness::find_utility_function(options.utility));
-  if (is_psi_sp(options) || instance.organizations() <= fairness::k_ref_arbitrary_organizations) return {};
+  SHAPLEY_TRY(scheduling::find_utility_function(options.utility));
+  if (is_psi_sp(options) || instance.organizations() <= scheduling::k_ref_arbitrary_organizations) return {};
   return fail(Errc::limit, "policy ref with utility " + options.utility + ": " +
                                std::to_string(instance.organizations()) + " organizations exceed its limit of " +
-                               std::to_string(fairness::k_ref_arbitrary_organizations) + "; use psi_sp");
+                               std::to_string(scheduling::k_ref_arbitrary_organizations) + "; use psi_sp");
 }
 
 }  // namespace
@@ -180,8 +180,8 @@ Expected<PolicyPtr> make_policy(std::string_view name, const Instance& instance,
   return entry->make(instance, options);
 }
 
-Expected<std::vector<fairness::Permutation>> parse_permutations(std::string_view text) {
-  std::vector<fairness::Permutation> permutations(1);
+Expected<std::vector<scheduling::Permutation>> parse_permutations(std::string_view text) {
+  std::vector<scheduling::Permutation> permutations(1);
   for (const char c : text) {
     if (c == ',') {
       permutations.emplace_back();

@@ -39,8 +39,8 @@ std::string intervals(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> place_jobs(const fairness::Instance& instance,
-                                                   const std::vector<fairness::Start>& schedule) {
+std::vector<std::vector<std::uint32_t>> place_jobs(const scheduling::Instance& instance,
+                                                   const std::vector<scheduling::Start>& schedule) {
   std::vector<std::size_t> order(schedule.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -53,7 +53,7 @@ std::vector<std::vector<std::uint32_t>> place_jobs(const fairness::Instance& ins
   for (const std::size_t i : order) {
     const std::int64_t start = schedule[i].start.value;
     for (; !busy.empty() && busy.top().first <= start; busy.pop()) released.insert(busy.top().second);
-    const fairness::Job& job = instance.jobs[schedule[i].job];
+    const scheduling::Job& job = instance.jobs[schedule[i].job];
     for (std::uint32_t n = 0; n < job.processors; ++n) {
       const std::uint32_t processor = released.empty() ? never_used++ : *released.begin();
       released.erase(processor);
@@ -64,7 +64,7 @@ std::vector<std::vector<std::uint32_t>> place_jobs(const fairness::Instance& ins
   return processors;
 }
 
-Expected<void> write_organizations(const std::filesystem::path& file, const fairness::Instance& instance,
+Expected<void> write_organizations(const std::filesystem::path& file, const scheduling::Instance& instance,
                                    const std::vector<PolicyResult>& results) {
   std::ofstream out(file);
   out << "policy,organization,processors,jobs,started,completed,work,psi,phi\n";
@@ -73,9 +73,9 @@ Expected<void> write_organizations(const std::filesystem::path& file, const fair
     std::vector<std::uint64_t> started = jobs;
     std::vector<std::uint64_t> completed = jobs;
     std::vector<std::int64_t> work(instance.organizations(), 0);
-    for (const fairness::Job& job : instance.jobs) ++jobs[job.organization];
-    for (const fairness::Start& start : result.simulation.schedule) {
-      const fairness::Job& job = instance.jobs[start.job];
+    for (const scheduling::Job& job : instance.jobs) ++jobs[job.organization];
+    for (const scheduling::Start& start : result.simulation.schedule) {
+      const scheduling::Job& job = instance.jobs[start.job];
       const std::int64_t done = std::min(job.duration.value, (instance.end - start.start).value);
       ++started[job.organization];
       completed[job.organization] += done == job.duration.value ? 1U : 0U;
@@ -84,13 +84,13 @@ Expected<void> write_organizations(const std::filesystem::path& file, const fair
     for (std::size_t u = 0; u < instance.organizations(); ++u) {
       out << result.policy << ',' << u << ',' << instance.processors[u] << ',' << jobs[u] << ',' << started[u] << ','
           << completed[u] << ',' << work[u] << ',' << result.simulation.psi[u] << ','
-          << (result.phi ? fairness::to_string((*result.phi)[u]) : "") << '\n';
+          << (result.phi ? scheduling::to_string((*result.phi)[u]) : "") << '\n';
     }
   }
   return finish(out, file);
 }
 
-Expected<void> write_batsim_jobs(const std::filesystem::path& file, const fairness::Instance& instance,
+Expected<void> write_batsim_jobs(const std::filesystem::path& file, const scheduling::Instance& instance,
                                  const PolicyResult& result) {
   std::ofstream out(file);
   out << "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,"
@@ -99,7 +99,7 @@ Expected<void> write_batsim_jobs(const std::filesystem::path& file, const fairne
   const auto& schedule = result.simulation.schedule;
   const auto processors = place_jobs(instance, schedule);
   for (std::size_t i = 0; i < schedule.size(); ++i) {
-    const fairness::Job& job = instance.jobs[schedule[i].job];
+    const scheduling::Job& job = instance.jobs[schedule[i].job];
     const Instant finish_time = schedule[i].start + job.duration;
     if (finish_time > instance.end) continue;
     const std::int64_t turnaround = (finish_time - job.release).value;

@@ -4,8 +4,8 @@
 #include <iomanip>
 #include <ostream>
 
-#include "fairness/simulate.hpp"
-#include "fairness/utility_functions.hpp"
+#include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/instance_file.hpp"
 #include "sim/json.hpp"
 #include "sim/plot.hpp"
@@ -15,28 +15,28 @@ namespace shapley::sim {
 
 namespace {
 
-Expected<PolicyResult> run_policy(const fairness::Instance& instance, const std::string& name,
+Expected<PolicyResult> run_policy(const scheduling::Instance& instance, const std::string& name,
                                   const PolicyOptions& options) {
   SHAPLEY_TRY_ASSIGN(const auto policy, make_policy(name, instance, options));
   PolicyResult result;
   result.policy = name;
-  result.simulation = fairness::simulate(instance, *policy);
+  result.simulation = scheduling::simulate(instance, *policy);
   result.phi = policy->contributions(instance.end.value);
   result.coalition_values = policy->coalition_values(instance.end.value);
-  SHAPLEY_TRY_ASSIGN(const auto* utility, fairness::find_utility_function(options.utility));
+  SHAPLEY_TRY_ASSIGN(const auto* utility, scheduling::find_utility_function(options.utility));
   if (utility->name != "psi_sp")
-    result.utilities = fairness::utilities_of(*utility, instance, result.simulation.schedule);
+    result.utilities = scheduling::utilities_of(*utility, instance, result.simulation.schedule);
   return result;
 }
 
-Json schedule_json(const fairness::Instance& instance, const std::vector<fairness::Start>& schedule, bool rigid) {
+Json schedule_json(const scheduling::Instance& instance, const std::vector<scheduling::Start>& schedule, bool rigid) {
   Json entries = Json::array();
-  for (const fairness::Start& start : schedule) {
-    const fairness::Job& job = instance.jobs[start.job];
+  for (const scheduling::Start& start : schedule) {
+    const scheduling::Job& job = instance.jobs[start.job];
     Json entry = {start.job, job.organization, start.start.value, job.duration.value};
     if (rigid) {
       entry.push_back(job.processors);
-    } else if (start.owner != fairness::k_any_owner) {
+    } else if (start.owner != scheduling::k_any_owner) {
       entry.push_back(start.owner);
     }
     entries.push_back(std::move(entry));
@@ -44,12 +44,12 @@ Json schedule_json(const fairness::Instance& instance, const std::vector<fairnes
   return entries;
 }
 
-Json to_json(const fairness::Instance& instance, const PolicyResult& result, const RunArguments& arguments) {
+Json to_json(const scheduling::Instance& instance, const PolicyResult& result, const RunArguments& arguments) {
   Json json = {{"policy", result.policy}, {"psi", result.simulation.psi}};
   if (!result.utilities.empty()) json[arguments.options.utility] = result.utilities;
   if (result.phi) {
     json["phi"] = Json::array();
-    for (const fairness::Rational& value : *result.phi) json["phi"].push_back(fairness::to_string(value));
+    for (const scheduling::Rational& value : *result.phi) json["phi"].push_back(scheduling::to_string(value));
   }
   json["v"] = result.simulation.value;
   json["p_tot"] = result.simulation.work;
@@ -72,7 +72,7 @@ void print_table(const std::vector<PolicyResult>& results, const std::string& ut
         << std::setw(12) << result.simulation.work << " ";
     for (std::size_t u = 0; u < result.simulation.psi.size(); ++u) {
       out << ' ' << result.simulation.psi[u];
-      if (result.phi) out << " (" << fairness::to_string((*result.phi)[u]) << ')';
+      if (result.phi) out << " (" << scheduling::to_string((*result.phi)[u]) << ')';
     }
     if (extra) out << " |";
     for (const std::int64_t value : result.utilities) out << ' ' << value;
@@ -81,7 +81,7 @@ void print_table(const std::vector<PolicyResult>& results, const std::string& ut
 }
 
 struct RunInput {
-  fairness::Instance instance;
+  scheduling::Instance instance;
   std::string about;  // one line above the table; empty for an instance file
 };
 
@@ -109,12 +109,12 @@ Expected<RunInput> load_input(const RunArguments& arguments) {
   return input;
 }
 
-double as_double(const fairness::Rational& value) {
+double as_double(const scheduling::Rational& value) {
   return static_cast<double>(value.numerator) / static_cast<double>(value.denominator);
 }
 
 // A greedy schedule up to t does not depend on what comes later, so the books at t are those of the instance cut at t.
-Expected<void> plot_over_time(const std::filesystem::path& file, const fairness::Instance& instance,
+Expected<void> plot_over_time(const std::filesystem::path& file, const scheduling::Instance& instance,
                               const std::string& policy_name, const PolicyOptions& options) {
   constexpr std::int64_t k_points = 60;
   std::vector<PlotLine> psi(instance.organizations());
@@ -127,7 +127,7 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const fairness:
   }
   const std::int64_t points = std::min(k_points, instance.end.value);
   for (std::int64_t i = 0; i <= points; ++i) {
-    fairness::Instance cut = instance;
+    scheduling::Instance cut = instance;
     cut.end.value = instance.end.value * i / points;
     SHAPLEY_TRY_ASSIGN(const PolicyResult result, run_policy(cut, policy_name, options));
     for (std::size_t u = 0; u < instance.organizations(); ++u) {
@@ -147,14 +147,14 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const fairness:
                     lines);
 }
 
-Expected<void> draw_gantt(const std::filesystem::path& file, const fairness::Instance& instance,
+Expected<void> draw_gantt(const std::filesystem::path& file, const scheduling::Instance& instance,
                           const PolicyResult& result) {
   constexpr std::size_t k_boxes = 5000;
   const auto& schedule = result.simulation.schedule;
   const auto processors = place_jobs(instance, schedule);
   std::vector<GanttBox> boxes;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
-    const fairness::Job& job = instance.jobs[schedule[i].job];
+    const scheduling::Job& job = instance.jobs[schedule[i].job];
     for (const std::uint32_t processor : processors[i]) {
       boxes.push_back({.processor = processor,
                        .begin = schedule[i].start.value,
@@ -169,7 +169,7 @@ Expected<void> draw_gantt(const std::filesystem::path& file, const fairness::Ins
   return plot_gantt(file, "Schedule of " + result.policy, instance.organizations(), boxes);
 }
 
-Expected<void> write_files(const RunArguments& arguments, const fairness::Instance& instance,
+Expected<void> write_files(const RunArguments& arguments, const scheduling::Instance& instance,
                            const std::vector<PolicyResult>& results) {
   if (!arguments.organizations_csv.empty())
     SHAPLEY_TRY(write_organizations(arguments.organizations_csv, instance, results));
@@ -189,7 +189,7 @@ Expected<void> write_files(const RunArguments& arguments, const fairness::Instan
 
 Expected<void> run(const RunArguments& arguments, std::ostream& out) {
   SHAPLEY_TRY_ASSIGN(const RunInput input, load_input(arguments));
-  const fairness::Instance& instance = input.instance;
+  const scheduling::Instance& instance = input.instance;
   std::vector<PolicyResult> results;
   for (const std::string& name : arguments.policies) {
     SHAPLEY_TRY_ASSIGN(PolicyResult result, run_policy(instance, name, arguments.options));

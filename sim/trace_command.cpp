@@ -5,8 +5,8 @@
 #include <ostream>
 #include <sstream>
 
-#include "fairness/policies/fcfs.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/policies/baselines/fcfs.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/json.hpp"
 #include "workload/window.hpp"
 
@@ -40,10 +40,10 @@ Expected<Contention> find_contention(const Trace& trace, std::int64_t processors
     ++found.windows;
     if (window.instance.jobs.empty()) continue;
     ++found.with_jobs;
-    const auto policy = fairness::make_fcfs(window.instance);
-    const auto result = fairness::simulate(window.instance, *policy);
+    const auto policy = scheduling::make_fcfs(window.instance);
+    const auto result = scheduling::simulate(window.instance, *policy);
     const bool waits = result.schedule.size() < window.instance.jobs.size() ||
-                       std::any_of(result.schedule.begin(), result.schedule.end(), [&](const fairness::Start& start) {
+                       std::any_of(result.schedule.begin(), result.schedule.end(), [&](const scheduling::Start& start) {
                          return start.start > window.instance.jobs[start.job].release;
                        });
     if (waits) ++found.with_waiting;

@@ -91,7 +91,7 @@ std::optional<Instant> first_excess(const Claims& claims) {
   std::int64_t parts = 0;
   for (const auto& [at, change] : changes) {
     parts += change;
-    if (parts > fairness::k_whole_node) return at;
+    if (parts > accounting::k_whole_node) return at;
   }
   return std::nullopt;
 }
@@ -144,8 +144,8 @@ void check_ownership(const std::vector<OrganizationConfig>& organizations, Fault
 }
 
 // Who owns a node at t; what nobody owns belongs to commons and is not named.
-std::vector<fairness::OwnerPart> owners_at(const Claims& claims, Instant t) {
-  std::vector<fairness::OwnerPart> owners;
+std::vector<accounting::OwnerPart> owners_at(const Claims& claims, Instant t) {
+  std::vector<accounting::OwnerPart> owners;
   for (const Claim& c : claims) {
     if (!c.holds_at(t)) continue;
     const std::string& name = c.organization->name;
@@ -159,14 +159,14 @@ std::vector<fairness::OwnerPart> owners_at(const Claims& claims, Instant t) {
   return owners;
 }
 
-std::vector<fairness::OwnershipSpan> spans_of(const Claims& claims) {
+std::vector<accounting::OwnershipSpan> spans_of(const Claims& claims) {
   std::vector<Instant> dates{k_beginning_of_time};
   for (const Claim& c : claims) {
     dates.push_back(c.claim->from);
     if (c.claim->until < k_end_of_time) dates.push_back(c.claim->until);
   }
   std::sort(dates.begin(), dates.end());
-  std::vector<fairness::OwnershipSpan> spans;
+  std::vector<accounting::OwnershipSpan> spans;
   for (const Instant date : dates) {
     auto owners = owners_at(claims, date);
     if (spans.empty() || spans.back().owners != owners) spans.push_back({date, std::move(owners)});
@@ -182,8 +182,8 @@ void check_claims(const std::vector<OrganizationConfig>& organizations, FaultLis
   check_ownership(organizations, faults);
 }
 
-std::vector<fairness::OwnershipStated> ownership_statements(const Configuration& configuration, Instant effective) {
-  std::vector<fairness::OwnershipStated> statements;
+std::vector<accounting::OwnershipStated> ownership_statements(const Configuration& configuration, Instant effective) {
+  std::vector<accounting::OwnershipStated> statements;
   for (const auto& [node, claims] : claims_by_node(configuration.organizations)) {
     statements.push_back({std::string(node), effective, spans_of(claims)});
   }

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
 #include "base/error.hpp"
-#include "fairness/event.hpp"
-#include "fairness/state.hpp"
 #include "workflow/settings.hpp"
 
 namespace shapley::config {
@@ -30,7 +30,7 @@ struct Rule {
 // `parts_per_million` of every node in `nodes` belongs to the organization during [from, until).
 struct NodeClaim {
   std::vector<std::string> nodes;  // expanded from bracket notation
-  std::int64_t parts_per_million = fairness::k_whole_node;
+  std::int64_t parts_per_million = accounting::k_whole_node;
   Instant from = k_beginning_of_time;
   Instant until = k_end_of_time;
   int line = 0;
@@ -50,7 +50,7 @@ struct Configuration {
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
   std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";   // besides root the only one who may feed
-  fairness::Contribution contribution = fairness::Contribution::direct_contr;
+  accounting::Contribution contribution = accounting::Contribution::direct_contr;
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted
   Mode mode = Mode::priorities;
@@ -80,8 +80,9 @@ struct Loaded {
 // "FILE:LINE: what; remedy" per fault, one a line.
 [[nodiscard]] std::string format_faults(const std::vector<Fault>& faults, std::string_view file);
 
-// The ownership of every claimed node as statements effective at `effective`: what the events say (fairness/event.hpp).
-[[nodiscard]] std::vector<fairness::OwnershipStated> ownership_statements(const Configuration& configuration,
-                                                                          Instant effective);
+// The ownership of every claimed node as statements effective at `effective`: what the events say
+// (accounting/events/event.hpp).
+[[nodiscard]] std::vector<accounting::OwnershipStated> ownership_statements(const Configuration& configuration,
+                                                                            Instant effective);
 
 }  // namespace shapley::config

@@ -97,7 +97,7 @@ class OrganizationsReader {
                  "use 1 to " + std::to_string(k_max_organization_name) + " letters, digits, '.', '_' and '-'");
     }
     const std::string folded = lower(*name);
-    if (folded == fairness::k_guests || folded == fairness::k_commons) {
+    if (folded == accounting::k_guests || folded == accounting::k_commons) {
       return add(*value, shown(*name) + " is reserved", "choose another; guests and commons are always in the books");
     }
     read.name = *name;

@@ -133,7 +133,7 @@ class SettingsReader {
 }  // namespace
 
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
-  using fairness::Contribution;
+  using accounting::Contribution;
   using namespace std::string_view_literals;
   constexpr std::size_t k_max_path = 4095;
   SettingsReader settings(reader, file, faults);

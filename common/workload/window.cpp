@@ -23,15 +23,15 @@ Expected<Window> cut_window(const Trace& trace, const Assignment& assignment, st
                                    std::to_string(k_max_copies) + " copies of jobs; choose a shorter one");
     }
     const bool rigid = parallel == ParallelJobs::rigid;
-    const fairness::Job one{.release = {(job->submit - begin).value},
-                            .duration = job->run,
-                            .organization = assignment.of(*job),
-                            .processors = rigid ? static_cast<std::uint32_t>(job->processors) : 1};
+    const scheduling::Job one{.release = {(job->submit - begin).value},
+                              .duration = job->run,
+                              .organization = assignment.of(*job),
+                              .processors = rigid ? static_cast<std::uint32_t>(job->processors) : 1};
     const std::size_t count = rigid ? 1 : static_cast<std::size_t>(job->processors);
     window.instance.jobs.insert(window.instance.jobs.end(), count, one);
     window.trace_job.insert(window.trace_job.end(), count, static_cast<std::uint32_t>(job - trace.jobs.begin()));
   }
-  SHAPLEY_TRY(fairness::validate(window.instance));
+  SHAPLEY_TRY(scheduling::validate(window.instance));
   return window;
 }
 

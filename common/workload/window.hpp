@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 #include "workload/assignment.hpp"
 #include "workload/trace.hpp"
 
@@ -17,7 +17,7 @@ namespace shapley::workload {
 enum class ParallelJobs { copies, rigid };
 
 struct Window {
-  fairness::Instance instance;
+  scheduling::Instance instance;
   std::vector<std::uint32_t> trace_job;  // of each instance job: index into Trace::jobs
 };
 

@@ -5,12 +5,12 @@
 #pragma once
 
 #include "plugin/client/alarm.hpp"
+#include "plugin/client/delivery/feeder.hpp"
+#include "plugin/client/delivery/inbox.hpp"
 #include "plugin/client/descriptor.hpp"
-#include "plugin/client/feeder.hpp"
-#include "plugin/client/inbox.hpp"
 #include "plugin/client/log.hpp"
-#include "plugin/client/rank_table.hpp"
-#include "plugin/client/scanner.hpp"
+#include "plugin/client/ranks/rank_table.hpp"
+#include "plugin/client/scan/scanner.hpp"
 #include "plugin/client/shapley_client.h"
 
 struct shapley_client {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "plugin/client/client.hpp"
-#include "plugin/client/records.hpp"
+#include "plugin/client/scan/records.hpp"
 
 namespace shapley::client {
 

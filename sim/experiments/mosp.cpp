@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "planning/generate.hpp"
-#include "planning/ilba.hpp"
-#include "planning/mocca_experiment.hpp"
+#include "planning/algorithms/ilba.hpp"
+#include "planning/algorithms/mocca_experiment.hpp"
+#include "planning/generators/generate.hpp"
 #include "sim/parallel.hpp"
 #include "sim/progress.hpp"
 

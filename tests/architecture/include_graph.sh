@@ -1,70 +1,131 @@
 #!/usr/bin/env bash
-# Checks that no file includes a header of a layer it may not use (docs/internals/architecture.md), and that third-party
-# headers stay in their one folder: SQLite in ledger, yaml-cpp in config, Asio in daemon and ctl, Slurm in plugin.
+# Checks every include of the project's sources, however it is written: no file includes a file of a layer that it may not use
+# (docs/internals/architecture.md), and third-party headers stay in their one place.
+#
+# An include is resolved to a file as the compiler does it: in quotes beside the including file first, then under the two include
+# roots, the source root and common/. What is in quotes and is no file of the tree must be a third party's. A file outside the
+# layers (tests/, build/) is nobody's to include.
+#
 # Usage: include_graph.sh SOURCE_ROOT. Prints every forbidden include; exit code 1 if there is one.
 set -euo pipefail
 cd "$1"
 
-# folder -> project folders whose headers it may include, besides its own
+# folder -> project folders whose files it may include, besides its own
 declare -A allowed=(
   [common/base]=""
-  [common/fairness]="base"
-  [common/planning]="base"
-  [common/workflow]="base"
-  [common/workload]="base fairness"
-  [common/ledger]="base fairness"
-  [common/config]="base fairness workflow"
-  [common/protocol]="base"
-  [daemon]="base fairness ledger config protocol workflow"
-  [ctl]="base fairness ledger protocol config planning"
-  [sim]="base fairness workload ledger planning workflow"
-  [plugin/client]="base protocol"
+  [common/game]="common/base"
+  [common/accounting]="common/base common/game"
+  [common/scheduling]="common/base common/game"
+  [common/planning]="common/base"
+  [common/workflow]="common/base"
+  [common/workload]="common/base common/scheduling"
+  [common/ledger]="common/base common/accounting"
+  [common/config]="common/base common/accounting common/workflow"
+  [common/protocol]="common/base"
+  [daemon]="common/base common/accounting common/ledger common/config common/protocol common/workflow"
+  [ctl]="common/base common/accounting common/ledger common/protocol common/config common/planning"
+  [sim]="common/base common/scheduling common/workload common/accounting common/ledger common/planning common/workflow"
+  [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )
-# regular expression of a third-party header -> folders that may include it
+# regular expression of a third party's header -> folders or files that may include it
 declare -A fenced=(
-  ['sqlite3\.h']="common/ledger"
+  ['sqlite3\.h$']="common/ledger/store"
+  ['openssl/']="common/ledger/chain"
+  ['nlohmann/']="common/ledger daemon ctl sim"
   ['yaml-cpp/']="common/config"
-  ['boost/asio']="daemon ctl"
-  ['(slurm/|src/(common|slurmctld|interfaces)/)']="plugin"
   ['msgpack']="common/protocol"
-  ['(zlib|lzma)\.h']="common/workload"
+  ['(zlib|lzma)\.h$']="common/workload"
+  ['boost/asio']="daemon"
+  ['spdlog/']="daemon"
+  ['fmt/']="daemon"
+  ['CLI/']="daemon ctl sim"
+  ['(slurm/|src/(api|common|database|interfaces|plugins|sched|slurmctld)/)']="plugin/slurm_compat.h"
+  ['config\.h$']="plugin/slurm_compat.h"
 )
 
 bad=0
 checked=0
-complain() { echo "$1: includes $2, which $3 may not use"; bad=1; }
+complain() { echo "$1"; bad=1; }
 
-folder_of() {  # the longest listed folder that holds the file
-  local best="" folder
-  for folder in "${!allowed[@]}"; do
-    [[ $1 == "$folder"/* && ${#folder} -gt ${#best} ]] && best=$folder
+declare -A exists=()
+while IFS= read -r -d '' file; do exists[${file#./}]=1; done < <(find . \( -name .git -o -path ./build \) -prune -o -type f -print0)
+
+# Sets `path` to $1 without . and .. ; what climbs out of the tree begins with ../
+normalize() {
+  local part parts=() out=()
+  IFS=/ read -ra parts <<< "$1"
+  for part in "${parts[@]}"; do
+    case $part in
+      '' | .) ;;
+      ..) if [[ ${#out[@]} -gt 0 && ${out[-1]} != .. ]]; then unset 'out[-1]'; else out+=(..); fi ;;
+      *) out+=("$part") ;;
+    esac
   done
-  echo "$best"
+  local IFS=/
+  path="${out[*]}"
+}
+
+# Sets `path` to the file of the tree that $1 includes with $2 ("..." or <...>), empty when it is none.
+resolve() {
+  local folder=${1%/*} header=${2:1:-1} try
+  local places=("$header" "common/$header")
+  [[ $2 == \"* ]] && places=("$folder/$header" "${places[@]}")
+  [[ $header == /* ]] && places=("${header#"$PWD"/}")
+  for try in "${places[@]}"; do
+    normalize "$try"
+    [[ -n ${exists[$path]:-} ]] && return
+  done
+  path=""
+}
+
+# Sets `layer` to the longest listed folder that holds the file, empty when none does.
+layer_of() {
+  local folder
+  layer=""
+  for folder in "${!allowed[@]}"; do
+    if [[ $1 == "$folder"/* && ${#folder} -gt ${#layer} ]]; then layer=$folder; fi
+  done
+}
+
+within() {  # path, folders or files
+  local place
+  for place in $2; do
+    [[ $1 == "$place" || $1 == "$place"/* ]] && return 0
+  done
+  return 1
+}
+
+check_own() {  # including file, its layer, the include, the file that it means
+  layer_of "$4"
+  [[ -n $layer ]] || { complain "$1: includes $3, which is $4, outside the layers"; return; }
+  [[ $layer == "$2" || " ${allowed[$2]} " == *" $layer "* ]] || complain "$1: includes $3 of $layer, which $2 may not use"
+}
+
+check_foreign() {  # including file, the include
+  local header=${2:1:-1} pattern known=0
+  for pattern in "${!fenced[@]}"; do
+    [[ $header =~ (^|/)$pattern ]] || continue
+    known=1
+    within "$1" "${fenced[$pattern]}" || complain "$1: includes $2, which only ${fenced[$pattern]} may"
+  done
+  if [[ $2 == \"* && $known == 0 ]]; then complain "$1: includes $2, which is no file of the tree"; fi
 }
 
 while IFS= read -r file; do
-  folder=$(folder_of "$file")
-  [[ -n $folder ]] || continue
-  own=${folder#common/}
+  layer_of "$file"
+  own=$layer
+  [[ -n $own ]] || { complain "$file: in no layer of include_graph.sh"; continue; }
   checked=$((checked + 1))
-  while IFS= read -r header; do
-    layer=${header%/*}
-    case "$layer" in
-      base | fairness | planning | workflow | workload | ledger | config | protocol | daemon | daemon/* | ctl | ctl/* | sim | sim/* | plugin | plugin/*)
-        ok=0
-        for name in "$own" ${allowed[$folder]}; do [[ $layer == "$name" || $layer == "$name"/* ]] && ok=1; done
-        [[ $own == plugin/client && $layer == plugin ]] && ok=0
-        [[ $ok == 1 ]] || complain "$file" "$header" "$folder"
-        ;;
-    esac
-    for pattern in "${!fenced[@]}"; do
-      if [[ $header =~ ^$pattern ]]; then
-        [[ " ${fenced[$pattern]} " == *" $folder "* ]] || complain "$file" "$header" "$folder"
-      fi
-    done
-  done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]+)[>"].*/\1/p' "$file")
-done < <(find common daemon ctl sim plugin -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' \) 2>/dev/null)
+  while IFS= read -r include; do
+    if [[ $include != [\"\<]* ]]; then complain "$file: includes $include, which cannot be checked"; continue; fi
+    resolve "$file" "$include"
+    if [[ -n $path ]]; then check_own "$file" "$own" "$include" "$path"; else check_foreign "$file" "$include"; fi
+  done < <(sed -nE -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)[[:space:]]*("[^"]*"|<[^>]*>).*/\2/p; t' \
+               -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)\>[[:space:]]*(.*)/\2/p' "$file")
+done < <(for folder in common daemon ctl sim plugin; do
+           [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \)
+         done)
 
 [[ $checked -gt 0 ]] || { echo "include_graph: no source file found under $1"; exit 1; }
 [[ $bad == 0 ]] && echo "include_graph: $checked files, every include within its layer"

@@ -1,28 +1,94 @@
 #!/usr/bin/env bash
-# Plants one forbidden include at a time in an empty tree and expects include_graph.sh to name it.
+# Plants one forbidden include at a time in a small clean tree and expects include_graph.sh to name file and include.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
+planted=0
 
-expect_caught() {  # folder, header
+clean_tree() {  # with the targets of the includes below, so that what they mean is found
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree/$1"
-  echo "#include \"$2\"" > "$tree/$1/planted.cpp"
-  if "$here/include_graph.sh" "$tree" > /dev/null 2>&1; then
+  local file
+  for file in common/base/error.hpp common/game/utility.hpp common/accounting/state/state.hpp common/accounting/events/event.hpp \
+              common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/store/database.hpp \
+              common/protocol/codec.hpp daemon/books.hpp plugin/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
+    mkdir -p "$tree/${file%/*}"
+    : > "$tree/$file"
+  done
+}
+
+expect_caught() {  # file, what stands after #include, as written
+  clean_tree
+  mkdir -p "$tree/${1%/*}"
+  echo "#include $2" >> "$tree/$1"
+  local said
+  if said=$("$here/include_graph.sh" "$tree" 2>&1); then
     echo "not caught: $2 in $1"
     exit 1
   fi
+  if [[ $(grep -c . <<< "$said") != 1 || $said != "$1: includes $2"[,\ ]* ]]; then
+    echo "caught, but not by name: $2 in $1"
+    echo "$said"
+    exit 1
+  fi
+  planted=$((planted + 1))
 }
 
-expect_caught common/base fairness/state.hpp
-expect_caught common/fairness ledger/ledger.hpp
-expect_caught common/fairness sqlite3.h
-expect_caught common/protocol fairness/event.hpp
-expect_caught common/ledger yaml-cpp/yaml.h
-expect_caught plugin/client src/slurmctld/slurmctld.h
-expect_caught plugin/client config/configuration.hpp
-expect_caught daemon slurm/slurm.h
-mkdir -p "$tree/common/base" && rm -rf "$tree/daemon" "$tree/plugin" && echo '#include "base/x.hpp"' > "$tree/common/base/fine.cpp"
-"$here/include_graph.sh" "$tree" > /dev/null
-echo "include_graph_catches: 8 planted includes caught, a clean tree passes"
+# an arrow that does not exist, in every way to write it
+expect_caught common/base/planted.cpp '"accounting/state/state.hpp"'
+expect_caught common/base/planted.cpp '"common/accounting/state/state.hpp"'
+expect_caught common/base/planted.cpp '"../accounting/state/state.hpp"'
+expect_caught common/base/planted.cpp '"./../../common/accounting/state/state.hpp"'
+expect_caught common/base/planted.cpp '<accounting/state/state.hpp>'
+expect_caught common/base/planted.cpp '<common/accounting/state/state.hpp>'
+expect_caught common/base/planted.cpp "\"$tree/common/accounting/state/state.hpp\""
+# and from a room of a layer
+expect_caught common/ledger/audit/planted.cpp '"../../protocol/codec.hpp"'
+# the two engines
+expect_caught common/accounting/events/planted.hpp '"scheduling/instance.hpp"'
+expect_caught common/scheduling/policies/planted.cpp '"accounting/events/event.hpp"'
+expect_caught common/game/planted.cpp '"accounting/events/event.hpp"'
+expect_caught common/accounting/state/planted.cpp '"ledger/store/ledger.hpp"'
+expect_caught common/protocol/planted.cpp '"accounting/events/event.hpp"'
+expect_caught sim/planted.cpp '"daemon/books.hpp"'
+expect_caught plugin/planted.c '"base/error.hpp"'
+expect_caught plugin/client/spool/planted.cpp '"config/configuration.hpp"'
+expect_caught plugin/client/planted.cpp '"plugin/records.h"'
+expect_caught plugin/client/planted.cpp '"../records.h"'
+expect_caught plugin/client/planted.cpp '"../slurm_compat.h"'
+# tests are nobody's, nor is what does not exist, nor what only the preprocessor knows
+expect_caught common/game/planted.cpp '"tests/game/naive.hpp"'
+expect_caught common/game/planted.cpp '"../../tests/game/naive.hpp"'
+expect_caught common/game/planted.cpp '"fairness/state.hpp"'
+expect_caught common/game/planted.cpp 'STATE_HEADER'
+# third parties
+expect_caught common/accounting/state/planted.cpp '<sqlite3.h>'
+expect_caught common/accounting/state/planted.cpp '</usr/include/sqlite3.h>'
+expect_caught common/ledger/reports/planted.cpp '<sqlite3.h>'
+expect_caught common/ledger/store/planted.cpp '<yaml-cpp/yaml.h>'
+expect_caught common/planning/planted.cpp '<boost/asio/io_context.hpp>'
+expect_caught ctl/planted.cpp '"spdlog/spdlog.h"'
+# Slurm's headers, in the plugin itself, too
+expect_caught daemon/planted.cpp '<slurm/slurm.h>'
+expect_caught plugin/client/planted.cpp '"src/slurmctld/slurmctld.h"'
+expect_caught plugin/planted.c '"src/slurmctld/slurmctld.h"'
+expect_caught plugin/planted.c '<slurm/slurm_errno.h>'
+expect_caught plugin/planted.c '"../build/slurm-source/src/common/list.h"'
+expect_caught plugin/planted.h '"config.h"'
+
+# What is allowed passes, however it is written.
+clean_tree
+cat > "$tree/common/accounting/events/fine.cpp" <<'TEXT'
+#include "accounting/events/event.hpp"
+#include <vector>
+#  include "event.hpp"
+#include "../state/state.hpp"
+#include "game/utility.hpp"
+#include "common/base/error.hpp"
+#include <base/error.hpp>
+TEXT
+echo '#include <sqlite3.h>' > "$tree/common/ledger/store/fine.cpp"
+printf '#include "%s"\n' src/slurmctld/slurmctld.h slurm/slurm.h config.h > "$tree/plugin/slurm_compat.h"
+printf '#include "%s"\n' plugin/client/shapley_client.h slurm_compat.h > "$tree/plugin/fine.c"
+"$here/include_graph.sh" "$tree" > /dev/null || { echo "a clean tree does not pass:"; "$here/include_graph.sh" "$tree" || exit 1; }
+echo "include_graph_catches: $planted planted includes caught by name, a clean tree passes"

@@ -53,14 +53,14 @@ std::map<std::string, std::int64_t> naive_owners(const Configuration& configurat
 
 RC_GTEST_PROP(Ownership, IsAtEveryInstantTheSumOfTheClaimsThatHold, ()) {
   const Configuration configuration = pick_configuration();
-  for (const fairness::OwnershipStated& statement : ownership_statements(configuration, Instant{7})) {
+  for (const accounting::OwnershipStated& statement : ownership_statements(configuration, Instant{7})) {
     RC_ASSERT(statement.effective == Instant{7});
     RC_ASSERT(statement.spans.front().from == k_beginning_of_time);
     for (std::int64_t second = -1; second <= k_last_instant; ++second) {
-      const fairness::OwnershipSpan* now = nullptr;
-      for (const fairness::OwnershipSpan& span : statement.spans) now = span.from.value <= second ? &span : now;
+      const accounting::OwnershipSpan* now = nullptr;
+      for (const accounting::OwnershipSpan& span : statement.spans) now = span.from.value <= second ? &span : now;
       std::map<std::string, std::int64_t> owners;
-      for (const fairness::OwnerPart& part : now->owners) {
+      for (const accounting::OwnerPart& part : now->owners) {
         RC_ASSERT(part.parts_per_million > 0);
         RC_ASSERT(owners.emplace(part.organization, part.parts_per_million).second);
       }

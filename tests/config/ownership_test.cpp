@@ -8,8 +8,8 @@
 namespace shapley::config {
 namespace {
 
-using fairness::OwnershipSpan;
-using fairness::OwnershipStated;
+using accounting::OwnershipSpan;
+using accounting::OwnershipStated;
 
 constexpr Instant k_2026{1767225600};  // date -u -d 2026-01-01 +%s
 constexpr Instant k_2027{1798761600};

@@ -11,7 +11,7 @@
 namespace shapley::ctl {
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 using nlohmann::json;
 
 constexpr MicroProcessors k_two{2 * k_micro};

@@ -9,7 +9,7 @@
 
 #include "ctl/exit_code.hpp"
 #include "fake_daemon.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "text.hpp"
@@ -156,8 +156,8 @@ TEST_F(ShapleyctlBinary, ARetractedRunCountsAtNoInstant) {
   {
     auto ledger = ledger::Ledger::open(file, ledger::OpenMode::create_or_write);
     ASSERT_TRUE(ledger) << ledger.error().what;
-    const fairness::SegmentKey run{.kind = fairness::SegmentKind::run, .job = JobId{1}, .anchor = k_example_begin};
-    const std::vector<fairness::Event> events{fairness::SegmentRetracted{run, k_example_begin + Duration{45}}};
+    const accounting::SegmentKey run{.kind = accounting::SegmentKind::run, .job = JobId{1}, .anchor = k_example_begin};
+    const std::vector<accounting::Event> events{accounting::SegmentRetracted{run, k_example_begin + Duration{45}}};
     ASSERT_TRUE(ledger->append(events, k_example_begin + Duration{45}));
   }
   EXPECT_EQ(run("status -nP -o organization,psi,phi --at 2026-11-18T11:06:50 --ledger " + file.string()).out,

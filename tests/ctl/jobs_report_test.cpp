@@ -1,4 +1,4 @@
-#include "ledger/jobs_report.hpp"
+#include "ledger/reports/jobs_report.hpp"
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace shapley::ledger {
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 using ctl::k_example_begin;
 using nlohmann::json;
 

@@ -1,25 +1,25 @@
-#include "ledger/report.hpp"
+#include "ledger/reports/report.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "fairness/state.hpp"
+#include "accounting/state/state.hpp"
 #include "scripted_books.hpp"
 
 namespace shapley::ledger {
 namespace {
 
+using accounting::Contribution;
 using ctl::example_events;
 using ctl::k_example_begin;
-using fairness::Contribution;
 using nlohmann::json;
 
-fairness::State example_state(Instant upto) {
-  fairness::State state;
-  for (const fairness::Event& event : example_events()) {
-    if (fairness::time_of(event) > upto) continue;
+accounting::State example_state(Instant upto) {
+  accounting::State state;
+  for (const accounting::Event& event : example_events()) {
+    if (accounting::time_of(event) > upto) continue;
     const auto applied = state.apply(event);
     EXPECT_TRUE(applied) << applied.error().what;
   }
@@ -28,7 +28,7 @@ fairness::State example_state(Instant upto) {
 
 json report_at(std::int64_t second, Contribution contribution = Contribution::direct_contr) {
   const Instant at = k_example_begin + Duration{second};
-  fairness::State state = example_state(at);
+  accounting::State state = example_state(at);
   return status_report(state, at, contribution);
 }
 
@@ -133,7 +133,7 @@ TEST(StatusReport, SaysWhatIsHeldLentBorrowedAndWaitedForNow) {
 }
 
 TEST(StatusReport, OfBooksWithoutAnEvent) {
-  fairness::State state;
+  accounting::State state;
   const json report = status_report(state, k_example_begin, Contribution::direct_contr);
   EXPECT_TRUE(report["conservation"]["holds"].get<bool>());
   EXPECT_EQ(report["organizations"].size(), 2U);

@@ -6,7 +6,7 @@ namespace shapley::ctl {
 
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 
 constexpr MicroProcessors k_one{k_micro};
 

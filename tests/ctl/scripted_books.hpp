@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "fairness/event.hpp"
+#include "accounting/events/event.hpp"
 
 namespace shapley::ctl {
 
 inline constexpr Instant k_example_begin{1'795'000'000};
 
-[[nodiscard]] std::vector<fairness::Event> example_events();
+[[nodiscard]] std::vector<accounting::Event> example_events();
 
 }  // namespace shapley::ctl

@@ -8,7 +8,7 @@
 #include <openssl/sha.h>
 
 #include "ctl/exit_code.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
 #include "program.hpp"
 #include "scripted_books.hpp"
 #include "tests/ledger/ledger_fixture.hpp"

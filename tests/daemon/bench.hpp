@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "accounting/state/state.hpp"
 #include "daemon/observer.hpp"
-#include "fairness/state.hpp"
 
 namespace shapley::daemon {
 
@@ -63,8 +63,8 @@ class Bench {
   }
 
   // The run segments of job 7 as text: "[100,160) n1:1 n2:2; [200,...) n1:1"; in order of their begin.
-  [[nodiscard]] std::string runs() const { return segments(fairness::SegmentKind::run); }
-  [[nodiscard]] std::string waits() const { return segments(fairness::SegmentKind::wait); }
+  [[nodiscard]] std::string runs() const { return segments(accounting::SegmentKind::run); }
+  [[nodiscard]] std::string waits() const { return segments(accounting::SegmentKind::wait); }
 
   // Run seconds of all closed segments of job 7, or of those of its run that began at `start`.
   [[nodiscard]] std::int64_t closed_run_seconds(std::optional<std::int64_t> start = std::nullopt) const;
@@ -72,13 +72,13 @@ class Bench {
   [[nodiscard]] std::int64_t last_end(std::int64_t start) const;
   [[nodiscard]] bool anything_open() const { return !state.jobs_with_open_segments().empty(); }
 
-  fairness::State state;
-  std::vector<fairness::Event> history;
+  accounting::State state;
+  std::vector<accounting::Event> history;
 
  private:
   Observation taken(Observation observation);
-  [[nodiscard]] std::vector<const fairness::LiveSegment*> live(fairness::SegmentKind kind) const;
-  [[nodiscard]] std::string segments(fairness::SegmentKind kind) const;
+  [[nodiscard]] std::vector<const accounting::LiveSegment*> live(accounting::SegmentKind kind) const;
+  [[nodiscard]] std::string segments(accounting::SegmentKind kind) const;
 
   ReadingRules rules_;
 };
@@ -87,7 +87,7 @@ class Bench {
 template <typename Kind>
 std::size_t count_of(const Observation& observation) {
   std::size_t count = 0;
-  for (const fairness::Event& event : observation.events) count += std::holds_alternative<Kind>(event) ? 1 : 0;
+  for (const accounting::Event& event : observation.events) count += std::holds_alternative<Kind>(event) ? 1 : 0;
   return count;
 }
 
@@ -114,12 +114,12 @@ inline protocol::JobRecord pending_again(std::int64_t submit) {
 }
 
 // Of the last segment that was closed.
-inline fairness::CloseReason last_reason(const Bench& bench) {
+inline accounting::CloseReason last_reason(const Bench& bench) {
   for (auto e = bench.history.rbegin(); e != bench.history.rend(); ++e) {
-    if (const auto* closed = std::get_if<fairness::SegmentClosed>(&*e)) return closed->reason;
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&*e)) return closed->reason;
   }
   ADD_FAILURE() << "no segment was closed";
-  return fairness::CloseReason::vanished;
+  return accounting::CloseReason::vanished;
 }
 
 }  // namespace shapley::daemon

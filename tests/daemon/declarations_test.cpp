@@ -5,8 +5,8 @@
 namespace shapley::daemon {
 namespace {
 
-using fairness::Event;
-using fairness::OwnershipStated;
+using accounting::Event;
+using accounting::OwnershipStated;
 
 constexpr Instant k_now{1'000'000};
 
@@ -33,9 +33,9 @@ config::Configuration two_owners() {
 // What the ledger says after these events.
 Declared remember(Declared declared, const std::vector<Event>& events) {
   for (const Event& event : events) {
-    if (const auto* o = std::get_if<fairness::OrganizationsDeclared>(&event)) declared.organizations = *o;
-    if (const auto* p = std::get_if<fairness::PeriodDeclared>(&event)) declared.period = *p;
-    if (const auto* c = std::get_if<fairness::ConfigurationLoaded>(&event)) declared.configuration = *c;
+    if (const auto* o = std::get_if<accounting::OrganizationsDeclared>(&event)) declared.organizations = *o;
+    if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
+    if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
     if (const auto* s = std::get_if<OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
   }
   return declared;
@@ -68,7 +68,7 @@ TEST(Declarations, AnotherTextAloneIsKeptForTheMembers) {
   const Declared known = remember({}, declare(two_owners(), "text", {}, k_now).events);
   const Declarations again = declare(two_owners(), "text # comment", known, k_now + Duration{500});
   ASSERT_EQ(again.events.size(), 1U);
-  EXPECT_TRUE(std::holds_alternative<fairness::ConfigurationLoaded>(again.events[0]));
+  EXPECT_TRUE(std::holds_alternative<accounting::ConfigurationLoaded>(again.events[0]));
 }
 
 TEST(Declarations, TwoLoadsOfOneSecondGetTwoInstants) {
@@ -77,7 +77,7 @@ TEST(Declarations, TwoLoadsOfOneSecondGetTwoInstants) {
   changed.organizations.push_back(organization("biology", {}));
   const Declarations again = declare(changed, "other", known, k_now);
   ASSERT_EQ(again.events.size(), 2U);
-  for (const Event& e : again.events) EXPECT_EQ(fairness::time_of(e), k_now + Duration{1});
+  for (const Event& e : again.events) EXPECT_EQ(accounting::time_of(e), k_now + Duration{1});
 }
 
 TEST(Declarations, AnUndatedChangeOfOwnerHoldsFromTheReloadOnWithoutAWarning) {

@@ -148,8 +148,8 @@ RC_GTEST_PROP(ObserverProperty, RunSecondsAreExactWhateverWasMissed, ()) {
   });
   RC_ASSERT(!bench.anything_open());
   RC_ASSERT(bench.closed_run_seconds() == job.ran());
-  for (const fairness::Event& event : bench.history)
-    RC_ASSERT(!std::holds_alternative<fairness::SegmentRetracted>(event));
+  for (const accounting::Event& event : bench.history)
+    RC_ASSERT(!std::holds_alternative<accounting::SegmentRetracted>(event));
   const std::string runs = bench.runs();
   for (const Scanned& scan : scans) RC_ASSERT(bench.see(scan.record, scan.at).events.empty());
   RC_ASSERT(bench.runs() == runs);
@@ -163,11 +163,11 @@ RC_GTEST_PROP(ObserverProperty, SegmentsOfOneJobNeverOverlap, ()) {
     if (must || *rc::gen::inRange(0, 2) == 0) bench.see(job.record(), job.now());
   });
   std::map<std::int64_t, std::int64_t> ends;
-  for (const fairness::Event& event : bench.history) {
-    if (const auto* opened = std::get_if<fairness::SegmentOpened>(&event)) {
-      const fairness::LiveSegment* live = bench.state.find_segment(opened->key);
+  for (const accounting::Event& event : bench.history) {
+    if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
+      const accounting::LiveSegment* live = bench.state.find_segment(opened->key);
       RC_ASSERT(live != nullptr);
-      if (live->end && *live->end > opened->begin && opened->key.kind == fairness::SegmentKind::run) {
+      if (live->end && *live->end > opened->begin && opened->key.kind == accounting::SegmentKind::run) {
         RC_ASSERT(ends.emplace(opened->begin.value, live->end->value).second);
       }
     }

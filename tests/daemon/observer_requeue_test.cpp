@@ -5,7 +5,7 @@
 namespace shapley::daemon {
 namespace {
 
-using fairness::CloseReason;
+using accounting::CloseReason;
 using protocol::JobRecord;
 
 JobRecord submitted(std::int64_t submit, JobRecord r) {
@@ -110,7 +110,7 @@ TEST(ObserverRequeue, WhenSlurmctldGoesBackToAnEarlierRunTheLaterOneIsTakenBack)
   EXPECT_TRUE(same_second.unsettled);
 
   const Observation back = bench.see(running(120), 145);
-  EXPECT_EQ(count_of<fairness::SegmentRetracted>(back), 1U);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(back), 1U);
   EXPECT_EQ(back.warnings.size(), 1U);
   EXPECT_EQ(bench.runs(), "[120,130) n1:1; [130,...) n1:1");
   bench.see(ended(120, 170), 171);

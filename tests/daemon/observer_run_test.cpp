@@ -5,7 +5,7 @@
 namespace shapley::daemon {
 namespace {
 
-using fairness::CloseReason;
+using accounting::CloseReason;
 using protocol::JobRecord;
 using protocol::JobState;
 
@@ -82,7 +82,7 @@ TEST(ObserverRun, AResumeThatSlurmctldForgotIsTakenBackWhenTheRunEnds) {
   bench.see(suspended(120, 130, 10), 133);
   bench.see(flipped(running(120), 150, 10), 151);
   const Observation seen = bench.see(flipped(ended(120, 130), 130, 10), 155);
-  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 1U);
   EXPECT_EQ(bench.runs(), "[120,130) n1:1");
   EXPECT_FALSE(bench.anything_open());
 }
@@ -149,7 +149,7 @@ TEST(ObserverRun, ARunThatLosesANodeWithoutAResizeIsStillTheSame) {
   Bench bench;
   bench.see(wide, 121);
   const Observation seen = bench.see(running(120), 130);
-  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 0U);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 0U);
   EXPECT_EQ(bench.runs(), "[120,...) n1:1 n2:1");
 }
 
@@ -278,7 +278,7 @@ TEST(ObserverRun, OtherWeightsDoNotRewriteARunningSegment) {
   JobRecord r = running(120);
   bench.see(r, 121);
   Bench reweighted({protocol::Classifier(), Weighting({{"cpu", 5}})});
-  for (const fairness::Event& e : bench.history) ASSERT_TRUE(reweighted.state.apply(e));
+  for (const accounting::Event& e : bench.history) ASSERT_TRUE(reweighted.state.apply(e));
   EXPECT_TRUE(reweighted.see(r, 130).events.empty());
   // Not even when the segment began with a resize.
   r.resize_time = 120;
@@ -295,7 +295,7 @@ TEST(ObserverRun, TheOrganizationIsFixedAtTheStart) {
   resumed.account = "chem";
   const Observation seen = bench.see(resumed, 141);
   ASSERT_EQ(seen.events.size(), 1U);
-  EXPECT_EQ(std::get<fairness::SegmentOpened>(seen.events[0]).organization, "physics");
+  EXPECT_EQ(std::get<accounting::SegmentOpened>(seen.events[0]).organization, "physics");
 }
 
 TEST(ObserverRun, NoRuleMeansGuests) {
@@ -303,8 +303,8 @@ TEST(ObserverRun, NoRuleMeansGuests) {
   JobRecord r = running(120);
   r.account = "chem";
   const Observation seen = bench.see(r, 121);
-  ASSERT_EQ(count_of<fairness::SegmentOpened>(seen), 1U);
-  EXPECT_EQ(std::get<fairness::SegmentOpened>(seen.events.back()).organization, fairness::k_guests);
+  ASSERT_EQ(count_of<accounting::SegmentOpened>(seen), 1U);
+  EXPECT_EQ(std::get<accounting::SegmentOpened>(seen.events.back()).organization, accounting::k_guests);
 }
 
 TEST(ObserverRun, AStartThatSlurmctldForgotIsTakenBack) {
@@ -315,7 +315,7 @@ TEST(ObserverRun, AStartThatSlurmctldForgotIsTakenBack) {
   const Observation same_second = bench.see(again, 120);
   EXPECT_TRUE(same_second.unsettled);
   const Observation seen = bench.see(again, 130);
-  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 1U);
   EXPECT_EQ(seen.warnings.size(), 1U);
   EXPECT_FALSE(bench.anything_open());
   EXPECT_EQ(bench.closed_run_seconds(), 0);
@@ -326,7 +326,7 @@ TEST(ObserverRun, AStartTimeThatSlurmMovedReplacesTheFirst) {
   Bench bench;
   bench.see(running(120), 121);
   const Observation seen = bench.see(running(180), 181);
-  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 1U);
   bench.see(ended(180, 200), 201);
   EXPECT_EQ(bench.closed_run_seconds(), 20);
 }
@@ -365,7 +365,7 @@ TEST(ObserverRun, ARunOfAJobThatSlurmctldForgotIsTakenBack) {
   bench.see(running(280), 281);
   const Observation seen = bench.see_gone(7, 290, Departure::forgotten);
   EXPECT_EQ(bench.runs(), "[120,150) n1:1");  // an earlier run, which Slurm recorded, stays
-  EXPECT_EQ(count_of<fairness::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 1U);
   EXPECT_EQ(seen.warnings.size(), 1U);
   EXPECT_FALSE(bench.anything_open());
 }
@@ -444,13 +444,13 @@ TEST(ObserverDescription, OncePerSubmission) {
   Bench bench;
   JobRecord held = record_of(JobState::pending);
   held.wait = protocol::WaitReason::held;
-  EXPECT_EQ(count_of<fairness::JobDescribed>(bench.see(held, 101)), 1U);
-  EXPECT_EQ(count_of<fairness::JobDescribed>(bench.see(held, 105)), 0U);
-  EXPECT_EQ(count_of<fairness::JobDescribed>(bench.see(running(120), 121)), 0U);
-  EXPECT_EQ(count_of<fairness::JobDescribed>(bench.see(pending_again(150), 152)), 0U);
+  EXPECT_EQ(count_of<accounting::JobDescribed>(bench.see(held, 101)), 1U);
+  EXPECT_EQ(count_of<accounting::JobDescribed>(bench.see(held, 105)), 0U);
+  EXPECT_EQ(count_of<accounting::JobDescribed>(bench.see(running(120), 121)), 0U);
+  EXPECT_EQ(count_of<accounting::JobDescribed>(bench.see(pending_again(150), 152)), 0U);
   JobRecord next = running(280);
   next.submit_time = 150;
-  EXPECT_EQ(count_of<fairness::JobDescribed>(bench.see(next, 281)), 1U);
+  EXPECT_EQ(count_of<accounting::JobDescribed>(bench.see(next, 281)), 1U);
 }
 
 TEST(ObserverDescription, CarriesWhatAuditorsNeed) {
@@ -462,7 +462,7 @@ TEST(ObserverDescription, CarriesWhatAuditorsNeed) {
   r.qos = "normal";
   r.partition = "batch";
   const Observation seen = bench.see(r, 121);
-  const auto& d = std::get<fairness::JobDescribed>(seen.events.at(0));
+  const auto& d = std::get<accounting::JobDescribed>(seen.events.at(0));
   EXPECT_EQ(d.submit.value, 100);
   EXPECT_EQ(d.organization, "physics");
   EXPECT_EQ(d.array_job, 5U);

@@ -5,7 +5,7 @@
 namespace shapley::daemon {
 namespace {
 
-using fairness::CloseReason;
+using accounting::CloseReason;
 using protocol::JobRecord;
 using protocol::JobState;
 using protocol::WaitReason;
@@ -21,8 +21,8 @@ JobRecord held() {
 }
 
 CloseReason only_reason(const Observation& observation) {
-  for (const fairness::Event& event : observation.events) {
-    if (const auto* closed = std::get_if<fairness::SegmentClosed>(&event)) return closed->reason;
+  for (const accounting::Event& event : observation.events) {
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) return closed->reason;
   }
   ADD_FAILURE() << "nothing was closed";
   return CloseReason::vanished;
@@ -138,8 +138,8 @@ TEST(ObserverWait, AnotherOrganizationIsAnotherWait) {
   JobRecord moved = waiting();
   moved.account = "chem";
   const Observation seen = bench.see(moved, 110);
-  ASSERT_EQ(count_of<fairness::SegmentOpened>(seen), 1U);
-  EXPECT_EQ(std::get<fairness::SegmentOpened>(seen.events.back()).organization, fairness::k_guests);
+  ASSERT_EQ(count_of<accounting::SegmentOpened>(seen), 1U);
+  EXPECT_EQ(std::get<accounting::SegmentOpened>(seen.events.back()).organization, accounting::k_guests);
   EXPECT_EQ(bench.waits(), "[100,110) 1; [110,...) 1");
 }
 
@@ -204,7 +204,7 @@ TEST(ObserverNode, CapacityChangesWithCpusAndUsability) {
   protocol::NodeRecord node{.name = "n1", .cpus = 16, .usable = true, .tres = {{"cpu", 16}}};
   const auto see = [&](std::int64_t at, std::optional<Instant> last = std::nullopt) {
     const Observation seen = observe_node(bench.state, node, Instant{at}, last, rules);
-    for (const fairness::Event& e : seen.events) EXPECT_TRUE(bench.state.apply(e));
+    for (const accounting::Event& e : seen.events) EXPECT_TRUE(bench.state.apply(e));
     return seen;
   };
   EXPECT_EQ(see(100).events.size(), 1U);
@@ -219,7 +219,7 @@ TEST(ObserverNode, CapacityChangesWithCpusAndUsability) {
   EXPECT_EQ(see(111, Instant{110}).events.size(), 1U);
   const Observation gone = observe_gone_node(bench.state, "n1", Instant{120}, Instant{111});
   ASSERT_EQ(gone.events.size(), 1U);
-  EXPECT_EQ(std::get<fairness::CapacityChanged>(gone.events[0]).processors.value, 0);
+  EXPECT_EQ(std::get<accounting::CapacityChanged>(gone.events[0]).processors.value, 0);
 }
 
 TEST(ObserverNode, AnUnknownNodeThatOffersNothingIsNoNews) {

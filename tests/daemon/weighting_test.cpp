@@ -7,7 +7,7 @@
 namespace shapley::daemon {
 namespace {
 
-using fairness::NodeShare;
+using accounting::NodeShare;
 
 std::vector<NodeShare> shares(std::initializer_list<std::pair<const char*, std::int64_t>> parts) {
   std::vector<NodeShare> result;

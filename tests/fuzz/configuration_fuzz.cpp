@@ -1,8 +1,8 @@
 // A configuration file.
 #include <algorithm>
 
+#include "accounting/events/event_check.hpp"
 #include "config/configuration.hpp"
-#include "fairness/event_check.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (nodes > 10'000) return 0;
   for (const auto& statement : shapley::config::ownership_statements(*configuration, shapley::Instant{1'700'000'000})) {
-    require(shapley::fairness::check(statement).has_value(), "an accepted file makes events that the books accept");
+    require(shapley::accounting::check(statement).has_value(), "an accepted file makes events that the books accept");
   }
   return 0;
 }

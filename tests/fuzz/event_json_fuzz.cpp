@@ -2,7 +2,7 @@
 #include <string>
 
 #include "fuzz.hpp"
-#include "ledger/event_json.hpp"
+#include "ledger/store/event_json.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using shapley::fuzz::require;
@@ -16,9 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!event.error().what.empty(), "a refusal has words");
     return 0;
   }
-  require(shapley::fairness::kind_of(*event) == kind, "the kind is the one that was asked for");
+  require(shapley::accounting::kind_of(*event) == kind, "the kind is the one that was asked for");
   require(ledger::well_formed(*event).has_value(), "what is read is well formed");
-  require(!shapley::fairness::event_key(*event).empty(), "every event has a key");
+  require(!shapley::accounting::event_key(*event).empty(), "every event has a key");
   const auto again = ledger::decode(kind, ledger::encode(*event));
   require(again && *again == *event, "decode(encode(e)) == e");
   return 0;

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "fairness/state.hpp"
-#include "ledger/event_json.hpp"
-#include "plugin/client/spool.hpp"
+#include "accounting/state/state.hpp"
+#include "ledger/store/event_json.hpp"
+#include "plugin/client/spool/spool.hpp"
 #include "protocol/codec.hpp"
 
 namespace {
 
 using namespace shapley;
-using namespace shapley::fairness;
+using namespace shapley::accounting;
 namespace protocol = shapley::protocol;
 
 std::filesystem::path folder;

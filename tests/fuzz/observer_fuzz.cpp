@@ -4,8 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "accounting/state/state.hpp"
 #include "daemon/observer.hpp"
-#include "fairness/state.hpp"
 #include "fuzz.hpp"
 #include "protocol/codec.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 using shapley::Instant;
 using shapley::fuzz::require;
 using namespace shapley::daemon;
-namespace fairness = shapley::fairness;
+namespace accounting = shapley::accounting;
 namespace protocol = shapley::protocol;
 
 ReadingRules rules() {
@@ -25,17 +25,17 @@ ReadingRules rules() {
 }
 
 // No event moves the books' present beyond `latest`.
-void take(fairness::State& books, const Observation& observation, Instant latest) {
-  for (const fairness::Event& event : observation.events) {
-    const bool in_time = fairness::time_of(event) <= std::max(latest, books.now());
-    if (!in_time) std::fprintf(stderr, "seen at %" PRId64 ": %s\n", latest.value, fairness::event_key(event).c_str());
+void take(accounting::State& books, const Observation& observation, Instant latest) {
+  for (const accounting::Event& event : observation.events) {
+    const bool in_time = accounting::time_of(event) <= std::max(latest, books.now());
+    if (!in_time) std::fprintf(stderr, "seen at %" PRId64 ": %s\n", latest.value, accounting::event_key(event).c_str());
     require(in_time, "no record moves the books into the future");
     const auto applied = books.apply(event);
     require(applied || !applied.error().what.empty(), "a refusal has words");
   }
 }
 
-void observe(fairness::State& books, const protocol::Observations& o, const ReadingRules& reading, Instant previous) {
+void observe(accounting::State& books, const protocol::Observations& o, const ReadingRules& reading, Instant previous) {
   const Instant at{o.observed_at};
   const Instant latest = std::max(at, previous);
   for (const auto& job : o.jobs) {
@@ -48,7 +48,7 @@ void observe(fairness::State& books, const protocol::Observations& o, const Read
   for (const auto& node : o.gone_nodes) take(books, observe_gone_node(books, node, at, std::nullopt), latest);
 }
 
-void check_balance(fairness::State& books) {
+void check_balance(accounting::State& books) {
   shapley::Utility psi{}, direct{}, rate{};
   for (const auto& row : books.standings(books.now())) {
     psi = psi + row.psi;
@@ -63,7 +63,7 @@ void check_balance(fairness::State& books) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view bytes = shapley::fuzz::text_of(data, size);
   const ReadingRules reading = rules();
-  fairness::State books;
+  accounting::State books;
   Instant previous = shapley::k_beginning_of_time;
   protocol::FrameReader frames;
   frames.feed(bytes);

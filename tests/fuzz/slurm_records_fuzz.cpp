@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "fuzz.hpp"
-#include "ledger/slurm_records.hpp"
+#include "ledger/audit/slurm_records.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using shapley::fuzz::require;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "plugin/client/backlog.hpp"
+#include "plugin/client/spool/backlog.hpp"
 #include "protocol/codec.hpp"
 
 namespace {

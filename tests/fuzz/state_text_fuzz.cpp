@@ -2,18 +2,18 @@
 // compute it, and no random change would.
 #include <string>
 
-#include "fairness/fnv1a.hpp"
-#include "fairness/state.hpp"
+#include "accounting/state/state.hpp"
+#include "base/fnv1a.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using shapley::fairness::State;
+  using shapley::accounting::State;
   using shapley::fuzz::require;
   const std::string_view bytes = shapley::fuzz::text_of(data, size);
   require(bytes.empty() || !State::load(bytes).has_value() || bytes.find("\nend ") != std::string_view::npos,
           "a text without a checksum is refused");
   std::string text(bytes);
-  text += "end " + std::to_string(shapley::fairness::fnv1a(text)) + '\n';
+  text += "end " + std::to_string(shapley::fnv1a(text)) + '\n';
   auto state = State::load(text);
   if (!state) {
     require(!state.error().what.empty(), "a refusal has words");

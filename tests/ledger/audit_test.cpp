@@ -1,20 +1,20 @@
 // An audit is worth what it finds: every test here damages a ledger in one way and expects that way to be named.
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 
 #include <cstdlib>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "ledger/audit_parts.hpp"
-#include "ledger/ledger_impl.hpp"
+#include "ledger/audit/audit_parts.hpp"
+#include "ledger/store/ledger_impl.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
 namespace {
 
 using namespace testing;
-using fairness::Event;
+using accounting::Event;
 
 class Audit : public LedgerTest {
  protected:
@@ -23,9 +23,9 @@ class Audit : public LedgerTest {
     const auto first = opened(1, 10'000, "a", 4);
     const auto second = opened(2, 10'050, "b", 2);
     const std::vector<Event> events{
-        fairness::OrganizationsDeclared{{9'000}, {"a", "b"}},
-        fairness::OwnershipStated{"n1", {9'000}, {{k_beginning_of_time, {{"b", 333'333}}}}},
-        fairness::CapacityChanged{"n1", {9'000}, 0, {8 * k_micro}},
+        accounting::OrganizationsDeclared{{9'000}, {"a", "b"}},
+        accounting::OwnershipStated{"n1", {9'000}, {{k_beginning_of_time, {{"b", 333'333}}}}},
+        accounting::CapacityChanged{"n1", {9'000}, 0, {8 * k_micro}},
         first,
         second,
         closed(first, 10'100),
@@ -33,7 +33,7 @@ class Audit : public LedgerTest {
         opened(3, 10'200, "b", 8),
     };
     Ledger ledger = writer(file());
-    fairness::State state;
+    accounting::State state;
     for (const Event& event : must(ledger.append(events, {10'201})).accepted) must(state.apply(event));
     state.advance({20'000});
     must(ledger.record_standings({20'000}, state, state.standings({20'000})));
@@ -179,7 +179,7 @@ TEST_F(Audit, names_views_that_were_replaced_and_objects_that_were_added) {
 TEST_F(Audit, compares_what_shapleyd_would_recover_with_what_the_events_say) {
   {
     Ledger ledger = writer(file());
-    fairness::State empty;
+    accounting::State empty;
     tamper(file(), "DELETE FROM checkpoints");
     must(ledger.save_checkpoint(empty, ledger.last_sequence(), {20'000}));
   }

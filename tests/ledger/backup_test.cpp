@@ -1,12 +1,12 @@
 // Copies that can be relied on, and the way back.
-#include "ledger/backup.hpp"
+#include "ledger/store/backup.hpp"
 
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -22,7 +22,7 @@ class Backup : public LedgerTest {
     append(ledger, 1);
   }
   static void append(Ledger& ledger, std::uint32_t job) {
-    const std::vector<fairness::Event> events{opened(job, 10'000 + job, "a", 1)};
+    const std::vector<accounting::Event> events{opened(job, 10'000 + job, "a", 1)};
     must(ledger.append(events, {30'000}));
   }
   [[nodiscard]] fs::path copy() const { return directory() / "copy.db"; }

@@ -9,14 +9,14 @@
 
 #include <benchmark/benchmark.h>
 
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
 namespace {
 
-using fairness::CloseReason;
-using fairness::Event;
-using fairness::SegmentKind;
+using accounting::CloseReason;
+using accounting::Event;
+using accounting::SegmentKind;
 
 constexpr std::int64_t k_begin = 1'700'000'000;
 
@@ -52,7 +52,7 @@ void add_job(std::vector<Event>& events, std::uint32_t job, std::int64_t jobs_a_
   const Instant submit{k_begin + job * k_day / jobs_a_day};
   const Instant start = submit + Duration{30};
   const std::string organization = "organization" + std::to_string(job % 10);
-  fairness::JobDescribed described;
+  accounting::JobDescribed described;
   described.job = {job};
   described.submit = submit;
   described.organization = described.account = organization;
@@ -60,18 +60,18 @@ void add_job(std::vector<Event>& events, std::uint32_t job, std::int64_t jobs_a_
   described.qos = "normal";
   described.name = "a-job-of-usual-name";
   events.emplace_back(std::move(described));
-  const fairness::SegmentKey wait{SegmentKind::wait, {job}, submit, 0};
-  const fairness::SegmentKey run{SegmentKind::run, {job}, start, 0};
-  events.emplace_back(fairness::SegmentOpened{wait, organization, submit, {16 * k_micro}, {}});
-  events.emplace_back(fairness::SegmentClosed{wait, start, CloseReason::started, "RUNNING"});
-  events.emplace_back(fairness::SegmentOpened{
+  const accounting::SegmentKey wait{SegmentKind::wait, {job}, submit, 0};
+  const accounting::SegmentKey run{SegmentKind::run, {job}, start, 0};
+  events.emplace_back(accounting::SegmentOpened{wait, organization, submit, {16 * k_micro}, {}});
+  events.emplace_back(accounting::SegmentClosed{wait, start, CloseReason::started, "RUNNING"});
+  events.emplace_back(accounting::SegmentOpened{
       run,
       organization,
       start,
       {16 * k_micro},
       {{node_of(2 * (job % 250)), {8 * k_micro}}, {node_of(2 * (job % 250) + 1), {8 * k_micro}}}});
   events.emplace_back(
-      fairness::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
+      accounting::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
 }
 
 std::vector<Event> jobs(std::uint32_t first, std::uint32_t count, std::int64_t jobs_a_day) {
@@ -104,7 +104,7 @@ void restart(benchmark::State& state) {
   const Scratch scratch;
   {
     Ledger ledger = must(Ledger::open(scratch.file(), OpenMode::create_or_write));
-    fairness::State books;
+    accounting::State books;
     constexpr std::uint32_t per_batch = 2000;  // jobs
     const auto batches = static_cast<std::uint32_t>(state.range(0) / (5 * per_batch));
     for (std::uint32_t batch = 0; batch < batches; ++batch) {

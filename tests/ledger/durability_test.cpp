@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/rng.hpp"
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "ledger_fixture.hpp"
 #include "tests/support/child.hpp"
 
@@ -20,7 +20,7 @@ using namespace testing;
   auto ledger = Ledger::open(file, OpenMode::create_or_write);
   if (!ledger) ::_exit(1);
   while (true) {
-    std::vector<fairness::Event> batch;
+    std::vector<accounting::Event> batch;
     const auto next = ledger->last_sequence() + 1;
     for (std::int64_t i = 0; i < 1 + next % 50; i += 2) {
       const auto run = opened(static_cast<std::uint32_t>(next + i), 10'000 + next + i, "a", 1);

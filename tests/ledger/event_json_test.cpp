@@ -1,15 +1,15 @@
-#include "ledger/event_json.hpp"
+#include "ledger/store/event_json.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ledger/text.hpp"
+#include "ledger/store/text.hpp"
 #include "random_events.hpp"
 
 namespace shapley::ledger {
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 
 SegmentOpened two_nodes() {
   return {.key = {SegmentKind::run, {17}, {1700000000}, 0},

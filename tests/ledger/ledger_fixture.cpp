@@ -77,9 +77,9 @@ std::vector<std::string> dump(const Ledger& ledger) {
   return lines;
 }
 
-std::vector<std::string> standings(fairness::State& state, Instant t) {
+std::vector<std::string> standings(accounting::State& state, Instant t) {
   std::vector<std::string> lines;
-  for (const fairness::Standing& row : state.standings(t)) {
+  for (const accounting::Standing& row : state.standings(t)) {
     std::string line = state.organizations().at(row.organization.value) + ":";
     for (const Int128 figure :
          {row.psi.value, row.phi_direct.value, row.phi_rate.value, row.got.value, row.given_direct.value,
@@ -93,16 +93,17 @@ std::vector<std::string> standings(fairness::State& state, Instant t) {
   return lines;
 }
 
-fairness::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
-                               std::int64_t processors, const std::string& node) {
-  return {.key = {fairness::SegmentKind::run, {job}, {begin}, 0},
+accounting::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
+                                 std::int64_t processors, const std::string& node) {
+  return {.key = {accounting::SegmentKind::run, {job}, {begin}, 0},
           .organization = organization,
           .begin = {begin},
           .processors = {processors * k_micro},
           .nodes = {{node, {processors * k_micro}}}};
 }
 
-fairness::SegmentClosed closed(const fairness::SegmentOpened& segment, std::int64_t end, fairness::CloseReason reason) {
+accounting::SegmentClosed closed(const accounting::SegmentOpened& segment, std::int64_t end,
+                                 accounting::CloseReason reason) {
   return {.key = segment.key, .end = {end}, .reason = reason, .job_state = "COMPLETED"};
 }
 

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fairness/state.hpp"
-#include "ledger/ledger.hpp"
+#include "accounting/state/state.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger::testing {
 
@@ -53,12 +53,12 @@ void tamper(const std::filesystem::path& file, const std::string& sql);
 [[nodiscard]] std::vector<std::string> dump(const Ledger& ledger);
 
 // All standings at t by organization, every figure as text: "a: psi 17 phi_direct ...".
-[[nodiscard]] std::vector<std::string> standings(fairness::State& state, Instant t);
+[[nodiscard]] std::vector<std::string> standings(accounting::State& state, Instant t);
 
 // A run of one job on one node, whole processors.
-[[nodiscard]] fairness::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
-                                             std::int64_t processors, const std::string& node = "n1");
-[[nodiscard]] fairness::SegmentClosed closed(const fairness::SegmentOpened& opened, std::int64_t end,
-                                             fairness::CloseReason reason = fairness::CloseReason::ended);
+[[nodiscard]] accounting::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
+                                               std::int64_t processors, const std::string& node = "n1");
+[[nodiscard]] accounting::SegmentClosed closed(const accounting::SegmentOpened& opened, std::int64_t end,
+                                               accounting::CloseReason reason = accounting::CloseReason::ended);
 
 }  // namespace shapley::ledger::testing

@@ -1,4 +1,4 @@
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 
 #include <fstream>
 
@@ -14,7 +14,7 @@ namespace shapley::ledger {
 namespace {
 
 using namespace testing;
-using fairness::Event;
+using accounting::Event;
 
 std::vector<Event> events_of(const Ledger& ledger, std::int64_t after = 0) {
   std::vector<Event> events;
@@ -28,7 +28,7 @@ std::vector<Event> events_of(const Ledger& ledger, std::int64_t after = 0) {
 
 TEST_F(LedgerTest, keeps_events_in_order_and_across_reopening) {
   const auto run = opened(17, 1000, "a", 4);
-  const std::vector<Event> first{fairness::OrganizationsDeclared{{900}, {"a", "b"}}, run};
+  const std::vector<Event> first{accounting::OrganizationsDeclared{{900}, {"a", "b"}}, run};
   const std::vector<Event> second{closed(run, 1100)};
   {
     Ledger ledger = writer(file());
@@ -70,7 +70,7 @@ TEST_F(LedgerTest, the_first_of_two_contradicting_facts_stays) {
   const auto result = must(ledger.append(std::vector<Event>{other, opened(18, 1000, "b", 1)}, {1002}));
   EXPECT_EQ(result.conflicts, std::vector<std::string>{"segment_opened/run/17/1000/0"});
   EXPECT_EQ(result.appended, 1U);
-  EXPECT_EQ(std::get<fairness::SegmentOpened>(events_of(ledger)[0]).organization, "a");
+  EXPECT_EQ(std::get<accounting::SegmentOpened>(events_of(ledger)[0]).organization, "a");
 }
 
 TEST_F(LedgerTest, a_segment_cannot_end_before_it_begins_whichever_is_learned_first) {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "ledger/audit.hpp"
-#include "ledger/ledger_file.hpp"
-#include "ledger/migrations.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/store/ledger_file.hpp"
+#include "ledger/store/migrations.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {

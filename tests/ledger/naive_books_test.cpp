@@ -1,5 +1,5 @@
 // The auditor's own sums, checked against sums that go second by second and unit part by unit part.
-#include "ledger/naive_books.hpp"
+#include "ledger/audit/naive_books.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -19,7 +19,7 @@ Int128 unit_by_unit(std::int64_t begin, std::int64_t end, std::int64_t processor
   return sum;
 }
 
-Facts facts_of(const std::vector<fairness::Event>& events) {
+Facts facts_of(const std::vector<accounting::Event>& events) {
   Facts facts;
   for (const auto& event : events) facts.add(event);
   return facts;
@@ -50,9 +50,10 @@ TEST(NaiveBooks, agree_with_a_sum_by_hand) {
 
 TEST(NaiveBooks, a_node_that_changes_hands_splits_the_run) {
   const auto run = opened(1, 100, "a", 2);
-  const auto facts = facts_of(
-      {fairness::OwnershipStated{"n1", {50}, {{k_beginning_of_time, {{"b", 1'000'000}}}, {{110}, {{"c", 1'000'000}}}}},
-       run, closed(run, 130)});
+  const auto facts =
+      facts_of({accounting::OwnershipStated{
+                    "n1", {50}, {{k_beginning_of_time, {{"b", 1'000'000}}}, {{110}, {{"c", 1'000'000}}}}},
+                run, closed(run, 130)});
   const auto rows = NaiveBooks(facts).at({200});
   EXPECT_EQ(rows.at("b").phi.value, unit_by_unit(100, 110, 2 * k_micro, 200));
   EXPECT_EQ(rows.at("c").phi.value, unit_by_unit(110, 130, 2 * k_micro, 200));
@@ -64,29 +65,30 @@ TEST(NaiveBooks, fractions_are_divided_by_largest_remainder) {
   auto run = opened(1, 100, "a", 1);
   run.processors = run.nodes[0].processors = {1'000'001};
   const auto facts =
-      facts_of({fairness::OwnershipStated{"n1", {0}, {{{0}, {{"x", 250'000}, {"y", 500'000}, {"z", 250'000}}}}}, run,
+      facts_of({accounting::OwnershipStated{"n1", {0}, {{{0}, {{"x", 250'000}, {"y", 500'000}, {"z", 250'000}}}}}, run,
                 closed(run, 101)});
   const auto rows = NaiveBooks(facts).at({101});
   EXPECT_EQ(rows.at("x").given.value, 250'000);
   EXPECT_EQ(rows.at("y").given.value, 500'001);
   EXPECT_EQ(rows.at("z").given.value, 250'000);
 
-  const auto even = facts_of({fairness::OwnershipStated{"n1", {0}, {{{0}, {{"x", 500'000}}}}}, run, closed(run, 101)});
+  const auto even =
+      facts_of({accounting::OwnershipStated{"n1", {0}, {{{0}, {{"x", 500'000}}}}}, run, closed(run, 101)});
   EXPECT_EQ(NaiveBooks(even).at({101}).at("x").given.value, 500'001);
   EXPECT_EQ(NaiveBooks(even).at({101}).at("commons").given.value, 500'000);
 }
 
 TEST(NaiveBooks, know_only_what_was_true_by_then) {
   const auto run = opened(1, 100, "a", 1);
-  const auto facts = facts_of({run, fairness::SegmentRetracted{run.key, {150}}});
+  const auto facts = facts_of({run, accounting::SegmentRetracted{run.key, {150}}});
   const NaiveBooks books(facts);
   EXPECT_EQ(books.at({149}).at("a").psi.value, unit_by_unit(100, 149, k_micro, 149));
   EXPECT_EQ(books.at({150}).at("a").psi.value, 0);
 }
 
 TEST(NaiveBooks, waits_count_for_nothing) {
-  const auto facts =
-      facts_of({fairness::SegmentOpened{{fairness::SegmentKind::wait, {1}, {100}, 0}, "a", {100}, {5 * k_micro}, {}}});
+  const auto facts = facts_of(
+      {accounting::SegmentOpened{{accounting::SegmentKind::wait, {1}, {100}, 0}, "a", {100}, {5 * k_micro}, {}}});
   EXPECT_EQ(NaiveBooks(facts).at({200}).at("a").psi.value, 0);
 }
 
@@ -94,8 +96,8 @@ TEST(NaiveBooks, a_period_begins_at_its_boundary) {
   const Instant november = *parse_instant("2026-11-01");
   const Instant december = *parse_instant("2026-12-01");
   const auto run = opened(1, november.value - 100, "a", 1);
-  const auto facts = facts_of({fairness::PeriodDeclared{{november.value - 500}, Period::monthly},
-                               fairness::PeriodDeclared{{december.value + 500}, Period::none}, run});
+  const auto facts = facts_of({accounting::PeriodDeclared{{november.value - 500}, Period::monthly},
+                               accounting::PeriodDeclared{{december.value + 500}, Period::none}, run});
   const NaiveBooks books(facts);
   EXPECT_EQ(books.period_begin_at({november.value - 1}), k_beginning_of_time);
   EXPECT_EQ(books.period_begin_at(november), november);

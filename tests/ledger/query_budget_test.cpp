@@ -39,7 +39,7 @@ TEST_F(QueryBudgets, EndAQueryOfTooManyRows) {
 
 TEST_F(QueryBudgets, LeaveTheLedgerWritable) {
   ASSERT_FALSE(ledger.query(counting_to(100'000, "COUNT(*)"), {.steps = 1000}).has_value());
-  const fairness::Event event = testing::opened(1, 1'700'000'000, "physics", 2);
+  const accounting::Event event = testing::opened(1, 1'700'000'000, "physics", 2);
   EXPECT_EQ(must(ledger.append({&event, 1}, Instant{1'700'000'100})).appended, 1U);
 }
 

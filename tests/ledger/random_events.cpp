@@ -9,7 +9,7 @@ namespace shapley::ledger::testing {
 
 namespace {
 
-using namespace fairness;
+using namespace accounting;
 
 constexpr std::int64_t k_latest = 253'402'300'799;  // the end of 9999
 

@@ -6,22 +6,22 @@
 
 #include <rapidcheck.h>
 
-#include "fairness/event.hpp"
+#include "accounting/events/event.hpp"
 
 namespace shapley::ledger::testing {
 
 // A described job with everything else left empty.
-[[nodiscard]] fairness::JobDescribed described(JobId job, Instant submit, std::string organization);
+[[nodiscard]] accounting::JobDescribed described(JobId job, Instant submit, std::string organization);
 
 // Any bytes, so that names which are no UTF-8 and control characters come up.
 [[nodiscard]] rc::Gen<std::string> any_text();
 
 // A well-formed event of any kind.
-[[nodiscard]] rc::Gen<fairness::Event> any_event();
+[[nodiscard]] rc::Gen<accounting::Event> any_event();
 
 // A consistent history: organizations a, b, c declared, nodes n1..n4 with dated fractional owners and capacities, jobs
 // that wait, run, are suspended, resized, requeued, retracted; in order of time but for some stragglers. No two events
 // share a key.
-[[nodiscard]] rc::Gen<std::vector<fairness::Event>> any_history();
+[[nodiscard]] rc::Gen<std::vector<accounting::Event>> any_history();
 
 }  // namespace shapley::ledger::testing

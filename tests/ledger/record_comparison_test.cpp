@@ -1,4 +1,4 @@
-#include "ledger/record_comparison.hpp"
+#include "ledger/audit/record_comparison.hpp"
 
 #include <cstdlib>
 #include <sstream>
@@ -12,7 +12,7 @@ namespace shapley::ledger {
 namespace {
 
 using namespace testing;
-using fairness::CloseReason;
+using accounting::CloseReason;
 
 constexpr std::int64_t k_t = 1795244400;  // 2026-11-21T07:00:00Z
 
@@ -41,7 +41,7 @@ class RecordComparison : public ::testing::Test {
     ::tzset();
   }
 
-  void add(const fairness::Event& event) { facts_.add(event); }
+  void add(const accounting::Event& event) { facts_.add(event); }
   // A run of whole processors from `begin` to `end`.
   void run(std::uint32_t job, std::int64_t begin, std::int64_t end, std::int64_t processors) {
     const auto segment = opened(job, begin, "a", processors);
@@ -128,8 +128,8 @@ TEST_F(RecordComparison, another_number_of_processors_is_found) {
 }
 
 TEST_F(RecordComparison, weighted_processors_are_not_compared_with_cpus) {
-  add(fairness::ConfigurationLoaded{{k_t - 50}, "weights: {cpu: 1, gres/gpu: 32}\n"});
-  add(fairness::ConfigurationLoaded{{k_t + 50}, "period: none\n"});
+  add(accounting::ConfigurationLoaded{{k_t - 50}, "weights: {cpu: 1, gres/gpu: 32}\n"});
+  add(accounting::ConfigurationLoaded{{k_t + 50}, "period: none\n"});
   run(17, k_t, k_t + 100, 36);
   run(18, k_t + 60, k_t + 100, 36);
   const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 60, k_t + 100, 4));
@@ -155,7 +155,7 @@ TEST_F(RecordComparison, runs_of_one_side_only_are_found) {
 TEST_F(RecordComparison, a_retracted_run_is_no_run) {
   const auto segment = opened(17, k_t, "a", 4);
   add(segment);
-  add(fairness::SegmentRetracted{segment.key, {k_t + 10}});
+  add(accounting::SegmentRetracted{segment.key, {k_t + 10}});
   run(18, k_t, k_t + 100, 1);
   EXPECT_TRUE(clean(against(jobcomp(18, k_t, k_t + 100, 1))));
   EXPECT_FALSE(clean(against(jobcomp(18, k_t, k_t + 100, 1) + jobcomp(17, k_t, k_t + 100, 4))));
@@ -264,7 +264,7 @@ TEST_F(RecordComparison, a_run_suspended_in_the_second_it_began_holds_nothing_be
 
 TEST_F(RecordComparison, a_run_whose_first_segment_was_taken_back_starts_at_its_anchor_all_the_same) {
   piece(17, k_t, 0, k_t, k_t + 10, 4, CloseReason::suspended);
-  add(fairness::SegmentRetracted{{fairness::SegmentKind::run, {17}, {k_t}, 0}, {k_t + 30}});
+  add(accounting::SegmentRetracted{{accounting::SegmentKind::run, {17}, {k_t}, 0}, {k_t + 30}});
   piece(17, k_t, 1, k_t + 20, k_t + 100, 4, CloseReason::ended);
   EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4, "00:00:20"))));
 }

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "ledger/audit.hpp"
-#include "ledger/ledger.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/store/ledger.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 
@@ -13,8 +13,8 @@ namespace shapley::ledger {
 namespace {
 
 using namespace testing;
-using fairness::Event;
-using fairness::State;
+using accounting::Event;
+using accounting::State;
 
 constexpr std::int64_t k_day = 24 * 3600;
 
@@ -95,9 +95,9 @@ class Recovery : public LedgerTest {
   static std::vector<Event> some_events() {
     const auto first = opened(1, 10'000, "a", 4);
     const auto second = opened(2, 10'050, "b", 2);
-    return {fairness::OrganizationsDeclared{{9'000}, {"a", "b"}},
-            fairness::OwnershipStated{"n1", {9'000}, {{k_beginning_of_time, {{"b", 500'000}}}}},
-            fairness::CapacityChanged{"n1", {9'000}, 0, {8 * k_micro}},
+    return {accounting::OrganizationsDeclared{{9'000}, {"a", "b"}},
+            accounting::OwnershipStated{"n1", {9'000}, {{k_beginning_of_time, {{"b", 500'000}}}}},
+            accounting::CapacityChanged{"n1", {9'000}, 0, {8 * k_micro}},
             first,
             second,
             closed(first, 10'100),
@@ -183,7 +183,7 @@ TEST_F(Recovery, a_checkpoint_must_speak_of_known_events) {
 }
 
 TEST_F(Recovery, an_event_older_than_the_checkpoints_memory_costs_a_replay_and_nothing_else) {
-  const fairness::StateOptions short_memory{.horizon = Duration{1000}};
+  const accounting::StateOptions short_memory{.horizon = Duration{1000}};
   Ledger ledger = writer(file());
   State state(short_memory);
   live(ledger, state, some_events());

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ledger/backup.hpp"
+#include "ledger/store/backup.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "ledger/slurm_records.hpp"
+#include "ledger/audit/slurm_records.hpp"
 
 #include <cstdlib>
 #include <ctime>

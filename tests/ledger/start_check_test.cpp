@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "ledger/signed_head.hpp"
+#include "ledger/chain/signed_head.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -37,7 +37,7 @@ class StartCheck : public LedgerTest {
   }
 
   static void append(Ledger& ledger, std::uint32_t first, std::uint32_t last) {
-    std::vector<fairness::Event> events;
+    std::vector<accounting::Event> events;
     for (std::uint32_t job = first; job <= last; ++job) {
       const auto run = opened(job, 10'000 + job, "a", 1);
       events.emplace_back(run);

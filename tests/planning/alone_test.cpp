@@ -1,4 +1,4 @@
-#include "planning/alone.hpp"
+#include "planning/alone/alone.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "base/rng.hpp"
-#include "planning/algorithms.hpp"
+#include "planning/algorithms/algorithms.hpp"
 
 namespace {
 

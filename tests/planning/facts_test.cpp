@@ -3,10 +3,10 @@
 
 #include "instances.hpp"
 #include "naive.hpp"
-#include "planning/algorithms.hpp"
-#include "planning/ilba.hpp"
-#include "planning/mocca.hpp"
-#include "planning/mocca4.hpp"
+#include "planning/algorithms/algorithms.hpp"
+#include "planning/algorithms/ilba.hpp"
+#include "planning/algorithms/mocca.hpp"
+#include "planning/algorithms/mocca4.hpp"
 
 namespace shapley::planning {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/rng.hpp"
-#include "planning/grid.hpp"
+#include "planning/model/grid.hpp"
 
 namespace shapley::planning {
 

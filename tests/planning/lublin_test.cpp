@@ -1,5 +1,5 @@
 // Samples of the rigid-job model against the published distributions, integrated here by another way.
-#include "planning/lublin.hpp"
+#include "planning/generators/lublin.hpp"
 
 #include <cmath>
 #include <functional>

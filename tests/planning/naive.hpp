@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "planning/local.hpp"
-#include "planning/schedule.hpp"
+#include "planning/algorithms/local.hpp"
+#include "planning/model/schedule.hpp"
 
 namespace shapley::planning::naive {
 

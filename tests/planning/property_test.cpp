@@ -4,11 +4,11 @@
 
 #include "instances.hpp"
 #include "naive.hpp"
-#include "planning/algorithms.hpp"
-#include "planning/ilba.hpp"
-#include "planning/mocca.hpp"
-#include "planning/mocca4.hpp"
-#include "planning/mocca_experiment.hpp"
+#include "planning/algorithms/algorithms.hpp"
+#include "planning/algorithms/ilba.hpp"
+#include "planning/algorithms/mocca.hpp"
+#include "planning/algorithms/mocca4.hpp"
+#include "planning/algorithms/mocca_experiment.hpp"
 
 namespace shapley::planning {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <rapidcheck.h>
 
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 
 namespace shapley::sim {
 
@@ -13,8 +13,8 @@ struct InstanceShape {
 };
 
 // 1 to organizations_max organizations with 0 to 2 processors each; releases in 0..7, the report in 1..19.
-inline fairness::Instance any_instance(int organizations_max, const InstanceShape& shape = {}) {
-  fairness::Instance instance;
+inline scheduling::Instance any_instance(int organizations_max, const InstanceShape& shape = {}) {
+  scheduling::Instance instance;
   const int organizations = *rc::gen::inRange(1, organizations_max + 1);
   for (int u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 3U));
   const int jobs = *rc::gen::inRange(0, shape.jobs_max + 1);

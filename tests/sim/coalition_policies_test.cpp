@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 
@@ -17,22 +17,22 @@ namespace shapley::sim {
 namespace {
 
 struct Outcome {
-  fairness::SimulationResult simulation;
+  scheduling::SimulationResult simulation;
   std::vector<std::string> phi;
 };
 
-Outcome run(const char* name, const fairness::Instance& instance, const PolicyOptions& options = {}) {
+Outcome run(const char* name, const scheduling::Instance& instance, const PolicyOptions& options = {}) {
   const auto policy = make_policy(name, instance, options);
-  Outcome outcome{fairness::simulate(instance, **policy), {}};
+  Outcome outcome{scheduling::simulate(instance, **policy), {}};
   const auto phi = (*policy)->contributions(instance.end.value);
-  for (const fairness::Rational& value : *phi) outcome.phi.push_back(fairness::to_string(value));
+  for (const scheduling::Rational& value : *phi) outcome.phi.push_back(scheduling::to_string(value));
   return outcome;
 }
 
-std::vector<fairness::Permutation> every_permutation(std::size_t k) {
-  fairness::Permutation permutation(k);
+std::vector<scheduling::Permutation> every_permutation(std::size_t k) {
+  scheduling::Permutation permutation(k);
   std::iota(permutation.begin(), permutation.end(), 0U);
-  std::vector<fairness::Permutation> all;
+  std::vector<scheduling::Permutation> all;
   do {
     all.push_back(permutation);
   } while (std::next_permutation(permutation.begin(), permutation.end()));
@@ -40,9 +40,9 @@ std::vector<fairness::Permutation> every_permutation(std::size_t k) {
 }
 
 // v(C) at the end under FCFS: every second is a step, every unit part that begins at t is worth end - t.
-std::int64_t naive_fcfs_value(const fairness::Instance& instance, std::uint32_t coalition) {
-  std::vector<const fairness::Job*> queue;
-  for (const fairness::Job& job : instance.jobs) {
+std::int64_t naive_fcfs_value(const scheduling::Instance& instance, std::uint32_t coalition) {
+  std::vector<const scheduling::Job*> queue;
+  for (const scheduling::Job& job : instance.jobs) {
     if ((coalition >> job.organization & 1U) != 0) queue.push_back(&job);
   }
   std::stable_sort(queue.begin(), queue.end(), [](const auto* a, const auto* b) { return a->release < b->release; });
@@ -66,7 +66,7 @@ std::int64_t naive_fcfs_value(const fairness::Instance& instance, std::uint32_t 
 }
 
 RC_GTEST_PROP(Coalitions, AllIsRandOverEveryPermutation, ()) {
-  const fairness::Instance instance = any_instance(4);
+  const scheduling::Instance instance = any_instance(4);
   const Outcome all = run("coalitions_all", instance);
   const Outcome rand = run("rand", instance, {.permutations = every_permutation(instance.organizations())});
   RC_ASSERT(all.phi == rand.phi);
@@ -74,7 +74,7 @@ RC_GTEST_PROP(Coalitions, AllIsRandOverEveryPermutation, ()) {
 }
 
 RC_GTEST_PROP(Coalitions, PairsAreExactUpToFourOrganizations, ()) {
-  const fairness::Instance instance = any_instance(4);
+  const scheduling::Instance instance = any_instance(4);
   const Outcome all = run("coalitions_all", instance);
   const Outcome pair = run("coalitions_pair", instance);
   RC_ASSERT(all.phi == pair.phi);
@@ -82,11 +82,11 @@ RC_GTEST_PROP(Coalitions, PairsAreExactUpToFourOrganizations, ()) {
 }
 
 RC_GTEST_PROP(Coalitions, PairsInterpolateTheMeanMarginsOfFive, ()) {
-  fairness::Instance instance = any_instance(5);
+  scheduling::Instance instance = any_instance(5);
   instance.processors.resize(5, 1);
   const auto value = [&](std::uint32_t c) { return naive_fcfs_value(instance, c); };
   const auto policy = make_policy("coalitions_pair", instance, {});
-  (void)fairness::simulate(instance, **policy);
+  (void)scheduling::simulate(instance, **policy);
   const auto phi = (*policy)->contributions(instance.end.value);
   for (std::uint32_t u = 0; u < 5; ++u) {
     // Mean marginal contribution by size of what u joins, the middle one on the line between its neighbours.
@@ -109,10 +109,10 @@ RC_GTEST_PROP(Coalitions, PairsInterpolateTheMeanMarginsOfFive, ()) {
 }
 
 RC_GTEST_PROP(Coalitions, LeaveOneOutIsTheMeanOfFirstAndLast, ()) {
-  const fairness::Instance instance = any_instance(6);
+  const scheduling::Instance instance = any_instance(6);
   const auto grand = static_cast<std::uint32_t>((1U << instance.organizations()) - 1);
   const auto policy = make_policy("coalitions_loo", instance, {});
-  (void)fairness::simulate(instance, **policy);
+  (void)scheduling::simulate(instance, **policy);
   const auto phi = (*policy)->contributions(instance.end.value);
   for (std::size_t u = 0; u < instance.organizations(); ++u) {
     const std::uint32_t self = 1U << u;
@@ -127,14 +127,14 @@ TEST(Karma, LendersAreServedFirstLater) {
   // dealt 1 credit (m/2); 0 donates its guaranteed processor, lent to 1: +1; 1 runs 3 beyond its guarantee of 1: -3. So
   // 0 has 20 credits and 1 has -20 at t = 10, when both want all four processors: 0 gets its guaranteed one, then 1 its
   // own, and the other two go to 0, who has more credits.
-  fairness::Instance instance{{2, 2}, {}, {12}};
+  scheduling::Instance instance{{2, 2}, {}, {12}};
   for (int i = 0; i < 4; ++i) instance.jobs.push_back({{0}, {10}, 1});
   for (int i = 0; i < 4; ++i) instance.jobs.push_back({{10}, {10}, 1});
   for (int i = 0; i < 4; ++i) instance.jobs.push_back({{10}, {10}, 0});
   const auto karma = make_policy("karma", instance, {});
-  const fairness::SimulationResult result = fairness::simulate(instance, **karma);
+  const scheduling::SimulationResult result = scheduling::simulate(instance, **karma);
   std::array<int, 2> at_ten{};
-  for (const fairness::Start& start : result.schedule) {
+  for (const scheduling::Start& start : result.schedule) {
     if (start.start.value == 10) ++at_ten[instance.jobs[start.job].organization];
   }
   EXPECT_EQ(at_ten[0], 3);
@@ -146,13 +146,13 @@ TEST(FairTree, ForgetsWhatFairShareRemembers) {
   // FAIRSHARE serves 1, who used less in all; Slurm has forgotten what 0 used (60 days are 8.6 half-lives) and serves
   // 0.
   constexpr std::int64_t late = 60 * 86'400;
-  fairness::Instance instance{{1, 1}, {}, {late + 3'000}};
+  scheduling::Instance instance{{1, 1}, {}, {late + 3'000}};
   instance.jobs = {{{0}, {1'000}, 0},        {{late}, {500}, 1},       {{late + 900}, {400}, 0},
                    {{late + 900}, {400}, 0}, {{late + 900}, {400}, 1}, {{late + 900}, {400}, 1}};
   const auto starts_first = [&](const char* name) {
     const auto policy = make_policy(name, instance, {});
     std::array<int, 2> first{};
-    for (const fairness::Start& start : fairness::simulate(instance, **policy).schedule) {
+    for (const scheduling::Start& start : scheduling::simulate(instance, **policy).schedule) {
       if (start.start.value == late + 900) ++first[instance.jobs[start.job].organization];
     }
     return first;

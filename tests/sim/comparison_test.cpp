@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/comparison_report.hpp"
 #include "sim/registry.hpp"
 #include "sim/workload_source.hpp"
@@ -60,7 +60,7 @@ TEST(Comparison, MeasuresTheDistanceToTheReferencesSchedule) {
     options.seed = drawn.policy_seed;
     options.samples = laboratory.settings.samples;
     const auto simulate_one = [&](const char* name) {
-      return fairness::simulate(drawn.window.instance, *make_policy(name, drawn.window.instance, options).value());
+      return scheduling::simulate(drawn.window.instance, *make_policy(name, drawn.window.instance, options).value());
     };
     const auto fair = simulate_one("ref");
     EXPECT_EQ(result.work, fair.work);

@@ -6,16 +6,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "ledger/ledger.hpp"
+#include "ledger/store/ledger.hpp"
 #include "sim/workload_source.hpp"
 
 namespace shapley::sim {
 namespace {
 
-using fairness::Event;
+using accounting::Event;
 
 Event described(std::uint32_t job, std::int64_t submit, std::uint32_t user) {
-  fairness::JobDescribed event;
+  accounting::JobDescribed event;
   event.job = {job};
   event.submit = {submit};
   event.organization = "astro";
@@ -23,17 +23,17 @@ Event described(std::uint32_t job, std::int64_t submit, std::uint32_t user) {
   return event;
 }
 Event opened(std::uint32_t job, std::int64_t anchor, std::uint32_t ordinal, std::int64_t begin, std::int64_t q) {
-  return fairness::SegmentOpened{.key = {fairness::SegmentKind::run, {job}, {anchor}, ordinal},
-                                 .organization = "astro",
-                                 .begin = {begin},
-                                 .processors = {q * k_micro},
-                                 .nodes = {{.node = "n1", .processors = {q * k_micro}}}};
+  return accounting::SegmentOpened{.key = {accounting::SegmentKind::run, {job}, {anchor}, ordinal},
+                                   .organization = "astro",
+                                   .begin = {begin},
+                                   .processors = {q * k_micro},
+                                   .nodes = {{.node = "n1", .processors = {q * k_micro}}}};
 }
 Event closed(std::uint32_t job, std::int64_t anchor, std::uint32_t ordinal, std::int64_t end) {
-  return fairness::SegmentClosed{.key = {fairness::SegmentKind::run, {job}, {anchor}, ordinal},
-                                 .end = {end},
-                                 .reason = fairness::CloseReason::ended,
-                                 .job_state = "COMPLETED"};
+  return accounting::SegmentClosed{.key = {accounting::SegmentKind::run, {job}, {anchor}, ordinal},
+                                   .end = {end},
+                                   .reason = accounting::CloseReason::ended,
+                                   .job_state = "COMPLETED"};
 }
 
 TEST(LedgerTrace, RunsBecomeJobsOfTheirOrganization) {

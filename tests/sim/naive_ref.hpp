@@ -1,6 +1,6 @@
 // The witness for REF: SR13 Figure 3 taken literally. Every second is a step, every coalition is simulated on its own,
-// and the Shapley value is the printed sum over subsets. Slow, and shares no code with common/fairness but the
-// instance.
+// and the Shapley value is the printed sum over subsets. Slow, and shares no code with common/game and
+// common/scheduling but the instance.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "fairness/instance.hpp"
+#include "scheduling/instance.hpp"
 
 namespace shapley::sim::naive {
 
@@ -25,7 +25,7 @@ struct Schedule {
 
 class Ref {
  public:
-  explicit Ref(const fairness::Instance& instance) : instance_(instance), queue_(instance.organizations()) {
+  explicit Ref(const scheduling::Instance& instance) : instance_(instance), queue_(instance.organizations()) {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {  // stable order of (release, position)
       for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
         if (instance.jobs[j].release.value == t) queue_[instance.jobs[j].organization].push_back(j);
@@ -106,7 +106,7 @@ class Ref {
     return free;
   }
 
-  const fairness::Instance& instance_;
+  const scheduling::Instance& instance_;
   std::vector<std::vector<std::size_t>> queue_;
   std::vector<Schedule> schedules_;
 };

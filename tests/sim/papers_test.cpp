@@ -8,18 +8,18 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "fairness/policies/rand.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/potential.hpp"
-#include "fairness/simulate.hpp"
+#include "game/potential.hpp"
+#include "scheduling/policies/rand.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 
 namespace shapley::sim {
 namespace {
 
-using fairness::Coalition;
-using fairness::Instance;
+using game::Coalition;
+using scheduling::Instance;
 
 // A cooperative game of k players by the values of its coalitions; the empty one is worth 0.
 using Game = std::vector<std::int64_t>;
@@ -32,7 +32,7 @@ Game any_game(std::size_t k) {
 
 std::vector<Int128> shapley(const Game& game) {
   std::vector<Int128> scaled(static_cast<std::size_t>(std::countr_zero(game.size())));
-  fairness::scaled_shapley_values_of_grand(game, scaled);
+  game::scaled_shapley_values_of_grand(game, scaled);
   return scaled;
 }
 
@@ -40,7 +40,7 @@ RC_GTEST_PROP(ShapleyAxioms, Efficiency, ()) {
   const Game game = any_game(*rc::gen::inRange<std::size_t>(1, 8));
   const auto phi = shapley(game);
   RC_ASSERT(std::accumulate(phi.begin(), phi.end(), Int128{0}) ==
-            static_cast<Int128>(fairness::factorial(phi.size())) * game.back());
+            static_cast<Int128>(game::factorial(phi.size())) * game.back());
 }
 
 RC_GTEST_PROP(ShapleyAxioms, Symmetry, ()) {
@@ -76,10 +76,10 @@ RC_GTEST_PROP(ShapleyAxioms, Additivity, ()) {
 RC_GTEST_PROP(ShapleyAxioms, PotentialsGiveTheSameValue, ()) {
   const Game game = any_game(*rc::gen::inRange<std::size_t>(1, 8));
   std::vector<Int128> potentials(game.size());
-  fairness::scaled_potentials(game, potentials);
+  game::scaled_potentials(game, potentials);
   const auto phi = shapley(game);
   for (std::size_t u = 0; u < phi.size(); ++u)
-    RC_ASSERT(phi[u] == fairness::scaled_shapley(potentials, static_cast<Coalition>(game.size() - 1), u));
+    RC_ASSERT(phi[u] == game::scaled_shapley(potentials, static_cast<Coalition>(game.size() - 1), u));
 }
 
 // In schedules: who has no processors and no jobs contributes nothing, and whoever is listed first or second does not
@@ -87,16 +87,16 @@ RC_GTEST_PROP(ShapleyAxioms, PotentialsGiveTheSameValue, ()) {
 RC_GTEST_PROP(RefAxioms, AnOrganizationWithoutAnythingContributesNothing, ()) {
   Instance instance = any_instance(4);
   instance.processors.push_back(0);
-  const auto policy = fairness::make_ref(instance);
-  (void)fairness::simulate(instance, *policy);
+  const auto policy = scheduling::make_ref(instance);
+  (void)scheduling::simulate(instance, *policy);
   RC_ASSERT(policy->contributions(instance.end.value)->back().numerator == 0);
 }
 
 TEST(Proposition55, TheGameIsNotSupermodular) {
   // a, b, c with a processor each; a and b release two unit jobs at 0, c has none; t = 2.
   const Instance instance{{1, 1, 1}, {{{0}, {1}, 0}, {{0}, {1}, 0}, {{0}, {1}, 1}, {{0}, {1}, 1}}, {2}};
-  const auto policy = fairness::make_ref(instance);
-  (void)fairness::simulate(instance, *policy);
+  const auto policy = scheduling::make_ref(instance);
+  (void)scheduling::simulate(instance, *policy);
   std::vector<std::int64_t> v(8);
   for (const auto& [coalition, value] : policy->coalition_values(2)) v[coalition] = value;
   constexpr Coalition a = 1, b = 2, c = 4;
@@ -128,7 +128,7 @@ Reduction reduction(const std::vector<std::int64_t>& set, std::int64_t x, std::i
   const std::int64_t x_tot = std::accumulate(set.begin(), set.end(), std::int64_t{2});
   Reduction result;
   // No job but the large one, in sum, changes a value by more than what the parenthesis says.
-  result.large = (4 * size * x_tot * x_tot + 4 * rounds * size) * fairness::factorial(k + 2) + 1;
+  result.large = (4 * size * x_tot * x_tot + 4 * rounds * size) * game::factorial(k + 2) + 1;
   Instance& instance = result.instance;
   instance.processors.assign(k + 2, 1);
   const auto a = static_cast<std::uint32_t>(k);
@@ -154,15 +154,15 @@ std::int64_t orderings_below(const std::vector<std::int64_t>& set, std::int64_t 
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < set.size(); ++i) sum += (subset >> i & 1U) != 0 ? set[i] : 0;
     const auto size = static_cast<std::size_t>(std::popcount(subset));
-    if (sum < x) count += fairness::factorial(size + 1) * fairness::factorial(set.size() - size);
+    if (sum < x) count += game::factorial(size + 1) * game::factorial(set.size() - size);
   }
   return count;
 }
 
 std::int64_t orderings_by_contribution(const std::vector<std::int64_t>& set, std::int64_t x, std::int64_t rounds) {
   const Reduction made = reduction(set, x, rounds);
-  const auto policy = fairness::make_ref(made.instance);
-  (void)fairness::simulate(made.instance, *policy);
+  const auto policy = scheduling::make_ref(made.instance);
+  (void)scheduling::simulate(made.instance, *policy);
   const auto phi = policy->contributions(made.instance.end.value);
   return static_cast<std::int64_t>((*phi)[set.size()].numerator / made.large);
 }
@@ -194,7 +194,7 @@ std::int64_t optimal_work(const Instance& instance) {
       best = std::max(best, work);
       for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
         const auto j = static_cast<std::size_t>(std::countr_zero(rest));
-        const fairness::Job& job = instance.jobs[j];
+        const scheduling::Job& job = instance.jobs[j];
         for (std::size_t p = 0; p < free_at.size(); ++p) {
           if (std::find(free_at.begin(), free_at.begin() + static_cast<std::ptrdiff_t>(p), free_at[p]) !=
               free_at.begin() + static_cast<std::ptrdiff_t>(p))
@@ -221,7 +221,7 @@ RC_GTEST_PROP(Theorem62, GreedyDoesThreeQuarters, ()) {
   const std::int64_t optimum = optimal_work(instance);
   for (const std::string& name : policy_names()) {
     const auto policy = make_policy(name, instance, {});
-    RC_ASSERT(4 * fairness::simulate(instance, **policy).work >= 3 * optimum);
+    RC_ASSERT(4 * scheduling::simulate(instance, **policy).work >= 3 * optimum);
   }
 }
 
@@ -231,19 +231,19 @@ TEST(Theorem62, Figure7AttainsTheBound) {
   Instance instance{{1, 1}, {{{0}, {3}, 0}, {{0}, {3}, 0}, {{0}, {6}, 1}}, {6}};
   EXPECT_EQ(optimal_work(instance), 12);
   const auto short_first = make_policy("fcfs", instance, {});
-  EXPECT_EQ(fairness::simulate(instance, **short_first).work, 9);
+  EXPECT_EQ(scheduling::simulate(instance, **short_first).work, 9);
   instance = {{2, 2}, {}, {6}};
   for (int i = 0; i < 4; ++i) instance.jobs.push_back({{0}, {3}, 0});
   for (int i = 0; i < 2; ++i) instance.jobs.push_back({{0}, {6}, 1});
   const auto four = make_policy("fcfs", instance, {});
-  EXPECT_EQ(fairness::simulate(instance, **four).work, 18);
+  EXPECT_EQ(scheduling::simulate(instance, **four).work, 18);
 }
 
 // Theorem 5.6: with N = ceil(k^2 / eps^2 ln(k / (1 - lambda))) permutations and unit jobs, |psi - psi*| <= eps |psi*|
 // with probability lambda at least.
 TEST(Theorem56, NumberOfPermutations) {
-  EXPECT_EQ(fairness::permutations_for(5, {.epsilon = 0.1, .lambda = 0.9}), 9'781U);  // 2500 ln 50 = 9780.06
-  EXPECT_EQ(fairness::permutations_for(3, {.epsilon = 0.5, .lambda = 0.9}), 123U);    // 36 ln 30 = 122.4
+  EXPECT_EQ(scheduling::permutations_for(5, {.epsilon = 0.1, .lambda = 0.9}), 9'781U);  // 2500 ln 50 = 9780.06
+  EXPECT_EQ(scheduling::permutations_for(3, {.epsilon = 0.5, .lambda = 0.9}), 123U);    // 36 ln 30 = 122.4
 }
 
 TEST(Theorem56, RandMeetsTheBoundForUnitJobs) {
@@ -261,10 +261,10 @@ TEST(Theorem56, RandMeetsTheBoundForUnitJobs) {
     const auto ref = make_policy("ref", instance, {});
     PolicyOptions options;
     options.seed = static_cast<std::uint64_t>(trial);
-    options.accuracy = fairness::RandAccuracy{epsilon, lambda};
+    options.accuracy = scheduling::RandAccuracy{epsilon, lambda};
     const auto rand = make_policy("rand", instance, options);
-    const auto fair = fairness::simulate(instance, **ref);
-    const auto found = fairness::simulate(instance, **rand);
+    const auto fair = scheduling::simulate(instance, **ref);
+    const auto found = scheduling::simulate(instance, **rand);
     std::int64_t distance = 0;
     for (std::size_t u = 0; u < 4; ++u) distance += std::abs(fair.psi[u] - found.psi[u]);
     if (static_cast<double>(distance) <= epsilon * static_cast<double>(fair.value)) ++met;

@@ -17,7 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/rng.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/instance_file.hpp"
 #include "sim/registry.hpp"
 
@@ -29,9 +29,9 @@ constexpr std::size_t k_jobs = 100'000;
 
 // 50 users dealt to the organizations; a user sends bursts of up to 60 jobs of like duration, seconds to hours. The
 // mean load is three quarters of the machine.
-fairness::Instance bursty_instance(std::size_t organizations) {
+scheduling::Instance bursty_instance(std::size_t organizations) {
   Rng rng(7);
-  fairness::Instance instance;
+  scheduling::Instance instance;
   for (std::size_t u = 0; u < organizations; ++u) {
     const std::size_t share = k_processors / organizations + (u < k_processors % organizations ? 1 : 0);
     instance.processors.push_back(static_cast<std::uint32_t>(share));
@@ -52,27 +52,27 @@ fairness::Instance bursty_instance(std::size_t organizations) {
     now += work * 4 / (3 * k_processors);
   }
   std::stable_sort(instance.jobs.begin(), instance.jobs.end(),
-                   [](const fairness::Job& a, const fairness::Job& b) { return a.release < b.release; });
+                   [](const scheduling::Job& a, const scheduling::Job& b) { return a.release < b.release; });
   instance.end = {now + 100'000};
   return instance;
 }
 
-void run_policy(benchmark::State& state, const std::string& name, const std::vector<fairness::Instance>& instances) {
+void run_policy(benchmark::State& state, const std::string& name, const std::vector<scheduling::Instance>& instances) {
   std::uint64_t events = 0;
   for (auto _ : state) {
-    for (const fairness::Instance& instance : instances) {
+    for (const scheduling::Instance& instance : instances) {
       const auto policy = make_policy(name, instance, {});
       if (!policy) {
         state.SkipWithError(policy.error().what.c_str());
         return;
       }
-      events += fairness::simulate(instance, **policy).events;
+      events += scheduling::simulate(instance, **policy).events;
     }
   }
   state.counters["events/s"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
 }
 
-void register_policies(std::size_t organizations, const std::vector<fairness::Instance>& instances) {
+void register_policies(std::size_t organizations, const std::vector<scheduling::Instance>& instances) {
   for (const std::string& name : policy_names()) {
     benchmark::RegisterBenchmark((name + "/k=" + std::to_string(organizations)).c_str(), [&instances, name](
                                                                                              benchmark::State& state) {
@@ -81,8 +81,8 @@ void register_policies(std::size_t organizations, const std::vector<fairness::In
   }
 }
 
-Expected<std::map<std::size_t, std::vector<fairness::Instance>>> benchmark_instances() {
-  std::map<std::size_t, std::vector<fairness::Instance>> instances;
+Expected<std::map<std::size_t, std::vector<scheduling::Instance>>> benchmark_instances() {
+  std::map<std::size_t, std::vector<scheduling::Instance>> instances;
   const char* files = std::getenv("SHAPLEY_BENCH_INSTANCES");
   if (files == nullptr) {
     for (const std::size_t k : {5U, 8U, 10U, 12U}) instances[k].push_back(bursty_instance(k));
@@ -90,7 +90,7 @@ Expected<std::map<std::size_t, std::vector<fairness::Instance>>> benchmark_insta
   }
   std::istringstream names(files);
   for (std::string name; names >> name;) {
-    SHAPLEY_TRY_ASSIGN(fairness::Instance instance, read_instance(name));
+    SHAPLEY_TRY_ASSIGN(scheduling::Instance instance, read_instance(name));
     instances[instance.organizations()].push_back(std::move(instance));
   }
   return instances;

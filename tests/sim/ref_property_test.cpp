@@ -6,10 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/rng.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/policies/ref_arbitrary.hpp"
-#include "fairness/simulate.hpp"
-#include "fairness/utility_functions.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 #include "tests/sim/naive_ref.hpp"
@@ -18,10 +18,10 @@ namespace shapley::sim {
 namespace {
 
 // The same schedule, psi, phi and coalition values.
-void expect_equal_to_printed(const fairness::Instance& instance) {
+void expect_equal_to_printed(const scheduling::Instance& instance) {
   const naive::Ref witness(instance);
-  const auto policy = fairness::make_ref(instance);
-  const fairness::SimulationResult result = fairness::simulate(instance, *policy);
+  const auto policy = scheduling::make_ref(instance);
+  const scheduling::SimulationResult result = scheduling::simulate(instance, *policy);
 
   const auto grand = static_cast<std::uint32_t>((1U << instance.organizations()) - 1);
   const std::int64_t end = instance.end.value;
@@ -29,7 +29,7 @@ void expect_equal_to_printed(const fairness::Instance& instance) {
   for (const naive::Running& run : witness.grand().started) expected.emplace_back(run.job, run.start);
   std::sort(expected.begin(), expected.end());
   std::vector<std::pair<std::size_t, std::int64_t>> found;
-  for (const fairness::Start& start : result.schedule) found.emplace_back(start.job, start.start.value);
+  for (const scheduling::Start& start : result.schedule) found.emplace_back(start.job, start.start.value);
   RC_ASSERT(found == expected);
 
   const auto phi = policy->contributions(end);
@@ -49,7 +49,7 @@ RC_GTEST_PROP(Ref, EqualsThePrintedAlgorithm, ()) {
 TEST(Ref, EqualsThePrintedAlgorithmBeyondAWordOfCoalitions) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Rng rng(seed);
-    fairness::Instance instance;
+    scheduling::Instance instance;
     for (int u = 0; u < 7; ++u) instance.processors.push_back(static_cast<std::uint32_t>(rng.below(3)));
     for (int j = 0; j < 24; ++j) {
       instance.jobs.push_back({{static_cast<std::int64_t>(rng.below(6))},
@@ -64,10 +64,10 @@ TEST(Ref, EqualsThePrintedAlgorithmBeyondAWordOfCoalitions) {
 // Times so long that sums over coalitions leave 63 bits. The witness is REF for any utility: potentials of every
 // coalition in 128 bits, at every event.
 TEST(Ref, EqualsTheOneForAnyUtilityWhereSumsAreWide) {
-  const auto psi_sp = fairness::find_utility_function("psi_sp");
+  const auto psi_sp = scheduling::find_utility_function("psi_sp");
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Rng rng(seed);
-    fairness::Instance instance;
+    scheduling::Instance instance;
     for (int u = 0; u < 6; ++u) instance.processors.push_back(static_cast<std::uint32_t>(rng.below(2)));
     instance.processors.push_back(1);
     for (int j = 0; j < 40; ++j) {
@@ -76,11 +76,11 @@ TEST(Ref, EqualsTheOneForAnyUtilityWhereSumsAreWide) {
                                static_cast<std::uint32_t>(rng.below(7))});
     }
     instance.end = {std::int64_t{1} << 30U};
-    ASSERT_TRUE(fairness::validate(instance));
-    const auto policy = fairness::make_ref(instance);
-    const auto witness = fairness::make_ref_arbitrary(instance, **psi_sp);
-    const fairness::SimulationResult found = fairness::simulate(instance, *policy);
-    const fairness::SimulationResult expected = fairness::simulate(instance, *witness);
+    ASSERT_TRUE(scheduling::validate(instance));
+    const auto policy = scheduling::make_ref(instance);
+    const auto witness = scheduling::make_ref_arbitrary(instance, **psi_sp);
+    const scheduling::SimulationResult found = scheduling::simulate(instance, *policy);
+    const scheduling::SimulationResult expected = scheduling::simulate(instance, *witness);
     EXPECT_EQ(found.psi, expected.psi) << "seed " << seed;
     EXPECT_EQ(found.schedule, expected.schedule) << "seed " << seed;
   }
@@ -88,30 +88,30 @@ TEST(Ref, EqualsTheOneForAnyUtilityWhereSumsAreWide) {
 
 // Efficiency: what was given in sum is what was got in sum, for every policy that keeps exact contributions.
 RC_GTEST_PROP(Policies, ContributionsSumToTheValue, ()) {
-  const fairness::Instance instance = any_instance(5);
+  const scheduling::Instance instance = any_instance(5);
   for (const char* name : {"ref", "direct_contr", "direct_contr_identity", "shapley_rate", "shapley_rate_sampled"}) {
     const auto policy = make_policy(name, instance, {});
-    const fairness::SimulationResult result = fairness::simulate(instance, **policy);
+    const scheduling::SimulationResult result = scheduling::simulate(instance, **policy);
     const auto phi = (*policy)->contributions(instance.end.value);
     Int128 sum = 0;
-    for (const fairness::Rational& value : *phi) sum += value.numerator;
+    for (const scheduling::Rational& value : *phi) sum += value.numerator;
     RC_ASSERT(sum == phi->front().denominator * result.value);
   }
 }
 
 // Greedy: no processor is free while a job waits, whatever the policy.
 RC_GTEST_PROP(Policies, NoProcessorIsIdleWhileAJobWaits, ()) {
-  const fairness::Instance instance = any_instance(5);
+  const scheduling::Instance instance = any_instance(5);
   for (const std::string& name : policy_names()) {
     const auto policy = make_policy(name, instance, {});
-    const fairness::SimulationResult result = fairness::simulate(instance, **policy);
+    const scheduling::SimulationResult result = scheduling::simulate(instance, **policy);
     std::vector<std::int64_t> starts(instance.jobs.size(), instance.end.value);
-    for (const fairness::Start& start : result.schedule) starts[start.job] = start.start.value;
+    for (const scheduling::Start& start : result.schedule) starts[start.job] = start.start.value;
     for (std::int64_t t = 0; t < instance.end.value; ++t) {
       std::uint64_t busy = 0;
       bool waits = false;
       for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
-        const fairness::Job& job = instance.jobs[j];
+        const scheduling::Job& job = instance.jobs[j];
         busy += starts[j] <= t && t < starts[j] + job.duration.value ? 1 : 0;
         waits = waits || (job.release.value <= t && t < starts[j]);
       }
@@ -123,17 +123,17 @@ RC_GTEST_PROP(Policies, NoProcessorIsIdleWhileAJobWaits, ()) {
 
 TEST(Policies, ResourceUtilizationOfFigure7) {
   // SR13 Figure 7: 2 + 2 processors, four jobs of 3 and two of 6. Long jobs first use 100 % until 6, short first 75 %.
-  fairness::Instance instance{{2, 2}, {}, {6}};
+  scheduling::Instance instance{{2, 2}, {}, {6}};
   for (int i = 0; i < 4; ++i) instance.jobs.push_back({{0}, {3}, 0});
   for (int i = 0; i < 2; ++i) instance.jobs.push_back({{0}, {6}, 1});
   const auto fair_share = make_policy("fair_share", instance, {});
-  EXPECT_EQ(fairness::simulate(instance, **fair_share).work, 18);  // of 24: 75 %
+  EXPECT_EQ(scheduling::simulate(instance, **fair_share).work, 18);  // of 24: 75 %
   const auto round_robin = make_policy("round_robin", instance, {});
-  EXPECT_EQ(fairness::simulate(instance, **round_robin).work, 24);  // 100 %
+  EXPECT_EQ(scheduling::simulate(instance, **round_robin).work, 24);  // 100 %
 }
 
 TEST(Registry, RefusesWithTheRemedy) {
-  const fairness::Instance wide{std::vector<std::uint32_t>(17, 1), {}, {10}};
+  const scheduling::Instance wide{std::vector<std::uint32_t>(17, 1), {}, {10}};
   const auto ref = make_policy("ref", wide, {});
   ASSERT_FALSE(ref.has_value());
   EXPECT_NE(ref.error().what.find("use rand or shapley_rate_sampled"), std::string::npos) << ref.error().what;

@@ -15,10 +15,10 @@
 namespace shapley::sim {
 namespace {
 
-PolicyResult run(const fairness::Instance& instance, const char* name) {
+PolicyResult run(const scheduling::Instance& instance, const char* name) {
   const auto policy = make_policy(name, instance, {}).value();
   PolicyResult result{.policy = name,
-                      .simulation = fairness::simulate(instance, *policy),
+                      .simulation = scheduling::simulate(instance, *policy),
                       .phi = {},
                       .coalition_values = {},
                       .utilities = {}};
@@ -26,7 +26,7 @@ PolicyResult run(const fairness::Instance& instance, const char* name) {
   return result;
 }
 
-fairness::Instance small() {
+scheduling::Instance small() {
   return {.processors = {1, 1}, .jobs = {{{0}, {3}, 0}, {{0}, {5}, 1}, {{1}, {2}, 0}, {{1}, {9}, 1}}, .end = {8}};
 }
 
@@ -35,7 +35,7 @@ TEST(PlaceJobs, NoTwoJobsShareAProcessor) {
   ComparisonSettings settings;
   settings.processors = 12;
   const auto drawn = draw_window(trace, settings, 3).value();
-  const fairness::Instance& instance = drawn.window.instance;
+  const scheduling::Instance& instance = drawn.window.instance;
   const auto schedule = run(instance, "fcfs").simulation.schedule;
   const auto processors = place_jobs(instance, schedule);
   std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> busy;
@@ -88,7 +88,7 @@ TEST_F(ResultFiles, BatsimJobs) {
 
 TEST_F(ResultFiles, ARigidJobHasAllItsProcessors) {
   // Jobs 1 and 2 wait for the end of job 0 and share the machine.
-  const fairness::Instance instance{
+  const scheduling::Instance instance{
       .processors = {3}, .jobs = {{{0}, {2}, 0, 3}, {{1}, {2}, 0, 1}, {{1}, {3}, 0, 2}}, .end = {9}};
   const PolicyResult result = run(instance, "fcfs");
   EXPECT_EQ(place_jobs(instance, result.simulation.schedule),

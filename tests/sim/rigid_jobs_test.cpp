@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fairness/simulate.hpp"
-#include "fairness/utility_functions.hpp"
+#include "scheduling/simulate.hpp"
+#include "scheduling/utility_functions.hpp"
 #include "sim/instance_file.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
@@ -17,8 +17,8 @@
 namespace shapley::sim {
 namespace {
 
-using fairness::Instance;
-using fairness::SimulationResult;
+using scheduling::Instance;
+using scheduling::SimulationResult;
 
 constexpr std::array k_any_width{"direct_contr",         "direct_contr_identity", "round_robin", "fair_share",
                                  "ut_fair_share",        "curr_fair_share",       "fcfs",        "shapley_rate",
@@ -28,13 +28,13 @@ constexpr std::array k_any_width{"direct_contr",         "direct_contr_identity"
 Instance any_rigid_instance() {
   Instance instance = any_instance(4);
   const auto total = static_cast<std::uint32_t>(instance.total_processors());
-  for (fairness::Job& job : instance.jobs) job.processors = *rc::gen::inRange(1U, std::max(total, 1U) + 1);
+  for (scheduling::Job& job : instance.jobs) job.processors = *rc::gen::inRange(1U, std::max(total, 1U) + 1);
   return instance;
 }
 
 SimulationResult simulate_by(const std::string& name, const Instance& instance) {
   const auto policy = make_policy(name, instance, {});
-  return fairness::simulate(instance, **policy);
+  return scheduling::simulate(instance, **policy);
 }
 
 // Instants at which jobs start under FCFS or round robin, second by second, from the words of simulate.hpp alone.
@@ -62,7 +62,7 @@ class Witness {
   [[nodiscard]] std::optional<std::size_t> first_waiting(std::size_t u, std::int64_t t) const {
     std::optional<std::size_t> first;
     for (std::size_t j = 0; j < start_.size(); ++j) {
-      const fairness::Job& job = instance_.jobs[j];
+      const scheduling::Job& job = instance_.jobs[j];
       if (job.organization != u || start_[j] >= 0 || job.release.value > t) continue;
       if (!first || job.release < instance_.jobs[*first].release) first = j;
     }
@@ -96,9 +96,9 @@ RC_GTEST_PROP(RigidJobs, StartWhenTheWitnessSays, ()) {
     std::vector<std::int64_t> starts(instance.jobs.size(), -1);
     std::vector<std::int64_t> psi(instance.organizations(), 0);
     std::int64_t work = 0;
-    for (const fairness::Start& start : result.schedule) starts[start.job] = start.start.value;
+    for (const scheduling::Start& start : result.schedule) starts[start.job] = start.start.value;
     for (std::size_t j = 0; j < starts.size(); ++j) {
-      const fairness::Job& job = instance.jobs[j];
+      const scheduling::Job& job = instance.jobs[j];
       if (witness.starts()[j] < 0) continue;
       const std::int64_t end = std::min(witness.starts()[j] + job.duration.value, instance.end.value);
       for (std::int64_t i = witness.starts()[j]; i < end; ++i) {
@@ -110,7 +110,7 @@ RC_GTEST_PROP(RigidJobs, StartWhenTheWitnessSays, ()) {
     RC_ASSERT(result.psi == psi);
     RC_ASSERT(result.work == work);
     const auto utilities =
-        fairness::utilities_of(**fairness::find_utility_function("psi_sp"), instance, result.schedule);
+        scheduling::utilities_of(**scheduling::find_utility_function("psi_sp"), instance, result.schedule);
     RC_ASSERT(utilities == psi);
   }
 }
@@ -121,12 +121,12 @@ RC_GTEST_PROP(RigidJobs, NoFirstJobWaitsThatFits, ()) {
   for (const char* name : k_any_width) {
     const SimulationResult result = simulate_by(name, instance);
     std::vector<std::int64_t> starts(instance.jobs.size(), instance.end.value);
-    for (const fairness::Start& start : result.schedule) starts[start.job] = start.start.value;
+    for (const scheduling::Start& start : result.schedule) starts[start.job] = start.start.value;
     for (std::int64_t t = 0; t < instance.end.value; ++t) {
       std::uint64_t busy = 0;
       std::vector<std::optional<std::size_t>> first(instance.organizations());
       for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
-        const fairness::Job& job = instance.jobs[j];
+        const scheduling::Job& job = instance.jobs[j];
         if (starts[j] <= t && t < starts[j] + job.duration.value) busy += job.processors;
         if (job.release.value > t || t >= starts[j]) continue;
         auto& own = first[job.organization];
@@ -153,7 +153,7 @@ RC_GTEST_PROP(RigidJobs, OfOneWidthAreSequentialJobs, ()) {
   constexpr std::uint32_t width = 2;
   Instance wide = sequential;
   for (std::uint32_t& processors : wide.processors) processors *= width;
-  for (fairness::Job& job : wide.jobs) job.processors = width;
+  for (scheduling::Job& job : wide.jobs) job.processors = width;
   for (const std::string name : k_any_width) {
     if (name == "direct_contr") continue;  // draws an owner per processor
     const SimulationResult expected = simulate_by(name, sequential);
@@ -173,10 +173,10 @@ RC_GTEST_PROP(RigidJobs, ContributionsSumToTheValueOrMore, ()) {
   const Instance instance = any_rigid_instance();
   for (const std::string name : {"direct_contr", "direct_contr_identity", "shapley_rate", "shapley_rate_sampled"}) {
     const auto policy = make_policy(name, instance, {});
-    const SimulationResult result = fairness::simulate(instance, **policy);
+    const SimulationResult result = scheduling::simulate(instance, **policy);
     const auto phi = (*policy)->contributions(instance.end.value);
     Int128 sum = 0;
-    for (const fairness::Rational& value : *phi) sum += value.numerator;
+    for (const scheduling::Rational& value : *phi) sum += value.numerator;
     const Int128 value = phi->front().denominator * result.value;
     RC_ASSERT((name.starts_with("direct_contr") ? sum == value : sum >= value));
   }
@@ -189,7 +189,7 @@ TEST(RigidJobs, AFirstJobThatDoesNotFitBlocksItsOwnOrganizationOnly) {
                           .end = {10}};
   const SimulationResult result = simulate_by("fcfs", instance);
   std::vector<std::int64_t> starts;
-  for (const fairness::Start& start : result.schedule) starts.push_back(start.start.value);
+  for (const scheduling::Start& start : result.schedule) starts.push_back(start.start.value);
   EXPECT_EQ(starts, (std::vector<std::int64_t>{0, 4, 5, 1}));
 }
 
@@ -204,7 +204,7 @@ TEST(RigidJobs, CoalitionsRefuseWithTheAlternative) {
 
 TEST(RigidJobs, WiderThanTheMachineIsRefused) {
   const Instance instance{.processors = {1, 2}, .jobs = {{{0}, {1}, 0, 4}}, .end = {9}};
-  const auto checked = fairness::validate(instance);
+  const auto checked = scheduling::validate(instance);
   ASSERT_FALSE(checked.has_value());
   EXPECT_NE(checked.error().what.find("job 0: needs 4 of 3 processors"), std::string::npos) << checked.error().what;
 }

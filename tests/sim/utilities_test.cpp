@@ -4,21 +4,21 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fairness/axioms.hpp"
-#include "fairness/policies/ref.hpp"
-#include "fairness/policies/ref_arbitrary.hpp"
-#include "fairness/simulate.hpp"
+#include "scheduling/axioms.hpp"
+#include "scheduling/policies/ref.hpp"
+#include "scheduling/policies/ref_arbitrary.hpp"
+#include "scheduling/simulate.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 
 namespace shapley::sim {
 namespace {
 
-using fairness::Axiom;
-using fairness::ScheduledJob;
+using scheduling::Axiom;
+using scheduling::ScheduledJob;
 
 std::int64_t utility(const char* name, std::span<const ScheduledJob> jobs, std::int64_t t) {
-  return fairness::schedule_utility(**fairness::find_utility_function(name))(jobs, {t});
+  return scheduling::schedule_utility(**scheduling::find_utility_function(name))(jobs, {t});
 }
 
 // SR13 Figure 2: nine jobs of O(1) on three processors, (start, duration) as drawn, all released at 0.
@@ -61,67 +61,67 @@ TEST(Utilities, OfOneJob) {
   EXPECT_EQ(utility("utilization", job, 7), 2);
 }
 
-bool holds(Axiom axiom, const fairness::ScheduleUtility& psi) {
-  return !fairness::find_counterexample(axiom, psi).has_value();
+bool holds(Axiom axiom, const scheduling::ScheduleUtility& psi) {
+  return !scheduling::find_counterexample(axiom, psi).has_value();
 }
 
 TEST(Axioms, PsiSpHoldsAllOthersBreakSome) {
-  for (const fairness::UtilityFunction& function : fairness::utility_functions()) {
-    const auto psi = fairness::schedule_utility(function);
-    const bool all = std::all_of(fairness::k_axioms.begin(), fairness::k_axioms.end(),
+  for (const scheduling::UtilityFunction& function : scheduling::utility_functions()) {
+    const auto psi = scheduling::schedule_utility(function);
+    const bool all = std::all_of(scheduling::k_axioms.begin(), scheduling::k_axioms.end(),
                                  [&](Axiom axiom) { return holds(axiom, psi); });
     EXPECT_EQ(all, function.name == "psi_sp") << function.name;
   }
 }
 
 TEST(Axioms, EachIsBrokenAsThePaperSays) {
-  const auto flow_time = fairness::schedule_utility(**fairness::find_utility_function("flow_time"));
+  const auto flow_time = scheduling::schedule_utility(**scheduling::find_utility_function("flow_time"));
   EXPECT_TRUE(holds(Axiom::starting_times, flow_time));
   EXPECT_FALSE(holds(Axiom::number_of_tasks, flow_time));
   EXPECT_FALSE(holds(Axiom::strategy_resistance, flow_time));
-  const auto utilization = fairness::schedule_utility(**fairness::find_utility_function("utilization"));
+  const auto utilization = scheduling::schedule_utility(**scheduling::find_utility_function("utilization"));
   EXPECT_FALSE(holds(Axiom::starting_times, utilization));
   EXPECT_TRUE(holds(Axiom::strategy_resistance, utilization));
 }
 
 // Theorem 4.1: the constants are free, so a K1 + b K2 psi_sp holds, and a utility that is no sum over jobs does not.
 TEST(Axioms, OnlyUpToConstants) {
-  const auto psi_sp = fairness::schedule_utility(fairness::utility_functions().front());
+  const auto psi_sp = scheduling::schedule_utility(scheduling::utility_functions().front());
   const auto scaled = [&](std::span<const ScheduledJob> jobs, Instant t) { return 3 * psi_sp(jobs, t) + 7; };
   const auto squared = [&](std::span<const ScheduledJob> jobs, Instant t) { return psi_sp(jobs, t) * psi_sp(jobs, t); };
-  for (const Axiom axiom : fairness::k_axioms) EXPECT_TRUE(holds(axiom, scaled));
+  for (const Axiom axiom : scheduling::k_axioms) EXPECT_TRUE(holds(axiom, scaled));
   EXPECT_FALSE(holds(Axiom::starting_times, squared));
   EXPECT_FALSE(holds(Axiom::number_of_tasks, squared));
   EXPECT_FALSE(holds(Axiom::strategy_resistance, squared));
 }
 
 TEST(Axioms, ACounterexampleSaysWhatItShows) {
-  const auto waiting = fairness::schedule_utility(**fairness::find_utility_function("waiting_time"));
-  const auto found = fairness::find_counterexample(Axiom::number_of_tasks, waiting);
+  const auto waiting = scheduling::schedule_utility(**scheduling::find_utility_function("waiting_time"));
+  const auto found = scheduling::find_counterexample(Axiom::number_of_tasks, waiting);
   ASSERT_TRUE(found.has_value());
   ASSERT_EQ(found->schedules.size(), 2U);
-  for (const fairness::EvaluatedSchedule& schedule : found->schedules)
+  for (const scheduling::EvaluatedSchedule& schedule : found->schedules)
     EXPECT_EQ(schedule.utility, waiting(schedule.jobs, found->t));
   EXPECT_LE(found->schedules[0].utility, found->schedules[1].utility);
 }
 
 // Figure 1 with psi_sp makes the schedule and the phi of Figure 3.
 RC_GTEST_PROP(RefArbitrary, WithPsiSpIsRef, ()) {
-  const fairness::Instance instance = any_instance(4);
-  const auto fast = fairness::make_ref(instance);
-  const auto general = fairness::make_ref_arbitrary(instance, fairness::utility_functions().front());
-  RC_ASSERT(fairness::simulate(instance, *fast).schedule == fairness::simulate(instance, *general).schedule);
+  const scheduling::Instance instance = any_instance(4);
+  const auto fast = scheduling::make_ref(instance);
+  const auto general = scheduling::make_ref_arbitrary(instance, scheduling::utility_functions().front());
+  RC_ASSERT(scheduling::simulate(instance, *fast).schedule == scheduling::simulate(instance, *general).schedule);
   const auto one = fast->contributions(instance.end.value);
   const auto other = general->contributions(instance.end.value);
   for (std::size_t u = 0; u < instance.organizations(); ++u)
-    RC_ASSERT(fairness::to_string((*one)[u]) == fairness::to_string((*other)[u]));
+    RC_ASSERT(scheduling::to_string((*one)[u]) == scheduling::to_string((*other)[u]));
   RC_ASSERT(fast->coalition_values(instance.end.value) == general->coalition_values(instance.end.value));
 }
 
 // The same over runs long enough for REF to remember its choices (fair_schedules.hpp): bursts that queue for minutes,
 // over two hours.
 RC_GTEST_PROP(RefArbitrary, WithPsiSpIsRefOverHours, ()) {
-  fairness::Instance instance;
+  scheduling::Instance instance;
   const auto organizations = *rc::gen::inRange(2U, 6U);
   for (std::uint32_t u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 4U));
   const int bursts = *rc::gen::inRange(1, 12);
@@ -133,22 +133,22 @@ RC_GTEST_PROP(RefArbitrary, WithPsiSpIsRefOverHours, ()) {
       instance.jobs.push_back({{at + j % 3}, {*rc::gen::inRange<std::int64_t>(1, 400)}, owner});
   }
   instance.end = {7'200};
-  const auto fast = fairness::make_ref(instance);
-  const auto general = fairness::make_ref_arbitrary(instance, fairness::utility_functions().front());
-  RC_ASSERT(fairness::simulate(instance, *fast).schedule == fairness::simulate(instance, *general).schedule);
+  const auto fast = scheduling::make_ref(instance);
+  const auto general = scheduling::make_ref_arbitrary(instance, scheduling::utility_functions().front());
+  RC_ASSERT(scheduling::simulate(instance, *fast).schedule == scheduling::simulate(instance, *general).schedule);
   RC_ASSERT(fast->coalition_values(instance.end.value) == general->coalition_values(instance.end.value));
 }
 
 // Efficiency holds for every utility: what is contributed in sum is the utility of all.
 RC_GTEST_PROP(RefArbitrary, ContributionsSumToTheUtility, ()) {
-  const fairness::Instance instance = any_instance(4);
-  for (const fairness::UtilityFunction& function : fairness::utility_functions()) {
-    const auto policy = fairness::make_ref_arbitrary(instance, function);
-    const fairness::SimulationResult result = fairness::simulate(instance, *policy);
-    const auto utilities = fairness::utilities_of(function, instance, result.schedule);
+  const scheduling::Instance instance = any_instance(4);
+  for (const scheduling::UtilityFunction& function : scheduling::utility_functions()) {
+    const auto policy = scheduling::make_ref_arbitrary(instance, function);
+    const scheduling::SimulationResult result = scheduling::simulate(instance, *policy);
+    const auto utilities = scheduling::utilities_of(function, instance, result.schedule);
     const auto phi = policy->contributions(instance.end.value);
     Int128 sum = 0;
-    for (const fairness::Rational& value : *phi) sum += value.numerator;
+    for (const scheduling::Rational& value : *phi) sum += value.numerator;
     for (const std::int64_t own : utilities) sum -= phi->front().denominator * own;
     RC_ASSERT(sum == 0);
   }
@@ -158,27 +158,27 @@ TEST(RefArbitrary, WaitingTimeIsSharedOut) {
   // One processor each; at 0 three jobs of organization 0, then one of 1, each lasts 2. All tie at 0, so 0 starts two
   // jobs and both wait 2 for the rest: psi = (-2, -2). Alone, 0 waits 2 + 4 and 1 not at all: phi = (-5, 1). So when
   // all comes again at 10, organization 1 is served first and waits no more.
-  fairness::Instance instance{{1, 1}, {}, {10}};
+  scheduling::Instance instance{{1, 1}, {}, {10}};
   for (const std::int64_t at : {0, 10}) {
     for (int i = 0; i < 3; ++i) instance.jobs.push_back({{at}, {2}, 0});
     instance.jobs.push_back({{at}, {2}, 1});
   }
-  const auto& waiting_time = **fairness::find_utility_function("waiting_time");
-  const auto early = fairness::make_ref_arbitrary(instance, waiting_time);
-  const fairness::SimulationResult first = fairness::simulate(instance, *early);
-  EXPECT_EQ(fairness::utilities_of(waiting_time, instance, first.schedule), (std::vector<std::int64_t>{-2, -2}));
+  const auto& waiting_time = **scheduling::find_utility_function("waiting_time");
+  const auto early = scheduling::make_ref_arbitrary(instance, waiting_time);
+  const scheduling::SimulationResult first = scheduling::simulate(instance, *early);
+  EXPECT_EQ(scheduling::utilities_of(waiting_time, instance, first.schedule), (std::vector<std::int64_t>{-2, -2}));
   const auto phi = early->contributions(10);
-  EXPECT_EQ(fairness::to_string((*phi)[0]), "-5");
-  EXPECT_EQ(fairness::to_string((*phi)[1]), "1");
+  EXPECT_EQ(scheduling::to_string((*phi)[0]), "-5");
+  EXPECT_EQ(scheduling::to_string((*phi)[1]), "1");
 
   instance.end = {20};
-  const auto late = fairness::make_ref_arbitrary(instance, waiting_time);
-  const fairness::SimulationResult second = fairness::simulate(instance, *late);
-  EXPECT_EQ(fairness::utilities_of(waiting_time, instance, second.schedule), (std::vector<std::int64_t>{-2 - 4, -2}));
+  const auto late = scheduling::make_ref_arbitrary(instance, waiting_time);
+  const scheduling::SimulationResult second = scheduling::simulate(instance, *late);
+  EXPECT_EQ(scheduling::utilities_of(waiting_time, instance, second.schedule), (std::vector<std::int64_t>{-2 - 4, -2}));
 }
 
 TEST(Registry, UtilitiesAreRefusedByName) {
-  fairness::Instance wide{std::vector<std::uint32_t>(11, 1), {}, {10}};
+  scheduling::Instance wide{std::vector<std::uint32_t>(11, 1), {}, {10}};
   PolicyOptions options;
   options.utility = "happiness";
   EXPECT_NE(make_policy("ref", wide, options).error().what.find("known are psi_sp"), std::string::npos);

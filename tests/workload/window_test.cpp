@@ -21,7 +21,7 @@ TEST(CutWindow, TakesTheJobsOfTheStretchAsCopies) {
   const Assignment assignment{.organization = {1, 0}, .names = {}};
   const auto window = cut_window(trace, assignment, {2, 2}, {10}, {10});
   ASSERT_TRUE(window) << window.error().what;
-  const fairness::Instance& instance = window->instance;
+  const scheduling::Instance& instance = window->instance;
   ASSERT_EQ(instance.jobs.size(), 4U);  // three copies of job 2, and job 3; job 4 comes at the end and is outside
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(instance.jobs[i].release.value, 0);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/service.hpp"
-#include "ledger/audit.hpp"
+#include "ledger/audit/audit.hpp"
 #include "site.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/child.hpp"

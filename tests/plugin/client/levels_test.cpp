@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "plugin/client/level_table.hpp"
+#include "plugin/client/ranks/level_table.hpp"
 #include "support.hpp"
 
 namespace shapley::client::testing {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/rng.hpp"
-#include "plugin/client/spool.hpp"
+#include "plugin/client/spool/spool.hpp"
 #include "support.hpp"
 
 namespace shapley::client::testing {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "plugin/client/fingerprints.hpp"
-#include "plugin/client/scanner.hpp"
+#include "plugin/client/scan/fingerprints.hpp"
+#include "plugin/client/scan/scanner.hpp"
 #include "support.hpp"
 
 namespace shapley::client::testing {

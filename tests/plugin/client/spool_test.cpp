@@ -1,6 +1,6 @@
 // The spool file: torn, flipped, foreign, full. What is intact survives, nothing crashes, and one line says what was
 // lost.
-#include "plugin/client/spool.hpp"
+#include "plugin/client/spool/spool.hpp"
 
 #include <csignal>
 #include <fstream>

@@ -1,0 +1,455 @@
+// State as text, for checkpoints.
+//
+// Written are the remembered facts and, of what is forgotten, only what it left: sums of finished pieces, and the rates
+// just before the horizon. load() enters the facts again through the code that entered them first; so a checkpoint
+// cannot hold books that contradict its facts. Everything in it is ordered, so equal states make equal texts.
+#include <algorithm>
+#include <utility>
+
+#include "accounting/checkpoint/text_format.hpp"
+#include "accounting/events/event_check.hpp"
+#include "accounting/state/state_impl.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+constexpr std::string_view k_format = "shapley-state";
+constexpr std::int64_t k_version = 1;
+constexpr Int128 k_hash_max = std::numeric_limits<std::uint64_t>::max();
+constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t k_count_max = 1'000'000'000;
+// Beyond these a coefficient cannot come from real segments (utility.hpp), and evaluating it might overflow.
+const Int128 k_work_max = Int128{1} << 80;
+const Int128 k_constant_max = Int128{1} << 120;
+constexpr Instant k_zero{0};
+
+void write_sum(TextWriter& out, const game::UtilitySum& sum) {
+  const game::UtilitySum::Coefficients c = sum.coefficients();
+  out.number(c.running.value).number(c.slope).number(c.constant).number(c.work_constant);
+}
+
+game::UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
+  game::UtilitySum::Coefficients c;
+  c.running = {in.small(0, most_running.value)};
+  c.slope = in.number(-k_work_max, k_work_max);
+  c.constant = in.number(-k_constant_max, k_constant_max);
+  c.work_slope = c.running.value;
+  c.work_constant = in.number(-k_work_max, k_work_max);
+  return game::UtilitySum::from(c);
+}
+
+void write_rows(TextWriter& out, const std::vector<RateRow>& rows, bool levels) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].given == game::UtilitySum{} && (!levels || rows[i] == RateRow{})) continue;
+    out.line("rate").number(static_cast<Int128>(i));
+    if (levels) out.number(rows[i].running.value).number(rows[i].waiting.value).number(rows[i].owned.value);
+    write_sum(out, rows[i].given);
+  }
+}
+
+std::vector<RateRow> read_rows(TextReader& in, std::size_t organizations, bool levels) {
+  std::vector<RateRow> rows;
+  while (in.next("rate")) {
+    const auto i = static_cast<std::size_t>(in.small(0, k_u32_max));
+    if (i < rows.size() || i >= organizations) {
+      in.fault("rates out of order");
+      break;
+    }
+    rows.resize(i + 1);
+    RateRow& row = rows.back();
+    if (levels) {
+      row.running = {in.small(0, k_most_wanted.value)};
+      row.waiting = {in.small(0, k_most_wanted.value)};
+      row.owned = {in.small(0, k_most_wanted.value)};
+    }
+    row.given = read_sum(in, k_most_wanted);
+  }
+  return rows;
+}
+
+void write_segment(TextWriter& out, const SegmentRecord& record) {
+  const SegmentOpened& opened = record.live.opened;
+  out.line("segment").word(name_of(opened.key.kind)).instant(opened.key.anchor).number(opened.key.ordinal);
+  if (record.opened) {
+    out.line("opened").word(opened.organization).instant(opened.begin).number(opened.processors.value);
+    for (const NodeShare& share : opened.nodes) out.line("on").word(share.node).number(share.processors.value);
+  }
+  if (record.live.end) {
+    out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
+  }
+  if (record.retracted) out.line("retracted").instant(record.retracted_at);
+}
+
+void write_facts(TextWriter& out, const State::Impl& state) {
+  for (const std::string& name : state.organizations.names()) out.line("organization").word(name);
+  for (const auto& [at, names] : state.organizations.declarations()) {
+    out.line("declared").instant(at).number(static_cast<Int128>(names.size()));
+    for (const std::string& name : names) out.word(name);
+  }
+  for (const auto& [at, period] : state.period_rules.declarations())
+    out.line("period").instant(at).word(name_of(period));
+  for (const auto& [at, hash] : state.configurations) out.line("configuration").instant(at).number(Int128{hash});
+}
+
+void write_nodes(TextWriter& out, const State::Impl& state) {
+  for (const std::string& name : State::Impl::sorted_names(state.nodes)) {
+    out.line("node").word(name);
+    const Node& node = state.nodes[state.node_index.find(name)->second];
+    for (const CapacityEntry& c : node.capacities) {
+      out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value);
+    }
+  }
+  for (const auto& [key, spans] : state.statements) {
+    out.line("statement").word(key.first).instant(key.second);
+    for (const OwnershipSpan& span : spans) {
+      out.line("span").instant(span.from).number(static_cast<Int128>(span.owners.size()));
+      for (const OwnerPart& part : span.owners) out.word(part.organization).number(part.parts_per_million);
+    }
+  }
+}
+
+void write_jobs(TextWriter& out, const Jobs& jobs) {
+  std::vector<JobId> ids;
+  for (const auto& [id, job] : jobs) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const JobId id : ids) {
+    const JobRecord& job = jobs.find(id)->second;
+    out.line("job").number(id.value);
+    for (const JobDescription& d : job.descriptions) {
+      out.line("description").instant(d.submit).number(Int128{d.content_hash}).word(d.organization);
+    }
+    for (const SegmentRecord& record : job.segments) write_segment(out, record);
+  }
+}
+
+void write_books(TextWriter& out, const Books& books) {
+  for (const Books::PeriodAccounts& period : books.periods()) {
+    out.line("accounts").instant(period.begin);
+    for (std::size_t i = 0; i < period.accounts.size(); ++i) {
+      out.line("account").number(static_cast<Int128>(i));
+      write_sum(out, period.accounts[i].got);
+      write_sum(out, period.accounts[i].given);
+      out.number(period.accounts[i].on_own.value);
+    }
+  }
+}
+
+void write_rates(TextWriter& out, const RateHistory& rates) {
+  const auto write_snapshot = [&](std::string_view keyword, const RateSnapshot& snapshot) {
+    out.line(keyword).instant(snapshot.upto).number(Int128{snapshot.number});
+    write_rows(out, snapshot.rows, false);
+  };
+  write_snapshot("rates", rates.base());
+  for (const RateSnapshot* landmark : rates.landmarks()) write_snapshot("landmark", *landmark);
+  for (std::size_t i = 0; i < rates.closed_periods().size(); ++i) {
+    out.line("closed_rates").number(static_cast<Int128>(i));
+    write_rows(out, rates.closed_periods()[i], true);
+  }
+}
+
+// Reads in the order of the writing above. After a fault every read yields harmless values and the loops end.
+class Loader {
+ public:
+  Loader(std::string_view text, State::Impl& state) : in_(text), state_(state) {}
+
+  Expected<void> run() {
+    if (!in_.next(k_format) || in_.small(0, k_u32_max) != k_version) in_.fault("unknown format or version");
+    read_present();
+    read_organizations();
+    read_rules();
+    read_nodes();
+    read_statements();
+    read_accounts();
+    read_rates();
+    while (in_.next("job")) read_job();
+    if (in_.finished()) finish();
+    if (!in_.ok()) return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");
+    return {};
+  }
+
+ private:
+  void read_present() {
+    if (!in_.next("present")) in_.fault("the present is missing");
+    state_.now = in_.instant(k_beginning_of_time, k_last_instant);
+    state_.horizon = in_.instant(k_beginning_of_time, k_last_instant);
+    state_.first_event = in_.instant(k_beginning_of_time, k_end_of_time);
+    if (state_.horizon > state_.now) in_.fault("the horizon lies in the future");
+  }
+
+  template <typename Fact>
+  bool accept(const Fact& fact) {
+    const auto verdict = check(fact);
+    if (!verdict) in_.fault(verdict.error().what);
+    if (time_of(Event{fact}) > state_.now) in_.fault("a fact from the future");
+    return in_.ok();
+  }
+
+  void read_organizations() {
+    std::size_t count = 0;
+    for (; in_.next("organization"); ++count) {
+      const std::string name = in_.word();
+      if (name.empty() || state_.join(name).value != count) return in_.fault("organizations out of order");
+    }
+    if (count != state_.organizations.names().size()) in_.fault("guests and commons are missing");
+    while (in_.next("declared")) {
+      OrganizationsDeclared fact{in_.instant(k_zero, k_last_instant), {}};
+      for (auto n = in_.small(0, k_count_max); n > 0 && in_.ok(); --n) fact.names.push_back(known_organization());
+      if (accept(fact)) state_.organizations.declare(fact.at, fact.names);
+    }
+  }
+
+  std::string known_organization() {
+    std::string name = in_.word();
+    if (!state_.organizations.find(name)) in_.fault("an organization that is not in the books");
+    return name;
+  }
+
+  void read_rules() {
+    while (in_.next("period")) {
+      const Instant at = in_.instant(k_zero, k_last_instant);
+      const auto period = parse_period(in_.word());
+      if (!period) return in_.fault("no such period");
+      if (accept(PeriodDeclared{at, *period})) state_.period_rules.declare(at, *period);
+    }
+    while (in_.next("configuration")) {
+      const Instant at = in_.instant(k_zero, k_last_instant);
+      state_.configurations[at] = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+    }
+    if (!in_.ok()) return;
+    state_.boundaries = state_.period_rules.boundaries_until(state_.now);
+    state_.next_boundary = state_.period_rules.next_boundary(state_.now);
+    state_.books.set_boundaries(state_.boundaries);
+    state_.rates.set_boundaries(state_.boundaries);
+  }
+
+  void read_nodes() {
+    while (in_.next("node")) {
+      const std::string name = in_.word();
+      if (name.empty() || state_.node_index.contains(name)) return in_.fault("a node without a name of its own");
+      Node& node = state_.node_of(name);
+      while (in_.next("capacity")) {
+        CapacityChanged fact{name, in_.instant(k_zero, k_last_instant), 0, {}};
+        fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
+        fact.processors = {in_.small(0, k_most_held.value)};
+        if (!accept(fact)) return;
+        if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
+        node.insert_capacity({fact.at, fact.ordinal, fact.processors});
+      }
+    }
+  }
+
+  void read_statements() {
+    while (in_.next("statement")) {
+      OwnershipStated fact;
+      fact.node = in_.word();
+      fact.effective = in_.instant(k_zero, k_last_instant);
+      while (in_.next("span")) {
+        OwnershipSpan span{
+            in_.instant({std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}), {}};
+        for (auto n = in_.small(0, k_count_max); n > 0 && in_.ok(); --n) {
+          std::string owner = known_organization();
+          span.owners.push_back({std::move(owner), in_.small(1, k_whole_node)});
+        }
+        fact.spans.push_back(std::move(span));
+      }
+      if (!accept(fact)) return;
+      if (state_.statements.contains({fact.node, fact.effective})) return in_.fault("a statement twice");
+      state_.restore_statement(fact);
+    }
+  }
+
+  void read_accounts() {
+    for (Books::PeriodAccounts& period : state_.books.periods()) {
+      if (!in_.next("accounts")) return in_.fault("accounts of a period are missing");
+      // A forgotten run that went on to the end of a closed period counts as running there; in the present none does.
+      const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_most_wanted;
+      if (in_.instant(k_beginning_of_time, k_last_instant) != period.begin)
+        return in_.fault("another period's accounts");
+      for (std::size_t i = 0; i < period.accounts.size(); ++i) {
+        if (!in_.next("account") || in_.small(0, k_u32_max) != static_cast<std::int64_t>(i)) {
+          return in_.fault("an account is missing");
+        }
+        period.accounts[i].got = read_sum(in_, most_running);
+        period.accounts[i].given = read_sum(in_, most_running);
+        period.accounts[i].on_own = {in_.small(0, most_running.value)};
+      }
+    }
+  }
+
+  void read_rates() {
+    if (!in_.next("rates")) return in_.fault("the rates are missing");
+    RateSnapshot base = read_snapshot();
+    if (base.upto != (state_.horizon == k_beginning_of_time ? state_.horizon : Instant{state_.horizon.value - 1})) {
+      return in_.fault("the rates do not begin at the horizon");
+    }
+    while (in_.next("landmark")) {
+      landmarks_.push_back(read_snapshot());
+      const Instant previous = landmarks_.size() == 1 ? base.upto : (landmarks_.end() - 2)->upto;
+      if (landmarks_.back().upto <= previous) return in_.fault("landmarks out of order");
+    }
+    const std::size_t periods = landmarks_.empty() ? base.periods_closed : landmarks_.back().periods_closed;
+    while (closed_.size() < periods && in_.next("closed_rates")) {
+      if (in_.small(0, k_count_max) != static_cast<std::int64_t>(closed_.size()))
+        return in_.fault("periods out of order");
+      closed_.push_back(read_rows(in_, state_.organizations.names().size(), true));
+    }
+    if (closed_.size() != periods) return in_.fault("rates of a closed period are missing");
+    state_.rates.restore_base(std::move(base));
+  }
+
+  RateSnapshot read_snapshot() {
+    RateSnapshot snapshot;
+    snapshot.upto = in_.instant(k_beginning_of_time, state_.now);
+    snapshot.number = static_cast<std::uint64_t>(in_.small(0, std::numeric_limits<std::int64_t>::max()));
+    const auto after = std::upper_bound(state_.boundaries.begin(), state_.boundaries.end(), snapshot.upto);
+    snapshot.periods_closed = static_cast<std::size_t>(after - state_.boundaries.begin());
+    snapshot.rows = read_rows(in_, state_.organizations.names().size(), false);
+    return snapshot;
+  }
+
+  void read_job() {
+    const JobId id{static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
+    if (state_.jobs.contains(id)) return in_.fault("a job twice");
+    JobRecord& job = state_.jobs[id];
+    while (in_.next("description")) {
+      JobDescription& d = job.descriptions.emplace_back();
+      d.submit = in_.instant(k_zero, k_last_instant);
+      d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      d.organization = in_.word();
+    }
+    while (in_.next("segment")) {
+      SegmentRecord record = read_segment(id);
+      if (!in_.ok()) return;
+      if (job.find(record.live.opened.key) != nullptr) return in_.fault("a segment twice");
+      state_.restore_segment(record);
+      job.obtain(record.live.opened.key) = std::move(record);
+    }
+    job.refresh();
+  }
+
+  SegmentRecord read_segment(JobId job) {
+    SegmentRecord record;
+    SegmentOpened& opened = record.live.opened;
+    const auto kind = parse_segment_kind(in_.word());
+    if (!kind) in_.fault("no such kind of segment");
+    opened.key = {kind.value_or(SegmentKind::run), job, in_.instant(k_zero, k_last_instant), 0};
+    opened.key.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
+    if (in_.next("opened")) read_opened(record);
+    if (in_.next("closed")) {
+      record.live.end = in_.instant(k_zero, k_last_instant);
+      const auto reason = parse_close_reason(in_.word());
+      if (!reason) in_.fault("no such reason");
+      record.reason = reason.value_or(CloseReason::ended);
+      record.job_state_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      if (*record.live.end > state_.now) in_.fault("a fact from the future");
+      if (record.opened && *record.live.end < opened.begin) in_.fault("a segment ends before it begins");
+    }
+    if (in_.next("retracted")) {
+      record.retracted = true;
+      record.retracted_at = in_.instant(k_zero, state_.now);
+    }
+    return record;
+  }
+
+  void read_opened(SegmentRecord& record) {
+    SegmentOpened& opened = record.live.opened;
+    record.opened = true;
+    opened.organization = known_organization();
+    opened.begin = in_.instant(k_zero, k_last_instant);
+    opened.processors = {in_.small(0, k_most_wanted.value)};
+    while (in_.next("on")) {
+      std::string node = in_.word();
+      opened.nodes.push_back({std::move(node), {in_.small(1, k_most_held.value)}});
+    }
+    accept(opened);
+  }
+
+  // Facts are in; now what only all of them together can tell.
+  void finish() {
+    state_.restore_offers();
+    if (!state_.rates.restore_landmarks(std::move(landmarks_), std::move(closed_))) {
+      in_.fault("the rates do not sum to what runs");
+    }
+    state_.closed_stale = true;
+  }
+
+  TextReader in_;
+  State::Impl& state_;
+  std::vector<RateSnapshot> landmarks_;
+  std::vector<std::vector<RateRow>> closed_;
+};
+
+}  // namespace
+
+Books State::Impl::books_of_forgotten() const {
+  Books forgotten = books;
+  for (const auto& [id, job] : jobs) {
+    for (const SegmentRecord& record : job.segments) {
+      if (record.counts()) post(forgotten, record, -1);
+    }
+  }
+  return forgotten;
+}
+
+std::vector<std::string> State::Impl::sorted_names(const std::deque<Node>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const Node& node : all) names.push_back(node.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void State::Impl::restore_statement(const OwnershipStated& statement) {
+  const std::uint32_t index = index_of(statement.node);
+  if (const auto planned = nodes[index].ownership.next_hand_over()) hand_overs.erase({*planned, index});
+  nodes[index].ownership.state(statement.effective, spans_of(statement), now);
+  schedule_hand_over(index);
+  statements.emplace(std::pair(statement.node, statement.effective), statement.spans);
+}
+
+void State::Impl::restore_segment(const SegmentRecord& segment) {
+  const SegmentOpened& opened = segment.live.opened;
+  for (const NodeShare& share : opened.nodes) node_of(share.node).jobs.push_back(opened.key.job);
+  if (!segment.counts()) return;
+  post(books, segment, 1);
+  const OrgId organization = *organizations.find(opened.organization);
+  const auto change = [&](Instant t, int sign) {
+    const MicroProcessors delta{sign * opened.processors.value};
+    if (opened.key.kind == SegmentKind::wait) {
+      rates.change(t, organization, {.running = {}, .waiting = delta, .owned = {}});
+    } else {
+      rates.change(t, organization, {.running = delta, .waiting = {}, .owned = {}});
+    }
+    for (const NodeShare& share : opened.nodes) {
+      node_of(share.node).change_running(t, {sign * share.processors.value});
+    }
+  };
+  change(opened.begin, 1);
+  if (segment.live.end) change(*segment.live.end, -1);
+}
+
+void State::Impl::restore_offers() {
+  for (const Node& node : nodes) emit_offers(node, k_beginning_of_time, 1);
+}
+
+std::string State::save() const {
+  (void)impl_->rates.evaluate(impl_->now);
+  TextWriter out;
+  out.line(k_format).number(k_version);
+  out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);
+  write_facts(out, *impl_);
+  write_nodes(out, *impl_);
+  write_books(out, impl_->books_of_forgotten());
+  write_rates(out, impl_->rates);
+  write_jobs(out, impl_->jobs);
+  return out.finish();
+}
+
+Expected<State> State::load(std::string_view text, StateOptions options) {
+  State state(options);
+  SHAPLEY_TRY(Loader(text, *state.impl_).run());
+  return state;
+}
+
+}  // namespace shapley::accounting

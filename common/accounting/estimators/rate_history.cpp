@@ -1,0 +1,202 @@
+#include "accounting/estimators/rate_history.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "game/shapley_value.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+// So many of the latest instants can be changed by late news at the cost of re-evaluating only what follows them.
+constexpr std::size_t k_dense_snapshots = 64;
+constexpr std::uint64_t k_snapshot_stride = 256;
+
+bool is_zero(const LevelChange& change) {
+  return change.running.value == 0 && change.waiting.value == 0 && change.owned.value == 0;
+}
+
+void shift(RateRow& row, const LevelChange& change) {
+  row.running += change.running;
+  row.waiting += change.waiting;
+  row.owned += change.owned;
+}
+
+RateRow& row_of(RateSnapshot& snapshot, OrgId organization) {
+  if (snapshot.rows.size() <= organization.value) snapshot.rows.resize(organization.value + 1);
+  return snapshot.rows[organization.value];
+}
+
+}  // namespace
+
+void RateHistory::change(Instant t, OrgId organization, const LevelChange& change) {
+  if (t <= snapshots_.front().upto) {
+    assert(cursor_.upto == snapshots_.front().upto);
+    shift(row_of(snapshots_.front(), organization), change);
+    shift(row_of(cursor_, organization), change);
+    return;
+  }
+  rewind_before(t);
+  const auto at = breakpoints_.empty() || breakpoints_.rbegin()->first < t
+                      ? breakpoints_.emplace_hint(breakpoints_.end(), t, Breakpoint{})
+                      : breakpoints_.try_emplace(t).first;
+  Breakpoint& entries = at->second;
+  auto entry =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.organization == organization; });
+  if (entry == entries.end()) entry = entries.insert(entries.end(), {organization, {}});
+  entry->change.running += change.running;
+  entry->change.waiting += change.waiting;
+  entry->change.owned += change.owned;
+  // A change taken back leaves nothing: an empty breakpoint would still draw new rates above k_exact_players.
+  if (is_zero(entry->change)) entries.erase(entry);
+  if (entries.empty()) breakpoints_.erase(at);
+}
+
+void RateHistory::set_boundaries(std::vector<Instant> boundaries) {
+  const auto [before, after] =
+      std::mismatch(boundaries_.begin(), boundaries_.end(), boundaries.begin(), boundaries.end());
+  if (before != boundaries_.end()) rewind_before(*before);
+  if (after != boundaries.end()) rewind_before(*after);
+  boundaries_ = std::move(boundaries);
+}
+
+void RateHistory::rewind_before(Instant t) {
+  if (t > cursor_.upto) return;
+  while (snapshots_.back().upto >= t) snapshots_.pop_back();
+  cursor_ = snapshots_.back();
+  closed_.resize(cursor_.periods_closed);
+}
+
+const RateSnapshot& RateHistory::evaluate(Instant t) {
+  go_forward(cursor_, t, true);
+  return cursor_;
+}
+
+void RateHistory::go_forward(RateSnapshot& cursor, Instant limit, bool keep) {
+  auto next = breakpoints_.upper_bound(cursor.upto);
+  while (true) {
+    const Instant breakpoint = next == breakpoints_.end() ? k_end_of_time : next->first;
+    const Instant boundary =
+        cursor.periods_closed == boundaries_.size() ? k_end_of_time : boundaries_[cursor.periods_closed];
+    const Instant t = std::min(breakpoint, boundary);
+    if (t > limit || t == k_end_of_time) return;
+    if (boundary == t) close_period(cursor, t);
+    if (breakpoint == t) {
+      apply_breakpoint(cursor, t, next->second);
+      ++next;
+    }
+    cursor.upto = t;
+    ++cursor.number;
+    if (keep) keep_snapshot(cursor);
+  }
+}
+
+void RateHistory::close_period(RateSnapshot& cursor, Instant boundary) {
+  if (closed_.size() <= cursor.periods_closed) closed_.resize(cursor.periods_closed + 1);
+  closed_[cursor.periods_closed] = cursor.rows;
+  ++cursor.periods_closed;
+  for (RateRow& row : cursor.rows) {
+    const MicroProcessors rate = row.given.running();
+    row.given = {};
+    row.given.add_running(rate, boundary);
+  }
+}
+
+void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const {
+  cursor.rows.resize(players_.size());
+  for (const Entry& entry : breakpoint) shift(cursor.rows[entry.organization.value], entry.change);
+  std::vector<game::Player> game;
+  game.reserve(players_.size());
+  MicroProcessors running;
+  for (const OrgId player : players_) {
+    const RateRow& row = cursor.rows[player.value];
+    game.push_back({row.running + row.waiting, row.owned});
+    running += row.running;
+  }
+  const std::vector<MicroProcessors> rates =
+      game::shapley_rates(game, {.running = running, .seed = static_cast<std::uint64_t>(t.value)});
+  // Nodes offer at least what runs on them (node.hpp), so the grand coalition is worth something whenever something
+  // runs.
+  assert(rates.size() == players_.size());
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    game::UtilitySum& given = cursor.rows[players_[i].value].given;
+    if (given.running() == rates[i]) continue;
+    given.remove_running(given.running(), t);
+    given.add_running(rates[i], t);
+  }
+}
+
+void RateHistory::keep_snapshot(const RateSnapshot& cursor) {
+  snapshots_.push_back(cursor);
+  if (snapshots_.size() <= k_dense_snapshots + 1) return;
+  const auto old = snapshots_.end() - static_cast<std::ptrdiff_t>(k_dense_snapshots) - 1;
+  if (old != snapshots_.begin() && old->number % k_snapshot_stride != 0) snapshots_.erase(old);
+}
+
+void RateHistory::forget_before(Instant horizon) {
+  const Instant last_forgotten{horizon.value - 1};
+  if (last_forgotten <= snapshots_.front().upto) return;
+  const auto later = std::find_if(snapshots_.begin(), snapshots_.end(),
+                                  [&](const RateSnapshot& s) { return s.upto > last_forgotten; });
+  RateSnapshot base = *std::prev(later);
+  go_forward(base, last_forgotten, false);
+  base.upto = last_forgotten;
+  snapshots_.erase(snapshots_.begin(), later);
+  if (cursor_.upto < last_forgotten) cursor_ = base;
+  snapshots_.insert(snapshots_.begin(), std::move(base));
+  breakpoints_.erase(breakpoints_.begin(), breakpoints_.lower_bound(horizon));
+}
+
+std::vector<const RateSnapshot*> RateHistory::landmarks() const {
+  std::vector<const RateSnapshot*> chosen;
+  std::uint64_t distance = 0;
+  for (std::size_t i = snapshots_.size(); i-- > 1;) {
+    if (cursor_.number - snapshots_[i].number < distance) continue;
+    chosen.push_back(&snapshots_[i]);
+    distance = distance == 0 ? 1 : 2 * distance;
+  }
+  std::reverse(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+void RateHistory::restore_base(RateSnapshot base) {
+  closed_.resize(base.periods_closed);
+  snapshots_.assign(1, std::move(base));
+  cursor_ = snapshots_.front();
+}
+
+bool RateHistory::restore_landmarks(std::vector<RateSnapshot> landmarks, std::vector<std::vector<RateRow>> closed) {
+  const auto consistent = [](const RateSnapshot& snapshot) {
+    MicroProcessors rates;
+    MicroProcessors running;
+    for (const RateRow& row : snapshot.rows) {
+      rates += row.given.running();
+      running += row.running;
+    }
+    return rates == running;
+  };
+  std::vector<RateRow> levels = snapshots_.front().rows;
+  levels.resize(players_.size());
+  auto next = breakpoints_.begin();
+  bool all_consistent = consistent(snapshots_.front());
+  for (RateSnapshot& landmark : landmarks) {
+    for (; next != breakpoints_.end() && next->first <= landmark.upto; ++next) {
+      for (const Entry& entry : next->second) shift(levels[entry.organization.value], entry.change);
+    }
+    landmark.rows.resize(players_.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const game::UtilitySum given = landmark.rows[i].given;
+      landmark.rows[i] = levels[i];
+      landmark.rows[i].given = given;
+    }
+    all_consistent = all_consistent && consistent(landmark);
+    snapshots_.push_back(std::move(landmark));
+  }
+  cursor_ = snapshots_.back();
+  closed_ = std::move(closed);
+  return all_consistent;
+}
+
+}  // namespace shapley::accounting

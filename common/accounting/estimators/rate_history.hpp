@@ -1,0 +1,95 @@
+// phi_rate: contribution that accrues at the Shapley value of the instantaneous game (shapley_value.hpp).
+//
+// At an instant t where levels change, rates[t, next) = shapley_rates(demand = running + waiting, owned), which sum to
+// the processors running. A rate r over [a, b) is worth what a segment of r micro-processors over [a, b) is, so
+// phi_rate sums are UtilitySums whose running part is the rate in force.
+//
+// The history is a map of breakpoints (what changed at t), from the base on; its content is a pure function of the
+// facts, whatever their order. Evaluation is lazy: a cursor goes forward over breakpoints and period boundaries when
+// somebody asks, and leaves snapshots, densely near the present and one in k_snapshot_stride before. A change at or
+// before the cursor sends it back to the last snapshot before the change. Players are taken in the order of their
+// names, so that ties fall alike whatever order organizations joined in. Single-threaded; the caller owns it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/types.hpp"
+#include "game/utility.hpp"
+
+namespace shapley::accounting {
+
+// How an organization's levels change at an instant.
+struct LevelChange {
+  MicroProcessors running, waiting, owned;
+};
+
+// One organization at one point of the evaluation.
+struct RateRow {
+  MicroProcessors running;
+  MicroProcessors waiting;
+  MicroProcessors owned;
+  game::UtilitySum given;  // of the period under way; its running part is the rate
+  friend bool operator==(const RateRow&, const RateRow&) = default;
+};
+
+// The evaluation after every breakpoint and boundary at or before `upto`.
+struct RateSnapshot {
+  Instant upto = k_beginning_of_time;
+  std::size_t periods_closed = 0;
+  std::vector<RateRow> rows;  // by OrgId; organizations that joined later have no row yet: all zero
+  std::uint64_t number = 0;   // counts evaluated instants, to thin snapshots out
+};
+
+class RateHistory {
+ public:
+  // Every organization, in the order that breaks ties.
+  void set_players(std::vector<OrgId> in_order) { players_ = std::move(in_order); }
+
+  // Changes at instants before the base count as levels of the base: between restore_base() and restore_landmarks()
+  // only.
+  void change(Instant t, OrgId organization, const LevelChange& change);
+  // Boundaries of periods, ascending.
+  void set_boundaries(std::vector<Instant> boundaries);
+
+  // The present rows and those of closed periods' last seconds, at t >= every change. Valid until the next change.
+  [[nodiscard]] const RateSnapshot& evaluate(Instant t);
+  [[nodiscard]] const std::vector<std::vector<RateRow>>& closed_periods() const { return closed_; }
+
+  // Makes the state just before `horizon` the base and drops what came before.
+  void forget_before(Instant horizon);
+
+  // For checkpoints. The base, and a few later snapshots ending with the present one, ever farther apart back in time,
+  // so that news that come late after a restart cost about as much as before it.
+  [[nodiscard]] const RateSnapshot& base() const { return snapshots_.front(); }
+  [[nodiscard]] std::vector<const RateSnapshot*> landmarks() const;
+  // Goes back to where a checkpoint was taken. First the base, without levels; then every change again; then the
+  // landmarks, whose levels follow from the changes. False (and no further use) if their rates do not sum to what runs.
+  void restore_base(RateSnapshot base);
+  [[nodiscard]] bool restore_landmarks(std::vector<RateSnapshot> landmarks, std::vector<std::vector<RateRow>> closed);
+
+ private:
+  struct Entry {
+    OrgId organization;
+    LevelChange change;
+  };
+  using Breakpoint = std::vector<Entry>;  // each organization once, no zero change
+
+  void rewind_before(Instant t);
+  // Evaluates every breakpoint and boundary at or before `limit`; keeps snapshots on the way if `keep`.
+  void go_forward(RateSnapshot& cursor, Instant limit, bool keep);
+  void close_period(RateSnapshot& cursor, Instant boundary);
+  void apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const;
+  void keep_snapshot(const RateSnapshot& cursor);
+
+  std::vector<OrgId> players_;
+  std::map<Instant, Breakpoint> breakpoints_;
+  std::vector<Instant> boundaries_;
+  std::vector<RateSnapshot> snapshots_{RateSnapshot{}};  // ascending; the first is the base
+  RateSnapshot cursor_;
+  std::vector<std::vector<RateRow>> closed_;  // by period, levels and rates as in its last second
+};
+
+}  // namespace shapley::accounting

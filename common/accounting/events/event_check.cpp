@@ -1,0 +1,128 @@
+#include "accounting/events/event_check.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace shapley::accounting {
+
+namespace {
+
+tl::unexpected<Error> refuse(const Event& event, std::string_view what) {
+  return fail(Errc::invalid_argument, event_key(event) + ": " + std::string(what));
+}
+
+bool in_range(Instant t) {
+  return t >= Instant{0} && t <= k_last_instant;
+}
+
+constexpr std::string_view k_bad_instant = "its time must lie in the years 1970 to 9999";
+
+bool all_distinct(const std::vector<std::string>& names) {
+  return std::set<std::string_view>(names.begin(), names.end()).size() == names.size();
+}
+
+Expected<void> check_nodes(const SegmentOpened& event) {
+  MicroProcessors sum;
+  const std::string* previous = nullptr;
+  for (const NodeShare& share : event.nodes) {
+    if (share.node.empty()) return refuse(event, "a node needs a name");
+    if (previous != nullptr && *previous >= share.node) return refuse(event, "nodes must ascend by name, each once");
+    if (share.processors.value <= 0 || share.processors > k_most_held) {
+      return refuse(event, "the processors on node " + share.node + " must be positive, a million at most");
+    }
+    sum += share.processors;
+    if (sum > k_most_held) return refuse(event, "a run holds a million processors at most");
+    previous = &share.node;
+  }
+  if (sum != event.processors) return refuse(event, "its processors must be the sum over its nodes");
+  return {};
+}
+
+Expected<void> check_owners(const OwnershipStated& event, const OwnershipSpan& span) {
+  std::set<std::string_view> seen;
+  std::int64_t sum = 0;
+  for (const OwnerPart& part : span.owners) {
+    if (part.organization.empty()) return refuse(event, "an owner needs a name");
+    if (part.organization == k_guests) return refuse(event, "guests own nothing; leave the part to commons");
+    if (!seen.insert(part.organization).second)
+      return refuse(event, part.organization + " owns twice; add its parts up");
+    if (part.parts_per_million <= 0 || part.parts_per_million > k_whole_node) {
+      return refuse(event, "the part of " + part.organization + " must be 1 to 1000000 parts per million");
+    }
+    sum += part.parts_per_million;
+  }
+  if (sum > k_whole_node) return refuse(event, "the owners' parts exceed 100 %");
+  return {};
+}
+
+}  // namespace
+
+Expected<void> check(const SegmentOpened& event) {
+  if (!in_range(event.begin) || !in_range(event.key.anchor)) return refuse(event, k_bad_instant);
+  if (event.organization.empty()) return refuse(event, "the organization needs a name; jobs of none belong to guests");
+  if (event.organization == k_commons)
+    return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
+  if (event.key.kind == SegmentKind::run) return check_nodes(event);
+  if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
+  if (event.processors.value < 0 || event.processors > k_most_wanted) {
+    return refuse(event, "a wait asks for 0 to a hundred million processors");
+  }
+  return {};
+}
+
+Expected<void> check(const SegmentClosed& event) {
+  if (!in_range(event.end) || !in_range(event.key.anchor)) return refuse(event, k_bad_instant);
+  return {};
+}
+
+Expected<void> check(const SegmentRetracted& event) {
+  if (!in_range(event.at) || !in_range(event.key.anchor)) return refuse(event, k_bad_instant);
+  return {};
+}
+
+Expected<void> check(const OrganizationsDeclared& event) {
+  if (!in_range(event.at)) return refuse(event, k_bad_instant);
+  for (const std::string& name : event.names) {
+    if (name.empty()) return refuse(event, "an organization needs a name");
+  }
+  if (!all_distinct(event.names)) return refuse(event, "each organization may be named once");
+  return {};
+}
+
+Expected<void> check(const OwnershipStated& event) {
+  if (!in_range(event.effective)) return refuse(event, k_bad_instant);
+  if (event.node.empty()) return refuse(event, "the node needs a name");
+  for (std::size_t i = 0; i < event.spans.size(); ++i) {
+    if (i > 0 && event.spans[i - 1].from >= event.spans[i].from)
+      return refuse(event, "spans must ascend by their begin");
+    SHAPLEY_TRY(check_owners(event, event.spans[i]));
+  }
+  return {};
+}
+
+Expected<void> check(const CapacityChanged& event) {
+  if (!in_range(event.at)) return refuse(event, k_bad_instant);
+  if (event.node.empty()) return refuse(event, "the node needs a name");
+  if (event.processors.value < 0 || event.processors > k_most_held) {
+    return refuse(event, "a node offers 0 to a million processors");
+  }
+  return {};
+}
+
+Expected<void> check(const PeriodDeclared& event) {
+  if (!in_range(event.at)) return refuse(event, k_bad_instant);
+  return {};
+}
+
+Expected<void> check(const JobDescribed& event) {
+  if (!in_range(event.submit)) return refuse(event, k_bad_instant);
+  return {};
+}
+
+Expected<void> check(const ConfigurationLoaded& event) {
+  if (!in_range(event.at)) return refuse(event, k_bad_instant);
+  return {};
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,26 @@
+// Which events make sense by themselves: what State::apply and State::load accept. Pure functions.
+#pragma once
+
+#include "accounting/events/event.hpp"
+#include "base/error.hpp"
+
+namespace shapley::accounting {
+
+// Instants of events are in [0, k_last_instant]: the calendar's range, and far inside that of the exact sums.
+inline constexpr Instant k_last_instant{253'402'300'799};  // 9999-12-31T23:59:59Z
+// What one run holds or one node offers: a million processors. What one pending job (or job array) may ask for: more.
+inline constexpr MicroProcessors k_most_held{1'000'000'000'000};
+inline constexpr MicroProcessors k_most_wanted{100'000'000'000'000};
+
+// Errc::invalid_argument, naming the event, what is wrong with it and what is allowed.
+[[nodiscard]] Expected<void> check(const SegmentOpened& event);
+[[nodiscard]] Expected<void> check(const SegmentClosed& event);
+[[nodiscard]] Expected<void> check(const SegmentRetracted& event);
+[[nodiscard]] Expected<void> check(const OrganizationsDeclared& event);
+[[nodiscard]] Expected<void> check(const OwnershipStated& event);
+[[nodiscard]] Expected<void> check(const CapacityChanged& event);
+[[nodiscard]] Expected<void> check(const PeriodDeclared& event);
+[[nodiscard]] Expected<void> check(const JobDescribed& event);
+[[nodiscard]] Expected<void> check(const ConfigurationLoaded& event);
+
+}  // namespace shapley::accounting

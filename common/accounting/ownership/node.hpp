@@ -1,0 +1,90 @@
+// One node over time: what it offers (capacity), what runs on it, who owns it; and which jobs used it.
+//
+// offered(t) = max(capacity(t), running(t)): a node that drains still contributes what its last jobs hold, and an
+// unknown node (capacity 0) at least what is seen to run on it. So the processors of all organizations together always
+// cover the running ones, which makes the Shapley rates apportionable. Single-threaded; the caller owns it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "accounting/ownership/ownership.hpp"
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+struct CapacityEntry {
+  Instant at;
+  std::uint32_t ordinal = 0;
+  MicroProcessors processors;
+};
+
+// What the node offers and to whose credit, at one instant.
+struct Offer {
+  MicroProcessors processors;
+  const Owners* owners = nullptr;
+  [[nodiscard]] bool same_as(const Offer& other) const {
+    return processors == other.processors && (owners == other.owners || *owners == *other.owners);
+  }
+};
+
+class Node {
+ public:
+  explicit Node(std::string node_name) : name(std::move(node_name)) {}
+
+  std::string name;
+  Ownership ownership;
+  std::vector<CapacityEntry> capacities;  // ascending by (at, ordinal)
+  std::vector<JobId> jobs;  // runs that touch the node: unordered, repeats allowed, forgotten jobs possible
+
+  [[nodiscard]] const CapacityEntry* find_capacity(Instant at, std::uint32_t ordinal) const;
+  void insert_capacity(const CapacityEntry& entry);
+
+  // From t on, `delta` more micro-processors run here.
+  void change_running(Instant t, MicroProcessors delta);
+  // Whether such a change would leave offered() as it is at every instant: then nobody else needs to look.
+  [[nodiscard]] bool offer_ignores(Instant t, MicroProcessors delta) const;
+
+  // Calls visit(at, before, after) for every change of the offer at an instant >= from, ascending.
+  template <typename Visit>
+  void for_each_offer_change(Instant from, Visit&& visit) const;
+
+  // Drops history that only instants before `horizon` can tell apart.
+  void forget_before(Instant horizon);
+
+ private:
+  struct RunChange {
+    Instant at;
+    MicroProcessors delta;
+  };
+  // A position in the three histories: everything at instants < some t has been passed.
+  struct Cursor {
+    std::size_t run = 0, capacity = 0, stretch = 0;
+    MicroProcessors running;
+  };
+  [[nodiscard]] Cursor before(Instant t) const;
+  [[nodiscard]] Instant next_instant(const Cursor& cursor) const;
+  void pass(Cursor& cursor, Instant t) const;
+  [[nodiscard]] Offer offer(const Cursor& cursor) const;
+
+  std::vector<RunChange> runs_;  // ascending, one entry per instant, no zero
+  MicroProcessors running_;      // after all of runs_
+};
+
+template <typename Visit>
+void Node::for_each_offer_change(Instant from, Visit&& visit) const {
+  Cursor cursor = before(from);
+  Offer held = offer(cursor);
+  for (Instant t = next_instant(cursor); t < k_end_of_time; t = next_instant(cursor)) {
+    pass(cursor, t);
+    const Offer now = offer(cursor);
+    if (!now.same_as(held)) visit(t, held, now);
+    held = now;
+  }
+}
+
+}  // namespace shapley::accounting

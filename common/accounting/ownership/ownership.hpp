@@ -1,0 +1,84 @@
+// Who owns one node, when: the statements made about it, folded into a timeline.
+//
+// At instant t the statement with the greatest `effective` <= t speaks, and in it the last span with `from` <= t.
+// Before the first statement, or where it names nobody, the node belongs to commons. The timeline is a pure function of
+// the set of statements. Stretches that begin after the present are known but not in force: hand_over() puts them in
+// force, so that books made of the stretches in force never look into the future. Single-threaded; the caller owns it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "base/types.hpp"
+#include "game/shapley_value.hpp"
+
+namespace shapley::accounting {
+
+inline constexpr OrgId k_guests_id{0};
+inline constexpr OrgId k_commons_id{1};
+
+struct OwnerShare {
+  OrgId owner;
+  std::int64_t parts_per_million = 0;
+  friend bool operator==(const OwnerShare&, const OwnerShare&) = default;
+};
+
+// Every owner of a node at an instant, commons included: parts sum to 1,000,000.
+using Owners = std::vector<OwnerShare>;
+
+// Calls visit(owner, processors) for each owner's part of `total`, apportioned by largest remainder: the parts sum to
+// total. Exact without remainders for whole processors, so that splitting a job moves nothing between owners.
+template <typename Visit>
+void split_among(const Owners& owners, MicroProcessors total, Visit&& visit) {
+  if (owners.size() == 1) {
+    visit(owners.front().owner, total);
+    return;
+  }
+  std::vector<Int128> weights;
+  weights.reserve(owners.size());
+  for (const OwnerShare& share : owners) weights.push_back(share.parts_per_million);
+  const std::vector<std::int64_t> parts = game::apportion(total.value, weights);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (parts[i] != 0) visit(owners[i].owner, MicroProcessors{parts[i]});
+  }
+}
+
+class Ownership {
+ public:
+  // [from, next stretch's from) belongs to `owners`.
+  struct Stretch {
+    Instant from;
+    Owners owners;
+    friend bool operator==(const Stretch&, const Stretch&) = default;
+  };
+  struct Span {
+    Instant from;
+    Owners owners;
+  };
+
+  Ownership();
+
+  // Adds a statement and puts in force what begins at or before `now`. REQUIRES: no statement with this `effective`.
+  void state(Instant effective, std::vector<Span> spans, Instant now);
+
+  // Begin of the first stretch not yet in force.
+  [[nodiscard]] std::optional<Instant> next_hand_over() const;
+  // Puts every stretch with from <= t in force.
+  void hand_over(Instant t);
+
+  // The stretches in force, ascending; the first one begins at k_beginning_of_time, the last one is open.
+  [[nodiscard]] std::span<const Stretch> in_force() const { return std::span(timeline_).first(in_force_); }
+
+ private:
+  void extend(Instant from, const Owners& owners);
+
+  std::map<Instant, std::vector<Span>> statements_;
+  std::vector<Stretch> timeline_;
+  std::size_t in_force_ = 1;
+};
+
+}  // namespace shapley::accounting

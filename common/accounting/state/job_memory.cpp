@@ -1,0 +1,104 @@
+#include "accounting/state/job_memory.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+
+#include "base/fnv1a.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+bool precedes(const SegmentRecord& record, const SegmentKey& key) {
+  return record.live.opened.key < key;
+}
+
+std::uint64_t hash_number(std::uint64_t number, std::uint64_t seed) {
+  char bytes[sizeof number];
+  for (std::size_t i = 0; i < sizeof number; ++i) bytes[i] = static_cast<char>(number >> (8 * i));
+  return fnv1a({bytes, sizeof bytes}, seed);
+}
+
+// The last instant that a record that is over speaks of; k_end_of_time for an open one. A key whose anchor is at or
+// after the horizon may still be spoken of by facts from after it.
+Instant last_instant(const SegmentRecord& record) {
+  const SegmentOpened& opened = record.live.opened;
+  const Instant over = record.retracted ? record.retracted_at : record.end();
+  return std::max({over, opened.key.anchor, record.opened ? opened.begin : over});
+}
+
+Instant last_instant(const JobRecord& job) {
+  Instant last = job.descriptions.empty() ? k_beginning_of_time : job.descriptions.back().submit;
+  for (const SegmentRecord& record : job.segments) last = std::max(last, last_instant(record));
+  return last;
+}
+
+}  // namespace
+
+const SegmentRecord* JobRecord::find(const SegmentKey& key) const {
+  const auto it = std::lower_bound(segments.begin(), segments.end(), key, precedes);
+  return it == segments.end() || it->live.opened.key != key ? nullptr : &*it;
+}
+
+SegmentRecord& JobRecord::obtain(const SegmentKey& key) {
+  auto it = std::lower_bound(segments.begin(), segments.end(), key, precedes);
+  if (it == segments.end() || it->live.opened.key != key) {
+    it = segments.insert(it, SegmentRecord{});
+    it->live.opened.key = key;
+  }
+  return *it;
+}
+
+void JobRecord::refresh() {
+  memory.segments.clear();
+  memory.taken_back.clear();
+  const SegmentOpened* latest = nullptr;
+  for (const SegmentRecord& record : segments) {
+    if (record.retracted) memory.taken_back.push_back({record.live.opened.key, record.retracted_at});
+    if (!record.counts()) continue;
+    memory.segments.push_back(record.live.opened.key);
+    if (latest == nullptr || record.live.opened.begin >= latest->begin) latest = &record.live.opened;
+  }
+  if (!descriptions.empty()) {
+    memory.organization = descriptions.back().organization;
+  } else {
+    memory.organization = latest != nullptr ? latest->organization : std::string{};
+  }
+}
+
+std::uint64_t content_hash(const JobDescribed& event) {
+  std::uint64_t hash = fnv1a(event.organization);
+  for (const std::string* text : {&event.account, &event.partition, &event.qos, &event.name, &event.wckey}) {
+    hash = fnv1a(*text, hash_number(text->size(), hash));
+  }
+  const std::uint64_t task = event.array_task ? std::uint64_t{*event.array_task} + 1 : 0;
+  for (const std::uint64_t number : {std::uint64_t{event.array_job}, task, std::uint64_t{event.het_job},
+                                     std::uint64_t{event.user_id}, std::uint64_t{event.group_id}}) {
+    hash = hash_number(number, hash);
+  }
+  return hash;
+}
+
+Instant begin_of_latest(const Jobs& jobs, std::size_t most) {
+  if (jobs.size() <= most) return k_beginning_of_time;
+  std::vector<Instant> ends;
+  ends.reserve(jobs.size());
+  for (const auto& [id, job] : jobs) {
+    if (const Instant end = last_instant(job); end != k_end_of_time) ends.push_back(end);
+  }
+  if (ends.size() <= most) return k_beginning_of_time;
+  const auto oldest = ends.begin() + static_cast<std::ptrdiff_t>(most) - 1;
+  std::nth_element(ends.begin(), oldest, ends.end(), std::greater<>());
+  return *oldest;
+}
+
+void forget_before(Jobs& jobs, Instant horizon) {
+  std::erase_if(jobs, [&](const auto& entry) { return last_instant(entry.second) < horizon; });
+  for (auto& [id, job] : jobs) {
+    std::erase_if(job.segments, [&](const SegmentRecord& record) { return last_instant(record) < horizon; });
+    job.refresh();
+  }
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,157 @@
+// State: the books of all organizations, as a fold over events.
+//
+// Invariants: the same set of events in any order, with any repetition, gives the same books; at every instant
+// Sum(psi) = Sum(phi_direct) = Sum(phi_rate), to the unit. Single-threaded; the caller owns it. It reads no clock:
+// advance(t) tells it the time.
+//
+// psi and phi_direct (FS13 Algorithm 1, as the closed form of SR13 Eq. 3 over the processors that u owns, whoever's
+// jobs run on them; the printed algorithm's lines 15-16 and 22-23 are slips, see docs/concepts) are sums over segments
+// and do not care about order. phi_rate accrues at the Shapley value of the instantaneous game (shapley_value.hpp),
+// which depends on the history of demand: breakpoints are kept back to `horizon()`, and a late event re-evaluates from
+// its own time. An event older than the horizon makes apply() answer needs_replay; the caller then rebuilds from the
+// ledger.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "base/error.hpp"
+#include "game/utility.hpp"
+
+namespace shapley::accounting {
+
+enum class Contribution { direct_contr, shapley_rate };
+[[nodiscard]] std::string_view name_of(Contribution contribution);
+[[nodiscard]] std::optional<Contribution> parse_contribution(std::string_view name);
+
+// What apply() did.
+enum class Applied {
+  changed,       // the books know something new
+  duplicate,     // this very fact was known; nothing changed
+  needs_replay,  // older than the horizon: nothing changed; rebuild from the ledger with this event included
+};
+
+// One organization's row at one instant. psi, phi and the works count from the begin of the current period.
+struct Standing {
+  OrgId organization;
+  Utility psi;
+  Utility phi_direct;
+  Utility phi_rate;
+  CpuTime got;               // work its jobs did
+  CpuTime given_direct;      // work done on its processors
+  CpuTime given_rate;        // integral of its Shapley rate
+  MicroProcessors owned;     // offered now, by ownership and capacity
+  MicroProcessors used;      // its jobs hold now
+  MicroProcessors waiting;   // its eligible pending jobs ask for now
+  MicroProcessors lent;      // its processors held by other organizations' jobs now
+  MicroProcessors borrowed;  // other organizations' processors held by its jobs now
+
+  [[nodiscard]] Utility phi(Contribution c) const { return c == Contribution::direct_contr ? phi_direct : phi_rate; }
+  [[nodiscard]] CpuTime given(Contribution c) const {
+    return c == Contribution::direct_contr ? given_direct : given_rate;
+  }
+  [[nodiscard]] Utility balance(Contribution c) const { return phi(c) - psi; }  // phi - psi
+};
+
+// A closed period's final rows; `owned`, `used` and the like are those of its last second. Late news correct them.
+struct ClosedPeriod {
+  Instant begin;
+  Instant end;
+  std::vector<Standing> standings;  // by OrgId
+};
+
+struct LiveSegment {
+  SegmentOpened opened;
+  std::optional<Instant> end;  // set when closed but still remembered
+};
+
+struct TakenBack {
+  SegmentKey key;  // stays used: another segment with it would be a repetition or a contradiction
+  Instant at;
+};
+
+// What the observer needs to know of a job that slurmctld may still mention.
+struct JobMemory {
+  std::string organization;
+  std::vector<SegmentKey> segments;   // ascending; runs and waits that count
+  std::vector<TakenBack> taken_back;  // ascending by key; the retracted ones
+};
+
+// How far back late events are re-evaluated without a replay; compact() forgets what is older. Memory and the time to
+// load a state follow the jobs that are remembered, so a busy site's horizon is nearer.
+struct StateOptions {
+  Duration horizon{2 * 24 * 3600};
+  // Beyond so many finished jobs the oldest are forgotten sooner, but none within the last `shortest_horizon`: when
+  // thousands of jobs are cancelled at once, news of a moment before must still find what they speak of.
+  std::size_t most_finished = 150'000;  // > 0
+  Duration shortest_horizon{6 * 3600};
+};
+
+class State {
+ public:
+  explicit State(StateOptions options = {});
+  State(State&&) noexcept;
+  State& operator=(State&&) noexcept;
+  ~State();
+
+  // Folds one event in; the present moves to the event's time if that is later. Errors (books unchanged):
+  // Errc::conflict when a different event has the same key, or a segment would end before it begins;
+  // Errc::invalid_argument for a malformed event (negative processors, shares over 100 %, ...). A SegmentClosed may
+  // come before its SegmentOpened; it waits for it.
+  [[nodiscard]] Expected<Applied> apply(const Event& event);
+
+  // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <=
+  // now().
+  void advance(Instant t);
+  [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
+
+  // All rows by OrgId, at max(t, now()); moves the present there, like advance().
+  [[nodiscard]] std::vector<Standing> standings(Instant t);
+  [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
+  [[nodiscard]] Instant period_begin()
+      const;  // of the period that holds now(); time of the first event at the earliest
+  [[nodiscard]] Period period() const;
+
+  // Names by OrgId; guests is 0, commons is 1.
+  [[nodiscard]] const std::vector<std::string>& organizations() const;
+  [[nodiscard]] std::optional<OrgId> find_organization(std::string_view name) const;
+  // OrgIds in the configuration's order; then organizations no longer configured, in the order they had; then those met
+  // in events only, by name; then guests and commons.
+  [[nodiscard]] std::vector<OrgId> configured_order() const;
+
+  // Ranks at t: largest phi - psi first, ties by configured order. Commons, which runs nothing, is left out.
+  [[nodiscard]] std::vector<OrgId> ranking(Instant t, Contribution contribution);
+
+  // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. find_segment does not find retracted
+  // segments. Pointers hold until the next member that is not const is called.
+  [[nodiscard]] const LiveSegment* find_segment(const SegmentKey& key) const;
+  [[nodiscard]] const JobMemory* find_job(JobId job) const;
+  [[nodiscard]] std::vector<JobId> jobs_with_open_segments() const;
+  [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // latest known
+  [[nodiscard]] std::vector<std::string> nodes() const;
+
+  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
+  // change.
+  void compact();
+  [[nodiscard]] Instant horizon() const;
+
+  // The whole state as text, for checkpoints; load(save()) behaves the same in every respect. The format is versioned:
+  // load refuses (Errc::corrupt) what it does not know and the caller replays instead.
+  [[nodiscard]] std::string save() const;
+  [[nodiscard]] static Expected<State> load(std::string_view text, StateOptions options = {});
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shapley::accounting

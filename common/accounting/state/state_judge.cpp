@@ -1,0 +1,97 @@
+// Which events are news, repetitions, contradictions, or too old.
+#include <algorithm>
+#include <string>
+
+#include "accounting/state/state_impl.hpp"
+#include "base/fnv1a.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+Expected<Applied> same_or_conflict(bool same, const Event& event) {
+  if (same) return Applied::duplicate;
+  return fail(Errc::conflict, event_key(event) + ": recorded before with another content; the first fact stays");
+}
+
+tl::unexpected<Error> ends_before_it_begins(const Event& event) {
+  return fail(Errc::conflict, event_key(event) + ": the segment would end before it begins");
+}
+
+}  // namespace
+
+Applied State::Impl::fresh_since(Instant reach) const {
+  return reach < horizon ? Applied::needs_replay : Applied::changed;
+}
+
+const SegmentRecord* State::Impl::find(const SegmentKey& key) const {
+  const auto job = jobs.find(key.job);
+  return job == jobs.end() ? nullptr : job->second.find(key);
+}
+
+Expected<Applied> State::Impl::judge(const SegmentOpened& event) const {
+  const SegmentRecord* known = find(event.key);
+  if (known != nullptr && known->opened) return same_or_conflict(known->live.opened == event, event);
+  if (known != nullptr && known->end() < event.begin) return ends_before_it_begins(event);
+  return fresh_since(event.begin);
+}
+
+Expected<Applied> State::Impl::judge(const SegmentClosed& event) const {
+  const SegmentRecord* known = find(event.key);
+  if (known != nullptr && known->live.end) {
+    return same_or_conflict(known->live.end == event.end && known->reason == event.reason &&
+                                known->job_state_hash == fnv1a(event.job_state),
+                            event);
+  }
+  if (known != nullptr && known->opened && event.end < known->live.opened.begin) return ends_before_it_begins(event);
+  return fresh_since(event.end);
+}
+
+Expected<Applied> State::Impl::judge(const SegmentRetracted& event) const {
+  const SegmentRecord* known = find(event.key);
+  if (known != nullptr && known->retracted) return same_or_conflict(known->retracted_at == event.at, event);
+  // It reaches back to the segment's begin. An unknown segment from before the horizon may have been forgotten.
+  if (known != nullptr && known->opened) return fresh_since(known->live.opened.begin);
+  return fresh_since(std::min(event.at, event.key.anchor));
+}
+
+Expected<Applied> State::Impl::judge(const OrganizationsDeclared& event) const {
+  if (const auto* known = organizations.declared_at(event.at)) return same_or_conflict(*known == event.names, event);
+  return fresh_since(event.at);
+}
+
+Expected<Applied> State::Impl::judge(const OwnershipStated& event) const {
+  const auto known = statements.find({event.node, event.effective});
+  if (known != statements.end()) return same_or_conflict(known->second == event.spans, event);
+  return fresh_since(event.effective);
+}
+
+Expected<Applied> State::Impl::judge(const CapacityChanged& event) const {
+  if (const auto index = node_index.find(event.node); index != node_index.end()) {
+    const CapacityEntry* known = nodes[index->second].find_capacity(event.at, event.ordinal);
+    if (known != nullptr) return same_or_conflict(known->processors == event.processors, event);
+  }
+  return fresh_since(event.at);
+}
+
+Expected<Applied> State::Impl::judge(const PeriodDeclared& event) const {
+  if (const auto known = period_rules.declared_at(event.at)) return same_or_conflict(*known == event.period, event);
+  return fresh_since(event.at);
+}
+
+Expected<Applied> State::Impl::judge(const JobDescribed& event) const {
+  if (const auto job = jobs.find(event.job); job != jobs.end()) {
+    for (const JobDescription& known : job->second.descriptions) {
+      if (known.submit == event.submit) return same_or_conflict(known.content_hash == content_hash(event), event);
+    }
+  }
+  return Applied::changed;  // however old: the books do not depend on it
+}
+
+Expected<Applied> State::Impl::judge(const ConfigurationLoaded& event) const {
+  const auto known = configurations.find(event.at);
+  if (known != configurations.end()) return same_or_conflict(known->second == fnv1a(event.text), event);
+  return Applied::changed;  // likewise
+}
+
+}  // namespace shapley::accounting

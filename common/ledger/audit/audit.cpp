@@ -1,0 +1,124 @@
+#include "ledger/audit/audit.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "ledger/audit/audit_parts.hpp"
+#include "ledger/audit/record_comparison.hpp"
+#include "ledger/audit/slurm_records.hpp"
+#include "ledger/chain/hash_chain.hpp"
+#include "ledger/store/event_json.hpp"
+#include "ledger/store/ledger_impl.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+// Whether the columns of a row say what its payload says; empty if so.
+std::string row_fault(const EventRow& row, const accounting::Event& event) {
+  if (encode(event) != row.payload) return "its payload is not written as the program writes it";
+  if (accounting::event_key(event) != row.key)
+    return "its key '" + std::string(row.key) + "' is not that of its payload";
+  if (time_of(event).value != row.at) return "its time is not that of its payload";
+  return {};
+}
+
+Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+  SHAPLEY_TRY(audit_schema(database, report));
+  Facts facts;
+  SHAPLEY_TRY_ASSIGN(const bool readable, audit_chain(database, facts, report));
+  SHAPLEY_TRY(audit_heads(database, report));
+  report.segments = static_cast<std::int64_t>(facts.segments.size());
+  if (!readable) {
+    report.notes.emplace_back("books and projections were not checked, since not every event can be read");
+    return {};
+  }
+  SHAPLEY_TRY(audit_projections(database, report));
+  return audit_books(ledger, facts, report);
+}
+
+Expected<AuditReport> compare(const Ledger& ledger, const std::filesystem::path& file) {
+  const Database& database = LedgerAccess::impl(ledger).database;
+  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+  AuditReport report;
+  Facts facts;
+  LedgerSpan span;
+  SHAPLEY_TRY(ledger.for_each_event(0, [&](const StoredEvent& stored) -> Expected<void> {
+    if (report.events++ == 0) span.first_received = stored.received;
+    span.last_received = stored.received;
+    facts.add(stored.event);
+    return {};
+  }));
+  report.segments = static_cast<std::int64_t>(facts.segments.size());
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(Errc::io, file.string() + ": cannot be opened; check path and permissions");
+  auto records = read_slurm_records(in, [&](std::uint32_t array_job, std::uint32_t task) -> std::optional<JobId> {
+    const auto known = facts.array_tasks.find({array_job, task});
+    return known == facts.array_tasks.end() ? std::nullopt : std::optional(known->second);
+  });
+  if (!records) return with_context(file.string(), std::move(records).error());
+  compare_with_records(facts, span, *records, report);
+  return report;
+}
+
+}  // namespace
+
+Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT seq, key, at, received, kind, payload, hash FROM events ORDER BY seq"));
+  Digest previous{};
+  std::int64_t bad = 0;
+  bool readable = true;
+  const auto find = [&](std::int64_t sequence, const std::string& what) {
+    if (bad++ == 0) report.findings.push_back({"chain", "event " + std::to_string(sequence) + ": " + what});
+  };
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool there, select.step());
+    if (!there) break;
+    const EventRow row{.sequence = select.integer(0),
+                       .key = select.text(1),
+                       .at = select.integer(2),
+                       .received = select.integer(3),
+                       .kind = select.text(4),
+                       .payload = select.text(5)};
+    if (row.sequence != ++report.events) find(row.sequence, "it stands at place " + std::to_string(report.events));
+    SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.link(previous, row));
+    const auto stored = select.blob(6);
+    if (!std::ranges::equal(stored, expected)) {
+      find(row.sequence,
+           "its hash does not follow from the row before it and its content: it was edited, or a row before "
+           "it was taken away");
+    }
+    // Going on from the hash that is there keeps one edited row from hiding the next.
+    previous = digest_from(stored).value_or(expected);
+    const auto event = decode(row.kind, row.payload);
+    if (!event) {
+      find(row.sequence, event.error().what);
+      readable = false;
+      continue;
+    }
+    if (const std::string fault = row_fault(row, *event); !fault.empty()) find(row.sequence, fault);
+    facts.add(*event);
+  }
+  if (bad > 1) report.notes.push_back("the chain of events has " + std::to_string(bad) + " faults; the first is named");
+  report.notes.push_back("the chain ends at event " + std::to_string(report.events) + " with hash " + to_hex(previous) +
+                         "; whoever keeps this hash can prove later that nothing before it was changed");
+  return readable;
+}
+
+Expected<AuditReport> audit(const Ledger& ledger) {
+  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  AuditReport report;
+  if (auto done = audit_all(ledger, impl.database, report); !done) return impl.failed("audit", std::move(done).error());
+  return report;
+}
+
+Expected<AuditReport> audit_against(const Ledger& ledger, const std::filesystem::path& records) {
+  auto report = compare(ledger, records);
+  if (!report) return LedgerAccess::impl(ledger).failed("audit against records", std::move(report).error());
+  return report;
+}
+
+}  // namespace shapley::ledger

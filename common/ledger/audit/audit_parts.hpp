@@ -1,0 +1,29 @@
+// The parts of audit(); each adds what it finds to the report. REQUIRES: one read transaction is open around all of
+// them.
+#pragma once
+
+#include "base/error.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/audit/facts.hpp"
+#include "ledger/store/database.hpp"
+
+namespace shapley::ledger {
+
+// Walks all rows: the hash chain, and that each row says the same in its columns and in its payload. Fills `facts`.
+// False: a row cannot be read at all, so what hangs on the events cannot be checked.
+[[nodiscard]] Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report);
+
+// Tables, views and triggers are those that the program makes.
+[[nodiscard]] Expected<void> audit_schema(const Database& database, AuditReport& report);
+
+// The signed heads that the file holds name this ledger and the hashes of its events. (Their signatures need a public
+// key.)
+[[nodiscard]] Expected<void> audit_heads(const Database& database, AuditReport& report);
+
+// Every projection against one made from the events in the connection's temporary schema.
+[[nodiscard]] Expected<void> audit_projections(const Database& database, AuditReport& report);
+
+// The books against naive sums over the facts, Sum(psi) = Sum(phi), and the books as shapleyd would recover them now.
+[[nodiscard]] Expected<void> audit_books(const Ledger& ledger, const Facts& facts, AuditReport& report);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,59 @@
+// What the events say, folded as plainly as possible: the auditor's own reading of a ledger.
+//
+// It shares no code with the books (State) or with the projections, so that a mistake in either shows up as a
+// difference. A fact is in force from its own time on, whenever it was learned. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+
+namespace shapley::ledger {
+
+// Names as small numbers: a ledger of years repeats a few names millions of times.
+class Names {
+ public:
+  std::uint32_t number_of(const std::string& name);
+  [[nodiscard]] const std::string& name_of(std::uint32_t number) const { return names_[number]; }
+  [[nodiscard]] std::size_t size() const { return names_.size(); }
+
+ private:
+  std::map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+struct SegmentFacts {
+  std::optional<Instant> begin;  // none: only its end is known
+  std::optional<Instant> end;
+  std::optional<Instant> retracted;
+  accounting::CloseReason reason = accounting::CloseReason::ended;
+  std::uint32_t organization = 0;  // of Facts::organizations
+  MicroProcessors processors;
+  std::vector<std::pair<std::uint32_t, MicroProcessors>> nodes;  // (of Facts::nodes, held there)
+
+  // Whether it is part of the books as they are known at the end.
+  [[nodiscard]] bool counts() const { return begin.has_value() && !retracted; }
+};
+
+class Facts {
+ public:
+  // REQUIRES: no event comes twice (the ledger's keys see to it).
+  void add(const accounting::Event& event);
+
+  Names organizations;
+  Names nodes;
+  std::map<accounting::SegmentKey, SegmentFacts> segments;
+  std::map<std::uint32_t, std::map<Instant, std::vector<accounting::OwnershipSpan>>>
+      ownership;  // node -> effective -> spans
+  std::map<Instant, Period> periods;
+  std::map<Instant, std::string> configurations;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, JobId>
+      array_tasks;  // (array job, task) -> the latest job known by that name
+};
+
+}  // namespace shapley::ledger

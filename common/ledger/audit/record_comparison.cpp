@@ -1,0 +1,468 @@
+#include "ledger/audit/record_comparison.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/calendar.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::CloseReason;
+
+// --- runs of the ledger ---
+
+struct LedgerPiece {
+  Instant begin;
+  std::optional<Instant> end;
+  MicroProcessors processors;
+};
+
+// The segments of one (job, anchor).
+struct LedgerRun {
+  JobId job;
+  Instant begin;
+  std::optional<Instant> end;       // none: still open
+  std::vector<LedgerPiece> pieces;  // between resizes
+  Duration held;                    // sum over its closed segments
+  bool was_suspended = false;       // once at least
+  bool ended_suspended = false;     // nothing followed the last suspension
+  bool matched = false;             // with a record
+  bool fitted = false;              // with one that has its very start and end
+
+  [[nodiscard]] bool is_empty() const { return end && held.value == 0; }
+};
+
+void drop_empty_pieces(std::vector<LedgerPiece>& pieces) {
+  const LedgerPiece last = pieces.back();
+  std::erase_if(pieces, [](const LedgerPiece& piece) { return piece.end == piece.begin; });
+  if (pieces.empty()) pieces.push_back(last);
+}
+
+std::string run_name(JobId job, Instant begin) {
+  return "job " + std::to_string(job.value) + ", run from " + format_instant(begin);
+}
+
+class LedgerRuns {
+ public:
+  LedgerRuns(const Facts& facts, std::vector<Finding>& findings) : findings_(findings) {
+    std::vector<Part> parts;  // of one run
+    for (const auto& [key, segment] : facts.segments) {
+      if (key.kind != accounting::SegmentKind::run || !segment.counts()) continue;
+      if (!parts.empty() && (parts.front().key->job != key.job || parts.front().key->anchor != key.anchor)) {
+        add(std::exchange(parts, {}));
+      }
+      parts.push_back({&key, &segment});
+    }
+    if (!parts.empty()) add(std::move(parts));
+    for (LedgerRun& run : runs_) drop_empty_pieces(run.pieces);
+  }
+
+  [[nodiscard]] std::vector<LedgerRun>& runs() { return runs_; }
+  // The runs of one job: neighbours, as segments are ordered by job.
+  [[nodiscard]] std::vector<LedgerRun*> of(JobId job) {
+    auto range = std::equal_range(runs_.begin(), runs_.end(),
+                                  LedgerRun{.job = job, .begin = {}, .end = {}, .pieces = {}, .held = {}},
+                                  [](const LedgerRun& a, const LedgerRun& b) { return a.job < b.job; });
+    std::vector<LedgerRun*> result;
+    for (auto run = range.first; run != range.second; ++run) result.push_back(&*run);
+    return result;
+  }
+
+ private:
+  struct Part {
+    const accounting::SegmentKey* key;
+    const SegmentFacts* segment;
+  };
+
+  // In the order of time: what became known late may have a later ordinal than what followed it.
+  void add(std::vector<Part> parts) {
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return *a.segment->begin < *b.segment->begin; });
+    begin(*parts.front().key, *parts.front().segment);
+    for (auto part = parts.begin() + 1; part != parts.end(); ++part) extend(*part->segment);
+  }
+
+  void begin(const accounting::SegmentKey& key, const SegmentFacts& segment) {
+    // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
+    runs_.push_back({.job = key.job,
+                     .begin = key.anchor,
+                     .end = {},
+                     .pieces = {},
+                     .held = {},
+                     .was_suspended = key.anchor < *segment.begin});
+    add_piece(segment);
+  }
+
+  void extend(const SegmentFacts& segment) {
+    LedgerRun& run = runs_.back();
+    if (!run.end) return complain("goes on after a segment that is still open");
+    if (*run.end != *segment.begin && last_reason_ != CloseReason::suspended) {
+      complain("has a gap from " + format_instant(*run.end) + " to " + format_instant(*segment.begin) +
+               " that no suspension explains");
+    }
+    if (last_reason_ == CloseReason::resized) return add_piece(segment);
+    LedgerPiece& piece = run.pieces.back();
+    if (piece.processors != segment.processors) {
+      complain("changes its processors at " + format_instant(*segment.begin) + " without a resize");
+      return add_piece(segment);
+    }
+    piece.end = segment.end;
+    account(segment);
+  }
+
+  void add_piece(const SegmentFacts& segment) {
+    runs_.back().pieces.push_back({*segment.begin, segment.end, segment.processors});
+    account(segment);
+  }
+
+  void account(const SegmentFacts& segment) {
+    LedgerRun& run = runs_.back();
+    run.end = segment.end;
+    if (segment.end) run.held += *segment.end - *segment.begin;
+    last_reason_ = segment.end ? segment.reason : CloseReason::ended;
+    run.ended_suspended = last_reason_ == CloseReason::suspended;
+    run.was_suspended = run.was_suspended || run.ended_suspended;
+  }
+
+  void complain(const std::string& what) {
+    findings_.push_back({"records", run_name(runs_.back().job, runs_.back().begin) + ": in the ledger it " + what});
+  }
+
+  std::vector<Finding>& findings_;
+  std::vector<LedgerRun> runs_;
+  CloseReason last_reason_ = CloseReason::ended;
+};
+
+// --- comparison ---
+
+std::string text_of(const RecordedTime& time) {
+  return format_instant(time.instant);
+}
+
+class Comparison {
+ public:
+  Comparison(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report)
+      : facts_(facts), span_(span), records_(records), report_(report), ledger_(facts, report.findings) {}
+
+  void run() {
+    for (const UnreadableLine& line : records_.unreadable) {
+      find("line " + std::to_string(line.line) + " of the records cannot be read: " + line.why);
+    }
+    std::vector<RecordedRun> runs = recorded_runs(records_);
+    for (auto first = runs.begin(); first != runs.end();) {
+      const auto last = std::find_if(first, runs.end(), [&](const RecordedRun& r) { return r.job != first->job; });
+      compare_job({first, last});
+      first = last;
+    }
+    note_earliest(runs);
+    for (LedgerRun& run : ledger_.runs()) {
+      if (!run.matched) report_unrecorded(run);
+    }
+    report_.records += static_cast<std::int64_t>(records_.records.size());
+    write_notes();
+  }
+
+ private:
+  void find(std::string what) { report_.findings.push_back({"records", std::move(what)}); }
+
+  static bool starts_with(const RecordedRun& recorded, const LedgerRun& run) {
+    if (recorded.start()) return recorded.start()->is(run.begin);
+    // jobcomp/filetxt does not say when a resized run started; the first resize must fit instead.
+    const auto& first_end = recorded.pieces.front().end;
+    return first_end && run.pieces.front().end && first_end->is(*run.pieces.front().end);
+  }
+
+  static bool fits(const RecordedRun& recorded, const LedgerRun& run) {
+    return starts_with(recorded, run) && recorded.end() && run.end && recorded.end()->is(*run.end);
+  }
+
+  static bool overlaps(const RecordedRun& recorded, const LedgerRun& run) {
+    const bool starts_before_its_end = !recorded.start() || !run.end || recorded.start()->instant < *run.end;
+    const bool ends_after_its_start = !recorded.end() || recorded.end()->instant > run.begin;
+    return starts_before_its_end && ends_after_its_start;
+  }
+
+  void compare_job(std::vector<RecordedRun> recorded) {
+    const std::vector<LedgerRun*> candidates = ledger_.of(recorded.front().job);
+    // What fits best first, so that a run that is off by a second cannot take another one's record.
+    for (const auto& belongs : {fits, starts_with, overlaps}) {
+      std::erase_if(recorded, [&](const RecordedRun& record) {
+        const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                        [&](const LedgerRun* run) { return !run->matched && belongs(record, *run); });
+        if (found == candidates.end()) return false;
+        (*found)->matched = true;
+        (*found)->fitted = fits(record, **found);
+        compare(**found, record);
+        return true;
+      });
+    }
+    for (const RecordedRun& record : recorded) {
+      // slurmctld that is killed forgets ends that it has recorded already, and records them again when it is back.
+      const bool again = std::any_of(candidates.begin(), candidates.end(),
+                                     [&](const LedgerRun* run) { return run->fitted && starts_with(record, *run); });
+      again ? static_cast<void>(++recorded_again_) : report_unknown(record);
+    }
+  }
+
+  void compare(const LedgerRun& run, const RecordedRun& recorded) {
+    ++report_.runs_compared;
+    const std::string name = run_name(run.job, run.begin) + " (line " + std::to_string(recorded.pieces.back().line) +
+                             ", " + recorded.state + ")";
+    if (recorded.start() && !recorded.start()->is(run.begin)) {
+      find(name + ": begins at " + format_instant(run.begin) + " in the ledger, at " + text_of(*recorded.start()) +
+           " in the record");
+    }
+    compare_ends(run, recorded, name);
+    compare_pieces(run, recorded, name);
+    compare_held(run, recorded, name);
+  }
+
+  void compare_ends(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
+    const auto& end = recorded.end();
+    if (!end) {
+      if (run.end) ++unfinished_records_;
+    } else if (!run.end) {
+      find(name + ": is still open in the ledger, ended at " + text_of(*end) + " in the record");
+    } else if (run.ended_suspended ? *run.end > std::max(end->instant, end->twin.value_or(end->instant))
+                                   : !end->is(*run.end)) {
+      find(name + ": ends at " + format_instant(*run.end) + " in the ledger, at " + text_of(*end) + " in the record");
+    }
+  }
+
+  // From the last piece backwards: sacct without -D shows no other.
+  void compare_pieces(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
+    const std::size_t common = std::min(run.pieces.size(), recorded.pieces.size());
+    if (run.pieces.size() != recorded.pieces.size()) {
+      if (records_.format == RecordFormat::sacct && recorded.pieces.size() == 1) {
+        ++hidden_sizes_;
+      } else {
+        find(name + ": has " + std::to_string(run.pieces.size()) + " sizes in the ledger, " +
+             std::to_string(recorded.pieces.size()) + " in the record");
+      }
+    }
+    for (std::size_t back = 1; back <= common; ++back) {
+      const LedgerPiece& ours = run.pieces[run.pieces.size() - back];
+      const RecordedPiece& theirs = recorded.pieces[recorded.pieces.size() - back];
+      compare_processors(run, ours, theirs, name);
+      const bool inner = back < recorded.pieces.size() && back < run.pieces.size();
+      if (inner && theirs.begin && !theirs.begin->is(ours.begin)) {
+        find(name + ": is resized at " + format_instant(ours.begin) + " in the ledger, at " + text_of(*theirs.begin) +
+             " in the record");
+      }
+    }
+  }
+
+  void compare_processors(const LedgerRun& run, const LedgerPiece& ours, const RecordedPiece& theirs,
+                          const std::string& name) {
+    if (!theirs.cpus) return;
+    const auto after = facts_.configurations.upper_bound(run.begin);
+    if (after != facts_.configurations.begin() && !counts_cpus_only(std::prev(after)->second)) {
+      ++weighted_;
+      return;
+    }
+    if (ours.processors.value == *theirs.cpus * k_micro) return;
+    std::ostringstream amount;  // whole numbers nearly always
+    amount << static_cast<double>(ours.processors.value) / static_cast<double>(k_micro);
+    find(name + ": holds " + amount.str() + " processors in the ledger, " + std::to_string(*theirs.cpus) +
+         " CPUs in the record");
+  }
+
+  void compare_held(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
+    if (!recorded.suspended) {
+      if (run.was_suspended) ++suspended_unknown_;
+      return;
+    }
+    if (!recorded.start() || !recorded.end() || !run.end) return;
+    // An hour that clocks show twice is read as the ledger has it; what is wrong then shows at start and end.
+    const auto read = [](const RecordedTime& time, Instant ours) { return time.is(ours) ? ours : time.instant; };
+    const Duration held = read(*recorded.end(), *run.end) - read(*recorded.start(), run.begin) - *recorded.suspended;
+    if (held == run.held) return;
+    find(name + ": holds its processors for " + std::to_string(run.held.value) + " s in the ledger, " +
+         std::to_string(held.value) + " s in the record (of which " + std::to_string(recorded.suspended->value) +
+         " s suspended are left out)");
+  }
+
+  void report_unknown(const RecordedRun& recorded) {
+    const auto& end = recorded.end();
+    const auto& start = recorded.start();
+    if (start && end && start->is(end->instant)) {
+      ++empty_;
+    } else if (end && end->instant <= span_.first_received) {
+      ++before_ledger_;
+    } else {
+      std::string what = "job " + std::to_string(recorded.job.value) + " (line " +
+                         std::to_string(recorded.pieces.back().line) + ", " + recorded.state +
+                         "): the record has a run";
+      if (start) what += " from " + text_of(*start);
+      if (end) what += " to " + text_of(*end);
+      what += " that the ledger does not have";
+      if (start && start->instant > span_.last_received) {
+        what += "; the ledger's last event was received before it began, at " + format_instant(span_.last_received);
+      }
+      find(std::move(what));
+    }
+  }
+
+  void report_unrecorded(const LedgerRun& run) {
+    if (run.is_empty()) {
+      ++empty_;
+    } else if (!run.end) {
+      ++open_;
+    } else if (!earliest_end_ || *run.end < *earliest_end_) {
+      ++before_records_;
+    } else {
+      std::string what = run_name(run.job, run.begin) + " to " + format_instant(*run.end) +
+                         ": the ledger has a run that the records do not have";
+      if (records_.format == RecordFormat::sacct) what += " (sacct without -D hides runs that were requeued)";
+      find(std::move(what));
+    }
+  }
+
+  void note_earliest(const std::vector<RecordedRun>& runs) {
+    for (const RecordedRun& run : runs) {
+      if (run.end()) earliest_end_ = std::min(earliest_end_.value_or(k_end_of_time), run.end()->instant);
+    }
+  }
+
+  void note(std::int64_t count, const std::string& what) {
+    if (count > 0) report_.notes.push_back(std::to_string(count) + " " + what);
+  }
+
+  void write_notes() {
+    note(records_.steps, "rows of job steps left out");
+    note(records_.pending_arrays, "rows of array tasks that have not started left out");
+    note(before_ledger_, "recorded runs ended before the ledger began: left out");
+    note(before_records_, "runs of the ledger ended before the first run of the records did: left out");
+    note(open_, "runs are open in the ledger and have no record yet: left out");
+    note(unfinished_records_, "runs had not ended when the records were made: their ends are not compared");
+    note(empty_, "runs of no duration that only one side has: left out, they hold nothing");
+    note(recorded_again_,
+         "records name a run again that another record has with the ledger's very start and end: left out (slurmctld "
+         "was "
+         "killed before it saved its state, and recorded an end twice)");
+    note(suspended_unknown_,
+         "runs were suspended and the records do not say for how long: compared by start and end only");
+    note(hidden_sizes_, "runs were resized and the records show their last size only (sacct -D shows all)");
+    note(weighted_, "sizes not compared: the configuration weighs processors, records count CPUs");
+  }
+
+  const Facts& facts_;
+  const LedgerSpan& span_;
+  const SlurmRecords& records_;
+  AuditReport& report_;
+  LedgerRuns ledger_;
+  std::optional<Instant> earliest_end_;
+  std::int64_t before_ledger_ = 0, before_records_ = 0, open_ = 0, unfinished_records_ = 0, empty_ = 0,
+               suspended_unknown_ = 0, hidden_sizes_ = 0, weighted_ = 0, recorded_again_ = 0;
+};
+
+// --- runs of the records ---
+
+// Puts the rows of one job together. REQUIRES: rows in order of time.
+class RowJoiner {
+ public:
+  RowJoiner(RecordFormat format, std::vector<RecordedRun>& runs) : format_(format), runs_(runs) {}
+
+  void add(const SlurmRecord& row) {
+    if (!row.start || (!row.end && row.state == "PENDING")) return;  // never started
+    if (row.state == "RESIZING") return add_resized(row);
+    const bool continues = !resized_.pieces.empty() &&
+                           (row.start == resized_.pieces.back().end || row.start == resized_.pieces.front().begin);
+    if (!continues) finish();
+    RecordedRun run = std::exchange(resized_, {});
+    const auto begin = continues ? run.pieces.back().end : row.start;
+    run.pieces.push_back({begin, row.end, row.cpus, row.line});
+    take(row, run);
+    runs_.push_back(std::move(run));
+  }
+
+  // A run that was resized and whose end is not recorded goes on.
+  void finish() {
+    if (resized_.pieces.empty()) return;
+    RecordedRun run = std::exchange(resized_, {});
+    run.pieces.push_back({run.pieces.back().end, std::nullopt, std::nullopt, run.pieces.back().line});
+    runs_.push_back(std::move(run));
+  }
+
+ private:
+  // jobcomp/filetxt prints the moment of the resize as start and end; sacct the true start, and the moment as end.
+  void add_resized(const SlurmRecord& row) {
+    const auto begin = !resized_.pieces.empty()         ? resized_.pieces.back().end
+                       : format_ == RecordFormat::sacct ? row.start
+                                                        : std::nullopt;
+    const auto end = format_ == RecordFormat::sacct ? row.end : row.start;
+    resized_.pieces.push_back({begin, end, row.cpus, row.line});
+    take(row, resized_);
+  }
+
+  static void take(const SlurmRecord& row, RecordedRun& run) {
+    run.job = row.job;
+    run.state = row.state;
+    if (row.suspended) run.suspended = run.suspended.value_or(Duration{}) + *row.suspended;
+  }
+
+  RecordFormat format_;
+  std::vector<RecordedRun>& runs_;
+  RecordedRun resized_;
+};
+
+// A job that is requeued while it completes is recorded twice, the second time perhaps with its CPUs already taken
+// away.
+bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
+  return row.start == before.start && row.end == before.end && (row.cpus == before.cpus || row.cpus == 0);
+}
+
+}  // namespace
+
+std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
+  std::map<JobId, std::vector<const SlurmRecord*>> by_job;
+  for (const SlurmRecord& row : records.records) by_job[row.job].push_back(&row);
+  std::vector<RecordedRun> runs;
+  for (auto& [job, rows] : by_job) {
+    // jobcomp/filetxt is in order already; sacct sorts as it likes.
+    if (records.format == RecordFormat::sacct) {
+      std::stable_sort(rows.begin(), rows.end(), [](const SlurmRecord* a, const SlurmRecord* b) {
+        const auto key = [](const SlurmRecord* row) {
+          const auto instant = [](const auto& time) { return time ? time->instant : k_end_of_time; };
+          return std::pair(instant(row->start), instant(row->end));
+        };
+        return key(a) < key(b);
+      });
+    }
+    RowJoiner joiner(records.format, runs);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i == 0 || !repeats(*rows[i], *rows[i - 1])) joiner.add(*rows[i]);
+    }
+    joiner.finish();
+  }
+  return runs;
+}
+
+void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records,
+                          AuditReport& report) {
+  Comparison(facts, span, records, report).run();
+}
+
+bool counts_cpus_only(const std::string& configuration) {
+  std::istringstream lines(configuration);
+  std::string weights;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(std::min(line.find('#'), line.size()));
+    line.erase(line.find_last_not_of(" \r") + 1);
+    if (line.starts_with("weights:")) {
+      inside = true;
+      line.erase(0, std::string_view("weights:").size());
+    } else if (!line.empty() && line.front() != ' ') {
+      inside = false;
+    }
+    if (inside) weights += line + '\n';
+  }
+  std::erase_if(weights, [](char c) { return c == '{' || c == '}' || c == ' ' || c == '\n' || c == '"' || c == '\''; });
+  return weights.empty() || weights == "cpu:1";
+}
+
+}  // namespace shapley::ledger

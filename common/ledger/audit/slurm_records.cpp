@@ -1,0 +1,337 @@
+#include "ledger/audit/slurm_records.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <istream>
+#include <utility>
+
+namespace shapley::ledger {
+
+namespace {
+
+// A record of either format is far shorter; whatever is longer was not written by Slurm.
+constexpr std::size_t k_longest_line = std::size_t{1} << 20;
+// slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
+// its line feed, so that the next record goes on in the same line.
+constexpr std::size_t k_longest_jobcomp_record = 1023;
+
+template <typename Integer>
+std::optional<Integer> number(std::string_view text) {
+  Integer value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty() || text.front() == '-') {
+    return std::nullopt;
+  }
+  return value;
+}
+
+bool is_unknown(std::string_view time) {
+  return time.empty() || time == "Unknown" || time == "unknown" || time == "None" || time == "N/A";
+}
+
+// Takes `prefix` from the front of `text`.
+bool skip(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Takes everything up to the next `stop` (or the end) from the front of `text`.
+std::string_view take_until(std::string_view& text, char stop) {
+  const std::string_view taken = text.substr(0, text.find(stop));
+  text.remove_prefix(taken.size());
+  return taken;
+}
+
+struct Reading {
+  SlurmRecords& out;
+  const FindArrayTask& find_task;
+
+  void set_aside(std::int64_t line, std::string why) const { out.unreadable.push_back({line, std::move(why)}); }
+};
+
+// One of the two times of a record; false when it is neither a time nor one of Slurm's words for none.
+bool read_time(std::string_view text, std::optional<RecordedTime>& time) {
+  if (is_unknown(text)) return true;
+  time = parse_local_time(text);
+  return time.has_value();
+}
+
+// Some reading of the two times has the run end no earlier than it starts.
+bool in_order(const SlurmRecord& record) {
+  if (!record.start || !record.end) return true;
+  const auto latest = [](const RecordedTime& time) { return std::max(time.instant, time.twin.value_or(time.instant)); };
+  const auto earliest = [](const RecordedTime& time) {
+    return std::min(time.instant, time.twin.value_or(time.instant));
+  };
+  return earliest(*record.start) <= latest(*record.end);
+}
+
+void keep(SlurmRecord record, const Reading& reading) {
+  if (!in_order(record)) return reading.set_aside(record.line, "the run would end before it starts");
+  reading.out.records.push_back(std::move(record));
+}
+
+// --- sacct -P ---
+
+enum class Column { job_id_raw, job_id, start, end, state, alloc_cpus, n_cpus, suspended };
+constexpr std::array<std::string_view, 8> k_columns{"JobIDRaw", "JobID",     "Start", "End",
+                                                    "State",    "AllocCPUS", "NCPUS", "Suspended"};
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    fields.push_back(take_until(line, '|'));
+    if (line.empty()) return fields;
+    line.remove_prefix(1);
+    if (line.empty()) {
+      fields.emplace_back();
+      return fields;
+    }
+  }
+}
+
+struct SacctHeader {
+  std::size_t width = 0;
+  std::array<std::optional<std::size_t>, k_columns.size()> at;  // by Column
+
+  [[nodiscard]] bool has(Column column) const { return at[static_cast<std::size_t>(column)].has_value(); }
+  [[nodiscard]] std::string_view field(const std::vector<std::string_view>& fields, Column column) const {
+    const auto index = at[static_cast<std::size_t>(column)];
+    return index ? fields[*index] : std::string_view{};
+  }
+};
+
+Expected<SacctHeader> read_header(std::string_view line) {
+  const auto names = split(line);
+  SacctHeader header{.width = names.size(), .at = {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t column = 0; column < k_columns.size(); ++column) {
+      if (names[i] == k_columns[column]) header.at[column] = i;
+    }
+  }
+  const bool complete = (header.has(Column::job_id_raw) || header.has(Column::job_id)) && header.has(Column::start) &&
+                        header.has(Column::end) && header.has(Column::state) &&
+                        (header.has(Column::alloc_cpus) || header.has(Column::n_cpus));
+  if (complete) return header;
+  return fail(Errc::invalid_argument,
+              "line 1: neither a jobcomp/filetxt record nor the header of sacct -P; make the records with "
+              "sacct -a -D -P -o JobIDRaw,Start,End,State,AllocCPUS,Suspended");
+}
+
+enum class RowKind { job, step, pending_array, unreadable };
+
+// The job that a row is about.
+RowKind identify(std::string_view text, const FindArrayTask& find_task, JobId& job) {
+  if (text.find('.') != std::string_view::npos) return RowKind::step;
+  if (const auto id = number<std::uint32_t>(text)) {
+    job = {*id};
+    return RowKind::job;
+  }
+  const std::size_t mark = text.find('_');
+  if (mark == std::string_view::npos) return RowKind::unreadable;
+  const auto array = number<std::uint32_t>(text.substr(0, mark));
+  const std::string_view rest = text.substr(mark + 1);
+  if (array && rest.starts_with('[')) return RowKind::pending_array;
+  const auto task = number<std::uint32_t>(rest);
+  const auto id = array && task ? find_task(*array, *task) : std::nullopt;
+  if (!id) return RowKind::unreadable;
+  job = *id;
+  return RowKind::job;
+}
+
+void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64_t number_of_line,
+                    const Reading& reading) {
+  const auto fields = split(line);
+  if (fields.size() != header.width) {
+    return reading.set_aside(number_of_line, std::to_string(fields.size()) + " fields where the header has " +
+                                                 std::to_string(header.width) +
+                                                 "; leave out columns that users fill, such as JobName");
+  }
+  const std::string_view name =
+      header.field(fields, header.has(Column::job_id_raw) ? Column::job_id_raw : Column::job_id);
+  SlurmRecord record{
+      .line = number_of_line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}};
+  switch (identify(name, reading.find_task, record.job)) {
+    case RowKind::step:
+      ++reading.out.steps;
+      return;
+    case RowKind::pending_array:
+      ++reading.out.pending_arrays;
+      return;
+    case RowKind::unreadable:
+      return reading.set_aside(number_of_line, "'" + std::string(name.substr(0, 64)) +
+                                                   "' names no job that is known; ask sacct for the column JobIDRaw");
+    case RowKind::job:
+      break;
+  }
+  std::string_view state = header.field(fields, Column::state);
+  record.state = take_until(state, ' ');  // "CANCELLED by 1000"
+  if (!read_time(header.field(fields, Column::start), record.start) ||
+      !read_time(header.field(fields, Column::end), record.end)) {
+    return reading.set_aside(number_of_line, "a time that is none in this time zone; set TZ as slurmctld has it");
+  }
+  const Column cpus = header.has(Column::alloc_cpus) ? Column::alloc_cpus : Column::n_cpus;
+  record.cpus = number<std::uint32_t>(header.field(fields, cpus));
+  if (!record.cpus) return reading.set_aside(number_of_line, "the number of CPUs is no number");
+  if (header.has(Column::suspended)) {
+    record.suspended = parse_sacct_duration(header.field(fields, Column::suspended));
+    if (!record.suspended) return reading.set_aside(number_of_line, "Suspended is no duration");
+  }
+  keep(std::move(record), reading);
+}
+
+// --- jobcomp/filetxt ---
+
+// "... JobState=S Partition=P TimeLimit=L StartTime=T EndTime=T NodeList=N NodeCnt=n ProcCnt=n WorkDir=...", which
+// stands between the job's name and its working directory. Fills the record when `text` begins with this.
+bool read_core(std::string_view text, SlurmRecord& record, std::string& why) {
+  const auto value = [&text](std::string_view name, std::string_view& out) {
+    if (!skip(text, name)) return false;
+    out = take_until(text, ' ');
+    return true;
+  };
+  std::string_view state, partition, limit, start, end, nodes, node_count, cpus;
+  if (!value(" JobState=", state) || !value(" Partition=", partition) || !value(" TimeLimit=", limit) ||
+      !value(" StartTime=", start) || !value(" EndTime=", end) || !value(" NodeList=", nodes) ||
+      !value(" NodeCnt=", node_count) || !value(" ProcCnt=", cpus) || !text.starts_with(" WorkDir=")) {
+    return false;
+  }
+  record.state = state;
+  record.start.reset();
+  record.end.reset();
+  record.cpus = number<std::uint32_t>(cpus);
+  if (!record.cpus) why = "ProcCnt is no number";
+  if (!read_time(start, record.start) || !read_time(end, record.end)) {
+    why = "a time that is none in this time zone; set TZ as slurmctld has it";
+  }
+  return true;
+}
+
+void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading& reading) {
+  SlurmRecord record{.line = line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}};
+  std::string_view rest = text;
+  const auto id = skip(rest, "JobId=") ? number<std::uint32_t>(take_until(rest, ' ')) : std::nullopt;
+  if (!id || !rest.starts_with(" UserId=")) {
+    return reading.set_aside(line, "no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");
+  }
+  record.job = {*id};
+  int found = 0;
+  std::string why;
+  for (auto at = rest.find(" JobState="); at != std::string_view::npos; at = rest.find(" JobState=", at + 1)) {
+    SlurmRecord candidate = record;
+    std::string fault;
+    if (!read_core(rest.substr(at), candidate, fault)) continue;
+    if (++found > 1) break;
+    record = std::move(candidate);
+    why = std::move(fault);
+  }
+  if (found == 0) why = "no jobcomp/filetxt record: JobState=... to ProcCnt=... is not there, or cut off";
+  if (found > 1) why = "job " + std::to_string(*id) + ": the job's name or directory looks like a record itself";
+  if (!why.empty()) return reading.set_aside(line, std::move(why));
+  keep(std::move(record), reading);
+}
+
+void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const Reading& reading) {
+  while (line.size() > k_longest_jobcomp_record && line.substr(k_longest_jobcomp_record).starts_with("JobId=")) {
+    read_jobcomp_record(line.substr(0, k_longest_jobcomp_record), number_of_line, reading);
+    line.remove_prefix(k_longest_jobcomp_record);
+  }
+  read_jobcomp_record(line, number_of_line, reading);
+}
+
+// --- times ---
+
+bool same_fields(const std::tm& a, const std::tm& b) {
+  return a.tm_year == b.tm_year && a.tm_mon == b.tm_mon && a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour &&
+         a.tm_min == b.tm_min && a.tm_sec == b.tm_sec;
+}
+
+// The instant at which clocks of this zone show `fields`, read as summer time or not.
+std::optional<Instant> instant_of(const std::tm& fields, int summer_time) {
+  std::tm local = fields;
+  local.tm_isdst = summer_time;
+  const std::time_t seconds = std::mktime(&local);
+  std::tm shown{};
+  if (seconds < 0 || ::localtime_r(&seconds, &shown) == nullptr || !same_fields(shown, fields)) return std::nullopt;
+  return Instant{static_cast<std::int64_t>(seconds)};
+}
+
+}  // namespace
+
+std::optional<RecordedTime> parse_local_time(std::string_view text) {
+  if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':') {
+    return std::nullopt;
+  }
+  const auto year = number<int>(text.substr(0, 4));
+  const auto month = number<int>(text.substr(5, 2));
+  const auto day = number<int>(text.substr(8, 2));
+  const auto hour = number<int>(text.substr(11, 2));
+  const auto minute = number<int>(text.substr(14, 2));
+  const auto second = number<int>(text.substr(17, 2));
+  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
+  std::tm fields{};
+  fields.tm_year = *year - 1900;
+  fields.tm_mon = *month - 1;
+  fields.tm_mday = *day;
+  fields.tm_hour = *hour;
+  fields.tm_min = *minute;
+  fields.tm_sec = *second;
+  const auto standard = instant_of(fields, 0);
+  const auto summer = instant_of(fields, 1);
+  if (!standard && !summer) return std::nullopt;
+  if (!standard || standard == summer) return RecordedTime{*summer, std::nullopt};
+  return RecordedTime{*standard, summer};
+}
+
+std::optional<Duration> parse_sacct_duration(std::string_view text) {
+  std::int64_t days = 0;
+  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
+    const auto value = number<std::int64_t>(text.substr(0, dash));
+    if (!value || *value > 1'000'000) return std::nullopt;
+    days = *value;
+    text.remove_prefix(dash + 1);
+  }
+  std::int64_t seconds = 0;
+  int parts = 0;
+  while (true) {
+    const auto value = number<std::int64_t>(take_until(text, ':'));
+    if (!value || *value > 1'000'000 || ++parts > 3) return std::nullopt;
+    seconds = seconds * 60 + *value;
+    if (text.empty()) break;
+    text.remove_prefix(1);
+  }
+  if (parts < 2) return std::nullopt;
+  return Duration{days * 24 * 3600 + seconds};
+}
+
+Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task) {
+  SlurmRecords records;
+  const Reading reading{records, find_task};
+  SacctHeader header;
+  std::string line;
+  for (std::int64_t number_of_line = 1; std::getline(in, line); ++number_of_line) {
+    if (number_of_line == 1 && !line.starts_with("JobId=")) {
+      SHAPLEY_TRY_ASSIGN(header, read_header(line));
+      continue;
+    }
+    if (number_of_line == 1) records.format = RecordFormat::jobcomp;
+    if (line.empty()) continue;
+    if (line.size() > k_longest_line) {
+      reading.set_aside(number_of_line, "longer than a record of Slurm can be");
+    } else if (records.format == RecordFormat::jobcomp) {
+      read_jobcomp_line(line, number_of_line, reading);
+    } else {
+      read_sacct_row(header, line, number_of_line, reading);
+    }
+  }
+  if (in.bad()) return fail(Errc::io, "cannot be read to its end");
+  if (header.width == 0 && records.format != RecordFormat::jobcomp) {
+    return fail(Errc::invalid_argument, "no records: the file is empty");
+  }
+  return records;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,28 @@
+// Going along the hash chain without taking the events apart.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/error.hpp"
+#include "ledger/chain/hash_chain.hpp"
+#include "ledger/store/database.hpp"
+
+namespace shapley::ledger {
+
+struct Link {
+  std::int64_t sequence = 0;  // as the row says
+  std::int64_t place = 0;     // where it stands: after + 1, after + 2, ...
+  Digest computed{};          // from the content of this row and of those before
+  bool fits = false;          // the row's own hash is the same
+};
+
+// Visits the events after number `after`, whose hash is `previous`, in order. The hash that a row stores has no say in
+// what is computed for later ones.
+[[nodiscard]] Expected<void> walk_chain(const Database& database, std::int64_t after, const Digest& previous,
+                                        const std::function<Expected<void>(const Link&)>& visit);
+
+// All of it, or its end: Errc::corrupt names the first event after `after` that does not fit.
+[[nodiscard]] Expected<void> check_chain(const Database& database, std::int64_t after, const Digest& previous);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,209 @@
+#include "ledger/chain/signing.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ledger/chain/hash_chain.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::size_t k_max_key_file_bytes = 64U << 10U;
+
+struct FreeBio {
+  void operator()(BIO* bio) const { BIO_free_all(bio); }
+};
+using Bio = std::unique_ptr<BIO, FreeBio>;
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+tl::unexpected<Error> system_failure(const path& file, std::string_view operation) {
+  return fail(Errc::io, file.string() + ": cannot " + std::string(operation) + ": " + std::strerror(errno));
+}
+
+std::string text_of(BIO* bio) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  return size > 0 ? std::string(data, static_cast<std::size_t>(size)) : std::string();
+}
+
+// OpenSSL asks a terminal for the password of an encrypted key unless told otherwise; a daemon has none.
+int no_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*user*/) {
+  return -1;
+}
+
+bool is_ed25519(const EVP_PKEY* key) {
+  return key != nullptr && EVP_PKEY_get_id(key) == EVP_PKEY_ED25519;
+}
+
+Expected<void> check_private(int descriptor, const path& file) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return system_failure(file, "look at it");
+  if (!S_ISREG(status.st_mode)) return fail(Errc::denied, file.string() + ": a private key is a regular file");
+  if ((status.st_mode & 077U) != 0) {
+    return fail(Errc::denied, file.string() + ": others than its owner may read or write this private key; chmod 600 " +
+                                  file.string() + ", and make a new key if somebody else may have read it");
+  }
+  return {};
+}
+
+Expected<std::string> read_text(int descriptor, const path& file) {
+  std::string text(k_max_key_file_bytes, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(descriptor, text.data() + size, text.size() - size);
+    if (got < 0) return system_failure(file, "read it");
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+Expected<std::string> public_pem(EVP_PKEY* key) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (!bio || PEM_write_bio_PUBKEY(bio.get(), key) != 1) return fail(Errc::io, "OpenSSL cannot write a public key");
+  return text_of(bio.get());
+}
+
+Expected<std::string> private_pem(EVP_PKEY* key) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (!bio || PEM_write_bio_PKCS8PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return fail(Errc::io, "OpenSSL cannot write a private key");
+  }
+  return text_of(bio.get());
+}
+
+// Never overwrites: whoever lost a key by mistake cannot sign as before.
+Expected<void> write_new(const path& file, const std::string& text, mode_t mode) {
+  const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (out.get() < 0 && errno == EEXIST) {
+    return fail(Errc::conflict, file.string() + ": exists already and is not overwritten; name another file");
+  }
+  if (out.get() < 0) return system_failure(file, "create it");
+  if (::fchmod(out.get(), mode) != 0 ||
+      ::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(out.get()) != 0) {
+    return system_failure(file, "write it");
+  }
+  return {};
+}
+
+}  // namespace
+
+void FreeKey::operator()(evp_pkey_st* key) const {
+  EVP_PKEY_free(key);
+}
+
+PublicKey::PublicKey(KeyHandle key, std::string pem, std::string fingerprint)
+    : key_(std::move(key)), pem_(std::move(pem)), fingerprint_(std::move(fingerprint)) {}
+
+Expected<PublicKey> PublicKey::parse(std::string_view pem) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  KeyHandle key(bio ? PEM_read_bio_PUBKEY(bio.get(), nullptr, no_password, nullptr) : nullptr);
+  if (!is_ed25519(key.get())) {
+    return fail(Errc::corrupt, "no Ed25519 public key (PEM, \"-----BEGIN PUBLIC KEY-----\")");
+  }
+  Digest raw{};
+  std::size_t size = raw.size();
+  if (EVP_PKEY_get_raw_public_key(key.get(), raw.data(), &size) != 1 || size != raw.size()) {
+    return fail(Errc::corrupt, "OpenSSL cannot take the key apart");
+  }
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(
+      const Digest digest,
+      hasher.digest(std::array{std::string_view(reinterpret_cast<const char*>(raw.data()), raw.size())}));
+  SHAPLEY_TRY_ASSIGN(std::string canonical, public_pem(key.get()));
+  return PublicKey(std::move(key), std::move(canonical), "SHA256:" + to_hex(digest));
+}
+
+Expected<PublicKey> PublicKey::read(const path& file) {
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (in.get() < 0) return system_failure(file, "open it");
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in.get(), file));
+  auto key = parse(text);
+  if (!key) return with_context(file.string(), std::move(key).error());
+  return key;
+}
+
+bool PublicKey::verifies(std::string_view text, const Signature& signature) const {
+  const Context context(EVP_MD_CTX_new());
+  return context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+         EVP_DigestVerify(context.get(), signature.data(), signature.size(),
+                          reinterpret_cast<const unsigned char*>(text.data()), text.size()) == 1;
+}
+
+SigningKey::SigningKey(KeyHandle key, PublicKey public_key)
+    : key_(std::move(key)), public_key_(std::move(public_key)) {}
+
+Expected<SigningKey> SigningKey::read(const path& file) {
+  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (in.get() < 0) return system_failure(file, "open it");
+  SHAPLEY_TRY(check_private(in.get(), file));
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in.get(), file));
+  const Bio bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  KeyHandle key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr) : nullptr);
+  if (!is_ed25519(key.get())) {
+    return fail(Errc::corrupt,
+                file.string() + ": no Ed25519 private key without a password; shapleyctl keygen makes one");
+  }
+  SHAPLEY_TRY_ASSIGN(const std::string pem, public_pem(key.get()));
+  SHAPLEY_TRY_ASSIGN(PublicKey public_key, PublicKey::parse(pem));
+  return SigningKey(std::move(key), std::move(public_key));
+}
+
+Expected<Signature> SigningKey::sign(std::string_view text) const {
+  Signature signature{};
+  std::size_t size = signature.size();
+  const Context context(EVP_MD_CTX_new());
+  if (!context || EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) != 1 ||
+      EVP_DigestSign(context.get(), signature.data(), &size, reinterpret_cast<const unsigned char*>(text.data()),
+                     text.size()) != 1 ||
+      size != signature.size()) {
+    return fail(Errc::io, "OpenSSL cannot sign");
+  }
+  return signature;
+}
+
+Expected<PublicKey> make_key_files(const path& file) {
+  const KeyHandle key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
+  if (!is_ed25519(key.get())) return fail(Errc::io, "OpenSSL cannot make an Ed25519 key; check its configuration");
+  SHAPLEY_TRY_ASSIGN(const std::string secret, private_pem(key.get()));
+  SHAPLEY_TRY_ASSIGN(const std::string open, public_pem(key.get()));
+  SHAPLEY_TRY(write_new(file, secret, 0600));
+  if (auto written = write_new(file.string() + ".pub", open, 0644); !written) {
+    // A private key whose public half nobody has is worth nothing.
+    ::unlink(file.c_str());
+    return tl::unexpected<Error>(std::move(written).error());
+  }
+  return PublicKey::parse(open);
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,256 @@
+#include "ledger/projections/projections.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+#include "ledger/store/event_json.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::Event;
+using accounting::OwnerPart;
+using accounting::OwnershipSpan;
+using accounting::OwnershipStated;
+using accounting::SegmentKey;
+
+constexpr std::array<std::string_view, 7> k_tables{"segments",  "segment_nodes", "jobs",   "organizations",
+                                                   "ownership", "capacity",      "periods"};
+
+Statement& bind_key(Statement& statement, const SegmentKey& key) {
+  return statement.bind(1, accounting::name_of(key.kind))
+      .bind(2, std::int64_t{key.job.value})
+      .bind(3, key.anchor.value)
+      .bind(4, std::int64_t{key.ordinal});
+}
+
+// 0 stands for "none" in the event, NULL in the table.
+Statement& bind_unless_zero(Statement& statement, int parameter, std::uint32_t value) {
+  return value == 0 ? statement.bind_null(parameter) : statement.bind(parameter, std::int64_t{value});
+}
+
+// The parts with what they leave given to commons, ascending by name.
+std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
+  std::int64_t rest = accounting::k_whole_node;
+  for (const OwnerPart& part : owners) rest -= part.parts_per_million;
+  if (rest > 0) {
+    const auto commons = std::find_if(owners.begin(), owners.end(),
+                                      [](const OwnerPart& part) { return part.organization == accounting::k_commons; });
+    if (commons == owners.end()) {
+      owners.push_back({std::string(accounting::k_commons), rest});
+    } else {
+      commons->parts_per_million += rest;
+    }
+  }
+  std::sort(owners.begin(), owners.end(),
+            [](const OwnerPart& a, const OwnerPart& b) { return a.organization < b.organization; });
+  return owners;
+}
+
+// Adds [begin, end) unless it is empty, joining it to an equal neighbour.
+void add_stretch(std::vector<OwnedStretch>& stretches, Instant begin, Instant end, std::vector<OwnerPart> owners) {
+  begin = std::max(begin, Instant{0});
+  if (end <= begin) return;
+  if (!stretches.empty() && stretches.back().owners == owners) {
+    stretches.back().end = end;
+  } else {
+    stretches.push_back({begin, end, std::move(owners)});
+  }
+}
+
+// One statement's spans, as far as it is in force: [effective, until).
+void add_statement(std::vector<OwnedStretch>& stretches, const OwnershipStated& statement, Instant until) {
+  const auto& spans = statement.spans;
+  const Instant first = spans.empty() ? until : std::min(spans.front().from, until);
+  add_stretch(stretches, statement.effective, first, completed({}));
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Instant next = i + 1 < spans.size() ? spans[i + 1].from : k_end_of_time;
+    add_stretch(stretches, std::max(spans[i].from, statement.effective), std::min(next, until),
+                completed(spans[i].owners));
+  }
+}
+
+}  // namespace
+
+std::span<const std::string_view> projection_tables() {
+  return k_tables;
+}
+
+std::vector<OwnedStretch> resolve_ownership(std::vector<OwnershipStated> statements) {
+  std::sort(statements.begin(), statements.end(),
+            [](const OwnershipStated& a, const OwnershipStated& b) { return a.effective < b.effective; });
+  std::vector<OwnedStretch> stretches;
+  if (!statements.empty()) add_stretch(stretches, Instant{0}, statements.front().effective, completed({}));
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Instant until = i + 1 < statements.size() ? statements[i + 1].effective : k_end_of_time;
+    add_statement(stretches, statements[i], until);
+  }
+  return stretches;
+}
+
+Expected<Statement*> Projector::cached(std::string_view sql) {
+  const auto found = statements_.find(sql);
+  if (found != statements_.end()) return &found->second;
+  std::string text(sql);
+  constexpr std::string_view placeholder = "SCHEMA";
+  for (auto at = text.find(placeholder); at != std::string::npos; at = text.find(placeholder)) {
+    text.replace(at, placeholder.size(), schema_);
+  }
+  SHAPLEY_TRY_ASSIGN(Statement statement, database_->prepare(text));
+  return &statements_.emplace(sql, std::move(statement)).first->second;
+}
+
+Expected<void> Projector::project(const Event& event) {
+  return std::visit([this](const auto& e) { return fold(e); }, event);
+}
+
+Expected<bool> Projector::contradicts(const Event& event) {
+  const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
+  const auto* closed = std::get_if<accounting::SegmentClosed>(&event);
+  if (opened == nullptr && closed == nullptr) return false;
+  SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT begin, end FROM SCHEMA.segments "
+                                                "WHERE kind = ?1 AND job = ?2 AND anchor = ?3 AND ordinal = ?4"));
+  auto row = bind_key(*select, opened != nullptr ? opened->key : closed->key).step();
+  bool answer = false;
+  if (row && *row) {
+    // The half of the segment that the event does not bring; the first fact stays, so a known half is not replaced.
+    const int other_half = opened != nullptr ? 1 : 0;
+    const bool known = !select->is_null(other_half);
+    const Instant other{select->integer(other_half)};
+    answer = known && (opened != nullptr ? other < opened->begin : closed->end < other);
+  }
+  select->reset();
+  if (!row) return tl::unexpected<Error>(std::move(row).error());
+  return answer;
+}
+
+Expected<void> Projector::clear() {
+  for (const std::string_view table : k_tables) {
+    SHAPLEY_TRY(database_->execute("DELETE FROM " + schema_ + "." + std::string(table)));
+  }
+  return {};
+}
+
+Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
+  SHAPLEY_TRY_ASSIGN(Statement * segment,
+                     cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, organization, begin, processors) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
+                            "organization = excluded.organization, begin = excluded.begin, "
+                            "processors = excluded.processors"));
+  bind_key(*segment, e.key).bind(5, e.organization).bind(6, e.begin.value).bind(7, e.processors.value);
+  SHAPLEY_TRY(segment->run());
+  SHAPLEY_TRY_ASSIGN(Statement * node,
+                     cached("INSERT INTO SCHEMA.segment_nodes(kind, job, anchor, ordinal, node, processors) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+  for (const accounting::NodeShare& share : e.nodes) {
+    bind_key(*node, e.key).bind(5, share.node).bind(6, share.processors.value);
+    SHAPLEY_TRY(node->run());
+  }
+  return {};
+}
+
+Expected<void> Projector::fold(const accounting::SegmentClosed& e) {
+  SHAPLEY_TRY_ASSIGN(Statement * segment,
+                     cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, end, reason, job_state) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
+                            "end = excluded.end, reason = excluded.reason, job_state = excluded.job_state"));
+  bind_key(*segment, e.key).bind(5, e.end.value).bind(6, accounting::name_of(e.reason)).bind(7, e.job_state);
+  return segment->run();
+}
+
+Expected<void> Projector::fold(const accounting::SegmentRetracted& e) {
+  SHAPLEY_TRY_ASSIGN(Statement * segment,
+                     cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, retracted) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET retracted = excluded.retracted"));
+  return bind_key(*segment, e.key).bind(5, e.at.value).run();
+}
+
+Expected<void> Projector::fold(const accounting::OrganizationsDeclared& e) {
+  SHAPLEY_TRY_ASSIGN(Statement * row,
+                     cached("INSERT INTO SCHEMA.organizations(at, position, name) VALUES (?1, ?2, ?3)"));
+  for (std::size_t position = 0; position < e.names.size(); ++position) {
+    row->bind(1, e.at.value).bind(2, static_cast<std::int64_t>(position)).bind(3, e.names[position]);
+    SHAPLEY_TRY(row->run());
+  }
+  return {};
+}
+
+Expected<std::vector<OwnershipStated>> Projector::statements_about(const std::string& node) {
+  const std::string prefix = "ownership_stated/" + node + "/";
+  std::string after = prefix;
+  after.back() = '0';  // the character after '/'
+  SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT payload FROM main.events WHERE key >= ?1 AND key < ?2"));
+  select->bind(1, prefix).bind(2, after);
+  std::vector<OwnershipStated> statements;
+  while (true) {
+    auto row = select->step();
+    if (!row || !*row) {
+      select->reset();
+      if (!row) return tl::unexpected<Error>(std::move(row).error());
+      return statements;
+    }
+    auto event = decode("ownership_stated", select->text(0));
+    if (!event) {
+      select->reset();
+      return tl::unexpected<Error>(std::move(event).error());
+    }
+    auto& statement = std::get<OwnershipStated>(*event);
+    // A node's name may contain a slash; its neighbours in key order are not about it.
+    if (statement.node == node) statements.push_back(std::move(statement));
+  }
+}
+
+Expected<void> Projector::fold(const OwnershipStated& e) {
+  SHAPLEY_TRY_ASSIGN(auto statements, statements_about(e.node));
+  SHAPLEY_TRY_ASSIGN(Statement * forget, cached("DELETE FROM SCHEMA.ownership WHERE node = ?1"));
+  SHAPLEY_TRY(forget->bind(1, e.node).run());
+  SHAPLEY_TRY_ASSIGN(Statement * insert,
+                     cached("INSERT INTO SCHEMA.ownership(node, begin, organization, end, parts_per_million) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5)"));
+  for (const OwnedStretch& stretch : resolve_ownership(std::move(statements))) {
+    for (const OwnerPart& part : stretch.owners) {
+      insert->bind(1, e.node).bind(2, stretch.begin.value).bind(3, part.organization).bind(5, part.parts_per_million);
+      if (stretch.end == k_end_of_time) {
+        insert->bind_null(4);
+      } else {
+        insert->bind(4, stretch.end.value);
+      }
+      SHAPLEY_TRY(insert->run());
+    }
+  }
+  return {};
+}
+
+Expected<void> Projector::fold(const accounting::CapacityChanged& e) {
+  SHAPLEY_TRY_ASSIGN(Statement * row,
+                     cached("INSERT INTO SCHEMA.capacity(node, at, ordinal, processors) VALUES (?1, ?2, ?3, ?4)"));
+  return row->bind(1, e.node).bind(2, e.at.value).bind(3, std::int64_t{e.ordinal}).bind(4, e.processors.value).run();
+}
+
+Expected<void> Projector::fold(const accounting::PeriodDeclared& e) {
+  SHAPLEY_TRY_ASSIGN(Statement * row, cached("INSERT INTO SCHEMA.periods(at, period) VALUES (?1, ?2)"));
+  return row->bind(1, e.at.value).bind(2, name_of(e.period)).run();
+}
+
+Expected<void> Projector::fold(const accounting::JobDescribed& e) {
+  SHAPLEY_TRY_ASSIGN(
+      Statement * row,
+      cached("INSERT INTO SCHEMA.jobs(job, submit, organization, array_job, array_task, het_job, user_id, group_id, "
+             "account, partition, qos, name, wckey) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"));
+  row->bind(1, std::int64_t{e.job.value}).bind(2, e.submit.value).bind(3, e.organization);
+  bind_unless_zero(*row, 4, e.array_job);
+  if (e.array_task) {
+    row->bind(5, std::int64_t{*e.array_task});
+  } else {
+    row->bind_null(5);
+  }
+  bind_unless_zero(*row, 6, e.het_job);
+  row->bind(7, std::int64_t{e.user_id}).bind(8, std::int64_t{e.group_id});
+  row->bind(9, e.account).bind(10, e.partition).bind(11, e.qos).bind(12, e.name).bind(13, e.wckey);
+  return row->run();
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,69 @@
+// Projections: the tables that auditors read, kept from the events and never the other way round.
+//
+// A Projector folds events into one set of these tables: those of the ledger ("main"), or a second set in the
+// connection's temporary schema ("temp"), which an audit fills from the events and compares. Feeding all events in any
+// order gives the same rows. standings_by_day is apart: it needs State (standings.hpp).
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "base/error.hpp"
+#include "ledger/store/database.hpp"
+
+namespace shapley::ledger {
+
+// The tables that a Projector fills.
+[[nodiscard]] std::span<const std::string_view> projection_tables();
+
+class Projector {
+ public:
+  // REQUIRES: the tables exist in `schema` ("main" or "temp"); main.events holds every event before it is projected;
+  // the data base outlives the projector and stays where it is.
+  Projector(const Database& database, std::string_view schema) : database_(&database), schema_(schema) {}
+
+  // Folds one event in; the caller has seen to it that no event comes twice.
+  [[nodiscard]] Expected<void> project(const accounting::Event& event);
+
+  // Whether the event would end a segment before it begins, given what the tables hold.
+  [[nodiscard]] Expected<bool> contradicts(const accounting::Event& event);
+
+  // Empties the tables.
+  [[nodiscard]] Expected<void> clear();
+
+ private:
+  Expected<void> fold(const accounting::SegmentOpened& e);
+  Expected<void> fold(const accounting::SegmentClosed& e);
+  Expected<void> fold(const accounting::SegmentRetracted& e);
+  Expected<void> fold(const accounting::OrganizationsDeclared& e);
+  Expected<void> fold(const accounting::OwnershipStated& e);
+  Expected<void> fold(const accounting::CapacityChanged& e);
+  Expected<void> fold(const accounting::PeriodDeclared& e);
+  Expected<void> fold(const accounting::JobDescribed& e);
+  Expected<void> fold(const accounting::ConfigurationLoaded&) { return {}; }
+
+  Expected<std::vector<accounting::OwnershipStated>> statements_about(const std::string& node);
+
+  // A cached statement; `sql` has the word SCHEMA where the schema's name goes.
+  Expected<Statement*> cached(std::string_view sql);
+
+  const Database* database_;
+  std::string schema_;
+  std::map<std::string_view, Statement> statements_;  // keys are string literals
+};
+
+// One stretch of a node's ownership; parts sum to 1,000,000.
+struct OwnedStretch {
+  Instant begin;                              // 0: always
+  Instant end;                                // k_end_of_time: until further notice
+  std::vector<accounting::OwnerPart> owners;  // ascending by name, commons included
+};
+
+// What all statements about one node, in any order, amount to: stretches without gaps from 0 on; neighbours differ.
+[[nodiscard]] std::vector<OwnedStretch> resolve_ownership(std::vector<accounting::OwnershipStated> statements);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,47 @@
+// The jobs of a ledger for people and programs, as JSON: who runs, who waits, and for whom it is booked. One source for
+// the daemon's replies and for offline reading, as report.hpp. docs/reference/shapleyctl.md lists every member.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+// A report that listed every job of ten years would be no answer, and no frame could carry it. The newest jobs are
+// kept.
+inline constexpr std::size_t k_max_reported_jobs = 10'000;
+
+// How far back `all` looks unless it is told: a question about everything would hold up the daemon.
+inline constexpr Duration k_reported_history{7 * 24 * 3600};
+
+// An empty list selects everything; several lists must all match.
+struct JobsFilter {
+  bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
+  // With `all`: of those only the jobs submitted then or later. Not when `jobs` names some.
+  std::optional<Instant> since = std::nullopt;
+  std::vector<std::string> organizations = {};
+  std::vector<std::string> accounts = {};
+  std::vector<std::uint32_t> user_ids = {};
+  std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
+};
+
+// As members of the request {"request": "jobs", "all": true, "accounts": [...], ...} by the names above.
+// Errc::invalid_argument names the member that is wrong.
+[[nodiscard]] Expected<JobsFilter> parse_jobs_filter(const nlohmann::json& request);
+[[nodiscard]] nlohmann::json jobs_request(const JobsFilter& filter);
+
+// Jobs by id and submit time, each with its segments. Open segments count up to `at`. Reads the projections, in three
+// queries of at most `budget` each; Errc::limit says how to ask for less.
+[[nodiscard]] Expected<nlohmann::json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
+                                                   QueryBudget budget = {});
+
+}  // namespace shapley::ledger

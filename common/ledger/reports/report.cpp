@@ -1,0 +1,202 @@
+#include "ledger/reports/report.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/calendar.hpp"
+#include "base/int128.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::Standing;
+using nlohmann::json;
+
+constexpr double k_seconds_per_hour = 3600.0;
+
+std::string exact(Utility utility) {
+  return format_micro(utility.value);
+}
+std::string exact(CpuTime work) {
+  return format_micro(work.value);
+}
+
+double core_hours(CpuTime work) {
+  return static_cast<double>(work.value) / static_cast<double>(k_micro) / k_seconds_per_hour;
+}
+
+// Whole processors stay integers in JSON; fractions (shared nodes) become the nearest double of six decimals.
+json processors(MicroProcessors q) {
+  if (q.value % k_micro == 0) return q.value / k_micro;
+  return static_cast<double>(q.value) / static_cast<double>(k_micro);
+}
+
+// (phi - psi) / elapsed / 3600. Nothing can have happened in a period that has not lasted a second: 0.
+double standing_core_hours(Utility balance, Duration elapsed) {
+  if (elapsed.value <= 0 || balance.value == 0) return 0.0;
+  const double processor_seconds =
+      static_cast<double>(balance.value) / static_cast<double>(k_micro) / static_cast<double>(elapsed.value);
+  return processor_seconds / k_seconds_per_hour;
+}
+
+// Open segments are few per job: at most one run and one wait.
+struct JobCounts {
+  std::int64_t running = 0;
+  std::int64_t waiting = 0;
+};
+
+std::vector<JobCounts> count_jobs(const accounting::State& state) {
+  std::vector<JobCounts> counts(state.organizations().size());
+  for (const JobId id : state.jobs_with_open_segments()) {
+    const accounting::JobMemory* job = state.find_job(id);
+    if (job == nullptr) continue;
+    for (const accounting::SegmentKey& key : job->segments) {
+      const accounting::LiveSegment* segment = state.find_segment(key);
+      if (segment == nullptr || segment->end) continue;
+      const std::optional<OrgId> owner = state.find_organization(segment->opened.organization);
+      if (!owner) continue;
+      JobCounts& count = counts[owner->value];
+      (key.kind == accounting::SegmentKind::run ? count.running : count.waiting) += 1;
+    }
+  }
+  return counts;
+}
+
+struct RowContext {
+  std::string name;
+  std::optional<std::size_t> rank;  // 1-based
+  accounting::Contribution contribution;
+  Duration elapsed;  // since the period began
+  JobCounts jobs;
+};
+
+json organization_row(const Standing& standing, const RowContext& context) {
+  const double balance = standing_core_hours(standing.balance(context.contribution), context.elapsed);
+  return {
+      {"name", context.name},
+      {"rank", context.rank ? json(*context.rank) : json(nullptr)},
+      {"standing_core_hours", balance},
+      {"sentence", standing_sentence(balance)},
+      {"psi", exact(standing.psi)},
+      {"phi", exact(standing.phi(context.contribution))},
+      {"phi_direct", exact(standing.phi_direct)},
+      {"phi_rate", exact(standing.phi_rate)},
+      {"got_core_hours", core_hours(standing.got)},
+      {"given_core_hours", core_hours(standing.given(context.contribution))},
+      {"got_processor_seconds", exact(standing.got)},
+      {"given_processor_seconds", exact(standing.given(context.contribution))},
+      {"owned", processors(standing.owned)},
+      {"used", processors(standing.used)},
+      {"lent", processors(standing.lent)},
+      {"borrowed", processors(standing.borrowed)},
+      {"waiting", processors(standing.waiting)},
+      {"running_jobs", context.jobs.running},
+      {"waiting_jobs", context.jobs.waiting},
+  };
+}
+
+json conservation(const std::vector<Standing>& standings) {
+  Utility psi;
+  Utility phi_direct;
+  Utility phi_rate;
+  for (const Standing& standing : standings) {
+    psi += standing.psi;
+    phi_direct += standing.phi_direct;
+    phi_rate += standing.phi_rate;
+  }
+  return {{"sum_psi", exact(psi)},
+          {"sum_phi_direct", exact(phi_direct)},
+          {"sum_phi_rate", exact(phi_rate)},
+          {"holds", psi == phi_direct && psi == phi_rate}};
+}
+
+// Ranked organizations first, then whoever has no rank (commons), by OrgId.
+std::vector<OrgId> report_order(const std::vector<OrgId>& ranked, std::size_t organizations) {
+  std::vector<OrgId> order = ranked;
+  std::vector<bool> listed(organizations, false);
+  for (const OrgId id : ranked) listed[id.value] = true;
+  for (std::uint32_t i = 0; i < organizations; ++i) {
+    if (!listed[i]) order.push_back(OrgId{i});
+  }
+  return order;
+}
+
+}  // namespace
+
+std::string format_micro(Int128 micro) {
+  const bool negative = micro < 0;
+  const Int128 whole = micro / k_micro;
+  std::string fraction = to_string(micro % k_micro);
+  if (negative) fraction.erase(0, fraction.front() == '-' ? 1 : 0);
+  std::string text = to_string(whole);
+  // -0.5 has a whole part of 0, which has lost the sign.
+  if (negative && whole == 0) text.insert(0, "-");
+  if (fraction == "0") return text;
+  fraction.insert(0, 6 - fraction.size(), '0');
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return text + '.' + fraction;
+}
+
+std::string format_core_hours(double core_hours) {
+  const double amount = std::fabs(core_hours);
+  int decimals = 1;
+  if (amount < 1) decimals = 3;
+  if (amount < 0.1) decimals = 4;
+  if (amount < 0.01) decimals = 5;
+  std::array<char, 400> buffer{};  // the largest double has 309 digits before the point
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, amount);
+  std::string text = buffer.data();
+  for (std::size_t point = text.find('.'); point > 3; point -= 3) text.insert(point - 3, ",");
+  return text;
+}
+
+std::string standing_sentence(double standing_core_hours) {
+  if (standing_core_hours == 0) return "is even with the others";
+  // 0.001 core-hours are 3.6 core-seconds: a smaller amount is true, but no amount worth reading.
+  const std::string amount =
+      std::fabs(standing_core_hours) < 0.001 ? "less than 0.001" : format_core_hours(standing_core_hours);
+  if (standing_core_hours > 0) return "is owed " + amount + " core-hours by the others";
+  return "owes the others " + amount + " core-hours";
+}
+
+json status_report(accounting::State& state, Instant t, accounting::Contribution contribution) {
+  state.advance(t);
+  const Instant at = state.now();
+  const std::vector<Standing> standings = state.standings(at);
+  const std::vector<OrgId> ranked = state.ranking(at, contribution);
+  const std::vector<JobCounts> jobs = count_jobs(state);
+  const Instant begin = state.period_begin();
+
+  json rows = json::array();
+  const std::vector<OrgId> order = report_order(ranked, standings.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t id = order[i].value;
+    rows.push_back(organization_row(standings[id], {.name = state.organizations()[id],
+                                                    .rank = i < ranked.size() ? std::optional(i + 1) : std::nullopt,
+                                                    .contribution = contribution,
+                                                    .elapsed = at - begin,
+                                                    .jobs = jobs[id]}));
+  }
+  const bool any_event = begin > k_beginning_of_time;
+  return {
+      {"report_version", k_report_version},
+      {"at", at.value},
+      {"at_utc", format_instant(at)},
+      {"period",
+       {{"name", name_of(state.period())},
+        {"begin", any_event ? json(begin.value) : json(nullptr)},
+        {"begin_utc", any_event ? json(format_instant(begin)) : json(nullptr)}}},
+      {"contribution", name_of(contribution)},
+      {"organizations", std::move(rows)},
+      {"conservation", conservation(standings)},
+  };
+}
+
+}  // namespace shapley::ledger

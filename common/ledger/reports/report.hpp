@@ -1,0 +1,46 @@
+// Reports for people and programs, as JSON: the one source for the daemon's replies and for offline reading of a
+// ledger, so that the two cannot say different things. docs/reference/shapleyctl.md lists every member.
+//
+// Pure functions of the books and of t; they read no clock and own nothing.
+//
+// Standing in core-hours. phi - psi is in processor-seconds squared, the integral over time of (given - got). People
+// read its average since the period began,
+//     standing = (phi - psi) / (t - period begin) / 3600        [core-hours]
+// which has the sign and, at one t, the order of phi - psi: exactly what ranks use.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "accounting/state/state.hpp"
+#include "base/types.hpp"
+
+namespace shapley::ledger {
+
+// Raised when a member of a report changes its meaning or goes away; new members do not raise it.
+inline constexpr int k_report_version = 1;
+
+// The books at max(t, state.now()): organizations in rank order (commons, which runs nothing and has no rank, last) and
+// the conservation sums. psi, phi and processor-seconds are exact decimal text; core-hours and processors are numbers.
+// The daemon's answer to {"request": "status"[, "contribution": NAME]} is this object with two further members
+// (docs/reference/protocol.md), from which shapleyctl makes its health lines; instants in seconds since the epoch:
+//   "daemon": {"version", "pid", "started_at", "ledger", "events", "socket", "mode", "order", "lost_runs"}
+//   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}
+// An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
+[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::Contribution contribution);
+
+// "is owed 12.4 core-hours by the others", "owes the others 3.1 core-hours", "is even with the others" (exactly 0
+// only).
+[[nodiscard]] std::string standing_sentence(double standing_core_hours);
+
+// The amount of core-hours for people, without its sign: "1,204.3", "12.4", below one three digits ("0.412",
+// "0.00412").
+[[nodiscard]] std::string format_core_hours(double core_hours);
+
+// A whole number of millionths as exact decimal text: "-3", "0.000001", "2.5".
+[[nodiscard]] std::string format_micro(Int128 micro);
+
+}  // namespace shapley::ledger

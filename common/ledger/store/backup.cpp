@@ -1,0 +1,183 @@
+#include "ledger/store/backup.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/calendar.hpp"
+#include "ledger/chain/chain_walk.hpp"
+#include "ledger/chain/hash_chain.hpp"
+#include "ledger/store/database.hpp"
+#include "ledger/store/file_operations.hpp"
+#include "ledger/store/ledger_file.hpp"
+#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/writer_lock.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using std::filesystem::path;
+
+tl::unexpected<Error> cannot(const path& file, std::string_view operation) {
+  return ledger::system_failure(file.string() + ": cannot " + std::string(operation), errno);
+}
+
+path directory_of(const path& file) {
+  return std::filesystem::absolute(file).parent_path();
+}
+
+// Removes the file at the end of its scope unless it was kept.
+class PartialFile {
+ public:
+  explicit PartialFile(path file) : file_(std::move(file)) { remove(); }
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  ~PartialFile() { remove(); }
+  [[nodiscard]] const path& file() const { return file_; }
+
+  // Whole, synced, and from now on under its name.
+  [[nodiscard]] Expected<void> become(const path& target) {
+    if (::rename(file_.c_str(), target.c_str()) != 0) return cannot(target, "put the copy in its place");
+    return sync_file(directory_of(target));
+  }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    std::filesystem::remove(file_, ignored);
+    std::filesystem::remove(file_.string() + "-journal", ignored);
+  }
+  path file_;
+};
+
+// Every page by SQLite's own check, every row's hash by ours.
+Expected<BackupResult> verify(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const Database database, open_alone(file));
+  SHAPLEY_TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
+  SHAPLEY_TRY_ASSIGN(const bool answered, check.step());
+  if (!answered || check.text(0) != "ok") {
+    return fail(Errc::corrupt, "a page is damaged: " + std::string(answered ? check.text(0) : "no answer"));
+  }
+  SHAPLEY_TRY(check_chain(database, 0, Digest{}));
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
+}
+
+// A copy, synced and verified, not yet under its name.
+Expected<BackupResult> copy_verified(const Database& from, const path& partial) {
+  const int descriptor = ::open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  if (descriptor < 0) return cannot(partial, "create it");
+  ::close(descriptor);
+  {
+    SHAPLEY_TRY_ASSIGN(const Database to, Database::open(partial.string(), SQLITE_OPEN_READWRITE));
+    // Until it is whole nobody knows it: it need not be safe page by page.
+    SHAPLEY_TRY(to.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"));
+    SHAPLEY_TRY(from.copy_to(to));
+  }
+  SHAPLEY_TRY(sync_file(partial));
+  auto verified = verify(partial);
+  if (!verified) return with_context("the copy does not verify", std::move(verified).error());
+  return verified;
+}
+
+Expected<BackupResult> copy_ledger(const path& from, const path& partial) {
+  auto copied = [&]() -> Expected<BackupResult> {
+    SHAPLEY_TRY_ASSIGN(const Database source, open_for_copying(from));
+    return copy_verified(source, partial);
+  }();
+  if (!copied) return with_context("copy " + from.string(), std::move(copied).error());
+  return copied;
+}
+
+// 20261121T105000Z
+std::string stamp_of(Instant instant) {
+  std::string stamp;
+  for (const char c : format_instant(instant)) {
+    if (c != '-' && c != ':') stamp += c;
+  }
+  return stamp;
+}
+
+// As it belonged to before, so that shapleyd can open what root restored.
+void take_owner_of(const path& like, const path& file) {
+  struct stat status {};
+  if (::stat(like.c_str(), &status) != 0) return;
+  // Only root can and need do this.
+  if (::chown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
+}
+
+// The old file and its log under other names, without a moment at which the ledger's name is gone.
+Expected<path> keep_aside(const path& ledger, Instant now) {
+  std::error_code error;
+  if (!std::filesystem::exists(ledger, error)) return path();
+  const path aside = ledger.string() + ".replaced-" + stamp_of(now);
+  if (::link(ledger.c_str(), aside.c_str()) != 0) return cannot(aside, "keep the present ledger as this");
+  const path log = ledger.string() + "-wal";
+  if (std::filesystem::exists(log, error) && ::rename(log.c_str(), (aside.string() + "-wal").c_str()) != 0) {
+    return cannot(log, "keep the present ledger's log aside");
+  }
+  // The index of a log that is not there any more would belong to no file.
+  std::filesystem::remove(ledger.string() + "-shm", error);
+  // A power loss must not leave the new file beside the old one's log: SQLite would fold the one into the other.
+  SHAPLEY_TRY(sync_file(directory_of(ledger)));
+  return aside;
+}
+
+Expected<path> put_in_place(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
+  SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
+  PartialFile partial(ledger.string() + ".partial");
+  SHAPLEY_TRY_ASSIGN(restored, copy_ledger(backup, partial.file()));
+  take_owner_of(std::filesystem::exists(ledger) ? ledger : directory_of(ledger), partial.file());
+  SHAPLEY_TRY_ASSIGN(const path aside, keep_aside(ledger, now));
+  SHAPLEY_TRY(partial.become(ledger));
+  return aside;
+}
+
+}  // namespace
+
+Expected<void> back_up_before_migration(const Database& database, const path& ledger, std::int64_t schema) {
+  const auto clock = std::chrono::system_clock::now().time_since_epoch();
+  const Instant now{std::chrono::duration_cast<std::chrono::seconds>(clock).count()};
+  const path target = ledger.string() + ".schema-" + std::to_string(schema) + "-" + stamp_of(now) + ".backup";
+  auto done = [&]() -> Expected<void> {
+    PartialFile partial(target.string() + ".partial");
+    SHAPLEY_TRY(copy_verified(database, partial.file()));
+    return partial.become(target);
+  }();
+  if (!done) return with_context("backup before the migration: " + target.string(), std::move(done).error());
+  return {};
+}
+
+Expected<BackupResult> back_up(const path& ledger, const path& target, Overwrite overwrite) {
+  auto done = [&]() -> Expected<BackupResult> {
+    std::error_code error;
+    const bool exists = std::filesystem::exists(target, error);
+    if (exists && std::filesystem::equivalent(ledger, target, error)) {
+      return fail(Errc::conflict, "that is the ledger itself; name another file");
+    }
+    if (exists && overwrite == Overwrite::no) {
+      return fail(Errc::conflict, "exists already; name another file, or overwrite it with --force");
+    }
+    PartialFile partial(target.string() + ".partial");
+    SHAPLEY_TRY_ASSIGN(BackupResult result, copy_ledger(ledger, partial.file()));
+    SHAPLEY_TRY(partial.become(target));
+    return result;
+  }();
+  if (!done) return with_context("backup: " + target.string(), std::move(done).error());
+  return done;
+}
+
+Expected<path> restore(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
+  auto aside = put_in_place(backup, ledger, now, restored);
+  if (!aside) return with_context("restore: " + ledger.string(), std::move(aside).error());
+  return aside;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,29 @@
+// Events as JSON, the payload of the ledger's rows. docs/reference/ledger.md lists the members of every kind.
+//
+// One event has one text (members in alphabetical order, no spaces), so equal events have equal payloads and a hash
+// over them means something. decode(kind, encode(e)) == e for every well-formed event. Decoding refuses unknown
+// members, missing members, wrong types and values out of range: a payload is either exactly what was meant or an
+// error.
+//
+// Text that is not valid UTF-8 (job names may hold any byte) is stored as {"hex": "..."} instead of a string.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "accounting/events/event.hpp"
+#include "base/error.hpp"
+
+namespace shapley::ledger {
+
+// Whether the books accept the event by itself (accounting/events/event_check.hpp); Errc::invalid_argument with what is
+// wrong.
+[[nodiscard]] Expected<void> well_formed(const accounting::Event& event);
+
+// REQUIRES: well_formed(event).
+[[nodiscard]] std::string encode(const accounting::Event& event);
+
+// Errc::corrupt on anything that encode would not write for a well-formed event.
+[[nodiscard]] Expected<accounting::Event> decode(std::string_view kind, std::string_view payload);
+
+}  // namespace shapley::ledger

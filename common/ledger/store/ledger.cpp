@@ -1,0 +1,203 @@
+#include "ledger/store/ledger.hpp"
+
+#include <utility>
+
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/store/event_json.hpp"
+#include "ledger/store/ledger_file.hpp"
+#include "ledger/store/ledger_impl.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::Event;
+
+// Appends one event to the open transaction and moves `head` on; duplicates and conflicts only count.
+Expected<void> append_one(const Database& database, Writer& writer, const Event& event, Instant received, Head& head,
+                          AppendResult& result) {
+  SHAPLEY_TRY(well_formed(event));
+  const std::string key = accounting::event_key(event);
+  const std::string payload = encode(event);
+  const EventRow row{.sequence = head.sequence + 1,
+                     .key = key,
+                     .at = time_of(event).value,
+                     .received = received.value,
+                     .kind = kind_of(event),
+                     .payload = payload};
+  SHAPLEY_TRY_ASSIGN(const bool contradiction, writer.projector.contradicts(event));
+  if (contradiction) {
+    result.conflicts.push_back(key);
+    return {};
+  }
+  SHAPLEY_TRY_ASSIGN(const Digest hash, writer.hasher.link(head.hash, row));
+  writer.insert.bind(1, row.sequence).bind(2, row.key).bind(3, row.at).bind(4, row.received).bind(5, row.kind);
+  writer.insert.bind(6, row.payload).bind_blob(7, hash);
+  SHAPLEY_TRY(writer.insert.run());
+  if (database.changes() == 1) {
+    head = {.sequence = row.sequence, .hash = hash};
+    result.accepted.push_back(event);
+    ++result.appended;
+    return writer.projector.project(event);
+  }
+  auto known = writer.payload_of_key.bind(1, key).step();
+  const bool same = known && *known && writer.payload_of_key.text(0) == payload;
+  writer.payload_of_key.reset();
+  if (!known) return tl::unexpected<Error>(std::move(known).error());
+  if (same) {
+    ++result.duplicates;
+  } else {
+    result.conflicts.push_back(key);
+  }
+  return {};
+}
+
+Expected<AppendResult> append_all(const Database& database, Writer& writer, std::span<const Event> events,
+                                  Instant received) {
+  AppendResult result;
+  Head head = writer.head;
+  SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
+  for (const Event& event : events) SHAPLEY_TRY(append_one(database, writer, event, received, head, result));
+  SHAPLEY_TRY(transaction.commit());
+  writer.head = head;
+  return result;
+}
+
+Expected<Writer> make_writer(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Head head, read_head(database));
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(Statement insert,
+                     database.prepare("INSERT INTO events(seq, key, at, received, kind, payload, hash) "
+                                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(key) DO NOTHING"));
+  SHAPLEY_TRY_ASSIGN(Statement payload, database.prepare("SELECT payload FROM events WHERE key = ?1"));
+  return Writer{.hasher = std::move(hasher),
+                .projector = Projector(database, "main"),
+                .insert = std::move(insert),
+                .payload_of_key = std::move(payload),
+                .head = head};
+}
+
+}  // namespace
+
+Expected<Head> read_head(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"));
+  SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+  if (!row) return Head{};
+  SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(1)));
+  return Head{.sequence = select.integer(0), .hash = hash};
+}
+
+tl::unexpected<Error> Ledger::Impl::failed(std::string_view operation, Error error) const {
+  return with_context("ledger: " + std::string(operation) + ": " + file.string(), std::move(error));
+}
+
+Expected<Writer*> Ledger::Impl::to_write() {
+  if (!writer) return fail(Errc::denied, "it was opened for reading only");
+  return &*writer;
+}
+
+Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode) {
+  const auto failed = [&](Error error) { return with_context("ledger: open: " + file.string(), std::move(error)); };
+  std::optional<WriterLock> lock;
+  if (mode == OpenMode::create_or_write) {
+    auto acquired = WriterLock::acquire(file);
+    if (!acquired) return failed(std::move(acquired).error());
+    lock = std::move(*acquired);
+  }
+  auto database = lock ? open_for_writing(file) : open_for_reading(file);
+  if (!database) return failed(std::move(database).error());
+  auto impl = std::make_unique<Impl>(Impl{file, std::move(lock), std::move(*database), std::nullopt});
+  if (impl->lock) {
+    auto writer = make_writer(impl->database);
+    if (!writer) return failed(std::move(writer).error());
+    impl->writer = std::move(*writer);
+  }
+  return Ledger(std::move(impl));
+}
+
+Ledger::Ledger(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
+Ledger::~Ledger() = default;
+
+Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant received) {
+  auto result = [&]() -> Expected<AppendResult> {
+    SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
+    return append_all(impl_->database, *writer, events, received);
+  }();
+  if (!result) return impl_->failed("append", std::move(result).error());
+  return result;
+}
+
+Expected<void> Ledger::for_each_event(std::int64_t after,
+                                      const std::function<Expected<void>(const StoredEvent&)>& visit) const {
+  auto done = [&]() -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(
+        Statement select,
+        impl_->database.prepare("SELECT seq, received, kind, payload FROM events WHERE seq > ?1 ORDER BY seq"));
+    return visit_events(select.bind(1, after), visit);
+  }();
+  if (!done) return impl_->failed("read", std::move(done).error());
+  return {};
+}
+
+Expected<void> visit_events(Statement& select, const std::function<Expected<void>(const StoredEvent&)>& visit) {
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return {};
+    const std::int64_t sequence = select.integer(0);
+    auto event = decode(select.text(2), select.text(3));
+    if (!event) {
+      return with_context("event " + std::to_string(sequence),
+                          {event.error().code, event.error().what + "; shapleyctl audit says what else is damaged"});
+    }
+    SHAPLEY_TRY(visit({.sequence = sequence, .received = {select.integer(1)}, .event = *std::move(event)}));
+  }
+}
+
+std::int64_t Ledger::last_sequence() const {
+  if (impl_->writer) return impl_->writer->head.sequence;
+  // A reader looks again: the file may have grown. What cannot be read holds no events.
+  return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM events").value_or(0);
+}
+
+Expected<std::string> Ledger::identity() const {
+  SHAPLEY_TRY_ASSIGN(const auto rows, query("SELECT ledger FROM identity"));
+  if (rows.size() != 1) return impl_->failed("read identity", {Errc::corrupt, "it has no identity, or several"});
+  return rows[0][0];
+}
+
+Expected<void> Ledger::store_head(const SignedHead& head) {
+  auto stored = [&]() -> Expected<void> {
+    SHAPLEY_TRY(impl_->to_write());
+    SHAPLEY_TRY_ASSIGN(Statement insert,
+                       impl_->database.prepare("INSERT INTO heads(sequence, at, text) VALUES (?1, ?2, ?3) "
+                                               "ON CONFLICT(sequence) DO NOTHING"));
+    const std::string text = head.text();
+    return insert.bind(1, head.sequence).bind(2, head.time.value).bind(3, text).run();
+  }();
+  if (!stored) return impl_->failed("store head", std::move(stored).error());
+  return {};
+}
+
+Expected<std::vector<std::vector<std::string>>> Ledger::query(const std::string& sql, QueryBudget budget) const {
+  auto rows = [&]() -> Expected<std::vector<std::vector<std::string>>> {
+    SHAPLEY_TRY_ASSIGN(Statement select, impl_->database.prepare(sql));
+    if (!select.read_only()) return fail(Errc::denied, "only reading is allowed here, not: " + sql);
+    const StepLimit limit(impl_->database, budget.steps);
+    std::vector<std::vector<std::string>> result;
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+      if (!row) return result;
+      if (budget.rows > 0 && result.size() == budget.rows) {
+        return fail(Errc::limit, "more than " + std::to_string(budget.rows) + " rows");
+      }
+      auto& cells = result.emplace_back();
+      for (int column = 0; column < select.columns(); ++column) cells.emplace_back(select.text(column));
+    }
+  }();
+  if (!rows) return impl_->failed("query", std::move(rows).error());
+  return rows;
+}
+
+}  // namespace shapley::ledger

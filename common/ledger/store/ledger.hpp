@@ -1,0 +1,100 @@
+// The ledger: an append-only file of events, and what can be derived from it.
+//
+// Events are the truth. Every other table can be dropped and rebuilt (rebuild_projections), and a test does so.
+// append() returns after the commit with WAL and synchronous=FULL: what it returned for is on disk. Single-threaded;
+// one writer per file (a lock file beside it); readers may open it read-only at any time, a copied file included.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
+#include "base/error.hpp"
+
+namespace shapley::ledger {
+
+struct SignedHead;
+
+enum class OpenMode { create_or_write, read_only };
+
+struct StoredEvent {
+  std::int64_t sequence = 0;  // 1, 2, 3, ... without holes
+  Instant received;
+  accounting::Event event;
+};
+
+struct AppendResult {
+  std::size_t appended = 0;
+  std::size_t duplicates = 0;               // same key, same content: already there
+  std::vector<std::string> conflicts;       // keys recorded before with another content: refused, the first fact stays
+  std::vector<accounting::Event> accepted;  // the appended ones, in order
+};
+
+struct Recovered {
+  accounting::State state;
+  std::int64_t last_sequence = 0;
+  std::int64_t replayed = 0;  // events applied on top of the checkpoint
+};
+
+// What a query may cost at most; beyond it it ends with Errc::limit. 0: no bound. Steps are those of SQLite's virtual
+// machine (some ten million a second), counted in thousands, so that the bound does not depend on the machine's speed.
+struct QueryBudget {
+  std::uint64_t steps = 0;
+  std::size_t rows = 0;
+};
+
+class Ledger {
+ public:
+  // Creates or migrates as needed (create_or_write). Errors: Errc::conflict when another process writes this ledger
+  // (says its pid), Errc::corrupt when it is no ledger or damaged (says the way out), Errc::no_space, Errc::io.
+  [[nodiscard]] static Expected<Ledger> open(const std::filesystem::path& file, OpenMode mode);
+  Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) noexcept;
+  ~Ledger();
+
+  // One transaction. On error nothing of the batch is stored.
+  [[nodiscard]] Expected<AppendResult> append(std::span<const accounting::Event> events, Instant received);
+
+  // Calls `visit` for every event with sequence > after, in order, until it returns an error.
+  [[nodiscard]] Expected<void> for_each_event(std::int64_t after,
+                                              const std::function<Expected<void>(const StoredEvent&)>& visit) const;
+  [[nodiscard]] std::int64_t last_sequence() const;
+
+  // State from the newest usable checkpoint plus later events; from_scratch ignores checkpoints and applies all events
+  // ordered by their own time (so that nothing is older than the horizon).
+  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}) const;
+  [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
+  [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
+
+  // The row of every organization on a day (UTC), as the daemon saw it at the day's end: for trends. Overwrites that
+  // day.
+  [[nodiscard]] Expected<void> record_standings(Instant day, const accounting::State& state,
+                                                std::span<const accounting::Standing> standings);
+
+  // What signed heads call this ledger: 32 hexadecimal digits, drawn when it was made.
+  [[nodiscard]] Expected<std::string> identity() const;
+  // Keeps a signed head (signed_head.hpp) in the file, so that copies carry it. An event has one at most: the first.
+  [[nodiscard]] Expected<void> store_head(const SignedHead& head);
+
+  [[nodiscard]] Expected<void> rebuild_projections();
+
+  // Exclusive access to plain SQL for audits and tests, read-only: rows of text.
+  [[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const std::string& sql,
+                                                                      QueryBudget budget = {}) const;
+
+  struct Impl;
+
+ private:
+  friend struct LedgerAccess;  // the audit reads through the same connection
+  explicit Ledger(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shapley::ledger

@@ -1,0 +1,226 @@
+#include "ledger/store/ledger_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ledger/store/backup.hpp"
+#include "ledger/store/file_operations.hpp"
+#include "ledger/store/migrations.hpp"
+#include "ledger/store/start_check.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::string_view k_sqlite_magic{"SQLite format 3\0", 16};
+constexpr std::string_view k_way_out =
+    "; what is left can be looked at with shapleyctl audit, the way out is shapleyctl restore BACKUP, "
+    "or to move this file away and begin a new ledger";
+
+// How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
+// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load.
+constexpr const char* k_writer_settings =
+    "PRAGMA busy_timeout = 5000;"
+    "PRAGMA journal_mode = WAL;"
+    "PRAGMA synchronous = FULL;"
+    "PRAGMA wal_autocheckpoint = 4000;"
+    "PRAGMA cache_size = -16384;";
+
+// A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an
+// audit builds temporary tables, and the connection is opened for reading anyway.)
+constexpr const char* k_reader_settings =
+    "PRAGMA busy_timeout = 5000;"
+    "PRAGMA trusted_schema = OFF;"
+    "PRAGMA cell_size_check = ON;";
+
+enum class FileKind { missing, empty, sqlite, other };
+
+Expected<FileKind> kind_of_file(const path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::not_found) return FileKind::missing;
+  if (error) return fail(Errc::io, error.message());
+  if (!std::filesystem::is_regular_file(status)) return FileKind::other;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(Errc::io, std::string(std::strerror(errno)) + "; this user must be able to read it");
+  std::array<char, 16> magic{};
+  in.read(magic.data(), magic.size());
+  if (in.gcount() == 0) return FileKind::empty;
+  const bool fits = std::string_view(magic.data(), static_cast<std::size_t>(in.gcount())) == k_sqlite_magic;
+  // A power loss may tear the first sector; then a log or a journal lies beside the file, and SQLite mends it.
+  const bool mendable = has_sound_log(file) || std::filesystem::exists(file.string() + "-journal", error);
+  return fits || mendable ? FileKind::sqlite : FileKind::other;
+}
+
+tl::unexpected<Error> no_ledger(std::string_view why) {
+  return fail(Errc::corrupt, std::string(why) + std::string(k_way_out));
+}
+
+// SQLite would create the file with the permissions of its own choice.
+Expected<void> create(const path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  if (descriptor < 0) return system_failure("cannot create it", errno);
+  // The umask may not take the group's right to read: auditors are members of that group.
+  const bool ok = ::fchmod(descriptor, 0640) == 0;
+  ::close(descriptor);
+  if (!ok) return fail(Errc::io, std::string("cannot set its mode: ") + std::strerror(errno));
+  return sync_file(std::filesystem::absolute(file).parent_path());
+}
+
+struct Version {
+  std::int64_t application = 0;
+  std::int64_t schema = 0;
+  std::int64_t tables = 0;
+};
+
+Expected<Version> version_of(const Database& database) {
+  Version version;
+  SHAPLEY_TRY_ASSIGN(version.application, database.integer("PRAGMA application_id"));
+  SHAPLEY_TRY_ASSIGN(version.schema, database.integer("PRAGMA user_version"));
+  SHAPLEY_TRY_ASSIGN(version.tables, database.integer("SELECT COUNT(*) FROM sqlite_master"));
+  return version;
+}
+
+Expected<void> check_version(const Version& version) {
+  const bool fresh = version.application == 0 && version.schema == 0 && version.tables == 0;
+  if (!fresh && version.application != k_application_id) return no_ledger("an SQLite data base, but no ledger");
+  const auto newest = static_cast<std::int64_t>(migrations().size());
+  if (version.schema > newest || version.schema < 0) {
+    return fail(Errc::corrupt, "its schema has version " + std::to_string(version.schema) +
+                                   ", this program knows versions up to " + std::to_string(newest) +
+                                   "; use the program that wrote it, or a newer one");
+  }
+  return {};
+}
+
+// Errors that mean damage, or a log that cannot be read along, come with the way out.
+tl::unexpected<Error> explained(const path& file, Error error) {
+  std::error_code ignored;
+  if (error.code == Errc::corrupt && error.what.find(k_way_out) == std::string::npos) error.what += k_way_out;
+  if (error.code == Errc::io && std::filesystem::exists(file.string() + "-wal", ignored)) {
+    error.what += "; a log lies beside it: copy both files to a directory that this user may write";
+  }
+  return tl::unexpected<Error>(std::move(error));
+}
+
+// A file: URI may not hold these characters as they are.
+std::string immutable_uri(const path& file) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    switch (c) {
+      case '%':
+        uri += "%25";
+        break;
+      case '?':
+        uri += "%3f";
+        break;
+      case '#':
+        uri += "%23";
+        break;
+      default:
+        uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+// SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, nobody is
+// writing, and the file alone is the whole truth.
+bool must_be_immutable(const path& file) {
+  std::error_code error;
+  const path wal = file.string() + "-wal";
+  const path directory = std::filesystem::absolute(file).parent_path();
+  return !std::filesystem::exists(wal, error) && ::access(directory.c_str(), W_OK) != 0;
+}
+
+// Opens, looks whether it is sound, migrates.
+Expected<Database> open_sound(const path& file) {
+  SHAPLEY_TRY(check_log_header(file));
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
+  // Before the settings: they would write into a data base that is not ours.
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  SHAPLEY_TRY(database.execute(k_writer_settings));
+  SHAPLEY_TRY(check_pages(database, file));
+  if (version.schema > 0 && static_cast<std::size_t>(version.schema) < migrations().size()) {
+    SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
+  }
+  SHAPLEY_TRY(migrate(database));
+  SHAPLEY_TRY(check_content(database));
+  return database;
+}
+
+Expected<Database> open_reading_connection(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
+  if (kind == FileKind::missing) return fail(Errc::not_found, "no such file; check the path");
+  if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
+  if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
+  const bool immutable = must_be_immutable(file);
+  SHAPLEY_TRY_ASSIGN(Database database,
+                     immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                               : Database::open(file.string(), SQLITE_OPEN_READONLY));
+  if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
+  return database;
+}
+
+}  // namespace
+
+Expected<void> migrate(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  const auto steps = migrations();
+  if (static_cast<std::size_t>(version.schema) == steps.size()) return {};
+  SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
+  for (auto step = static_cast<std::size_t>(version.schema); step < steps.size(); ++step) {
+    if (auto done = database.execute(std::string(steps[step])); !done) {
+      return with_context("migration " + std::to_string(step + 1), std::move(done).error());
+    }
+  }
+  SHAPLEY_TRY(database.execute("PRAGMA application_id = " + std::to_string(k_application_id)));
+  SHAPLEY_TRY(database.execute("PRAGMA user_version = " + std::to_string(steps.size())));
+  return transaction.commit();
+}
+
+Expected<Database> open_for_writing(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
+  if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
+  if (kind == FileKind::missing) SHAPLEY_TRY(create(file));
+  auto database = open_sound(file);
+  if (!database) return explained(file, std::move(database).error());
+  return database;
+}
+
+Expected<Database> open_for_copying(const path& file) {
+  SHAPLEY_TRY_ASSIGN(Database database, open_reading_connection(file));
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  return database;
+}
+
+Expected<Database> open_alone(const path& file) {
+  return Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+Expected<Database> open_for_reading(const path& file) {
+  SHAPLEY_TRY_ASSIGN(Database database, open_reading_connection(file));
+  auto version = version_of(database);
+  if (!version) return explained(file, std::move(version).error());
+  SHAPLEY_TRY(check_version(*version));
+  if (static_cast<std::size_t>(version->schema) < migrations().size()) {
+    return fail(Errc::corrupt, "its schema has version " + std::to_string(version->schema) + ", this program reads " +
+                                   std::to_string(migrations().size()) +
+                                   "; let shapleyd open it once, which migrates it");
+  }
+  return database;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,32 @@
+// Opening a ledger file: is it one, may we, how; and bringing its schema up to date.
+#pragma once
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "ledger/store/database.hpp"
+
+namespace shapley::ledger {
+
+// "SHPL" in SQLite's header, so that file(1) and we can tell a ledger from any other data base.
+inline constexpr std::int64_t k_application_id = 0x5348504C;
+
+// REQUIRES: the caller holds the WriterLock. Creates the file (mode 0640) when there is none. An older ledger is backed
+// up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
+[[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file);
+
+// Read-only and of any schema, to copy it.
+[[nodiscard]] Expected<Database> open_for_copying(const std::filesystem::path& file);
+
+// A file that nobody else has: SQLite makes no files beside it. Of any schema.
+[[nodiscard]] Expected<Database> open_alone(const std::filesystem::path& file);
+
+// Works on a copied file, on a file that is being written, and, once no write-ahead log is left, on a read-only
+// directory.
+[[nodiscard]] Expected<Database> open_for_reading(const std::filesystem::path& file);
+
+// Runs the migrations that the data base lacks, all in one transaction. Errc::corrupt when its schema is newer than
+// this program.
+[[nodiscard]] Expected<void> migrate(const Database& database);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,127 @@
+#include "ledger/store/start_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "ledger/chain/chain_walk.hpp"
+#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/schema.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+constexpr std::uintmax_t k_pages_checked_up_to = 64U << 20U;  // a fraction of a second
+constexpr std::int64_t k_events_checked = 1000;
+
+// SQLite's file format, section 4.1: big-endian words magic, version, page size, number, two salts, two sums.
+constexpr std::size_t k_header_bytes = 32;
+using LogHeader = std::array<unsigned char, k_header_bytes>;
+constexpr std::uint32_t k_magic = 0x377f0682;  // the last bit: sums over big-endian words
+
+std::uint32_t word(const LogHeader& header, std::size_t index, bool big_endian) {
+  const unsigned char* b = &header.at(4 * index);
+  const auto at = [b](std::size_t i) { return static_cast<std::uint32_t>(b[i]); };
+  return big_endian ? at(0) << 24U | at(1) << 16U | at(2) << 8U | at(3)
+                    : at(3) << 24U | at(2) << 16U | at(1) << 8U | at(0);
+}
+
+bool is_log_header(const LogHeader& header) {
+  const std::uint32_t magic = word(header, 0, true);
+  if ((magic & ~1U) != k_magic) return false;
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+  for (std::size_t i = 0; i < 6; i += 2) {
+    first += word(header, i, (magic & 1U) != 0) + second;
+    second += word(header, i + 1, (magic & 1U) != 0) + first;
+  }
+  return first == word(header, 6, true) && second == word(header, 7, true);
+}
+
+std::string log_of(const std::filesystem::path& ledger) {
+  return ledger.string() + "-wal";
+}
+
+// Nothing: there is no log, or not even a header of one.
+std::optional<LogHeader> log_header(const std::filesystem::path& ledger) {
+  std::ifstream in(log_of(ledger), std::ios::binary);
+  LogHeader header{};
+  in.read(reinterpret_cast<char*>(header.data()), header.size());
+  if (in.gcount() < static_cast<std::streamsize>(header.size())) return std::nullopt;
+  return header;
+}
+
+Expected<void> check_schema(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema());
+  SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));
+  for (const auto& [name, object] : genuine) {
+    // Views are for readers: the audit speaks of them.
+    if (object.type == "view") continue;
+    const auto there = found.find(name);
+    if (there == found.end()) return fail(Errc::corrupt, object.type + " " + name + " is missing");
+    if (there->second.sql != object.sql) {
+      return fail(Errc::corrupt, object.type + " " + name + " is not as the program makes it");
+    }
+  }
+  return {};
+}
+
+Expected<void> check_end_of_chain(const Database& database, const Head& head) {
+  const std::int64_t after = std::max<std::int64_t>(0, head.sequence - k_events_checked);
+  Digest previous{};
+  if (after > 0) {
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM events WHERE seq = ?1"));
+    SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, after).step());
+    if (!row) return fail(Errc::corrupt, "event " + std::to_string(after) + " is missing");
+    SHAPLEY_TRY_ASSIGN(previous, digest_from(select.blob(0)));
+  }
+  return check_chain(database, after, previous);
+}
+
+Expected<void> check_not_cut(const Database& database, const std::string& table, const Head& head) {
+  SHAPLEY_TRY_ASSIGN(const std::int64_t known, database.integer("SELECT COALESCE(MAX(sequence), 0) FROM " + table));
+  if (known <= head.sequence) return {};
+  return fail(Errc::corrupt, "its events end at " + std::to_string(head.sequence) + ", but its " + table +
+                                 " know event " + std::to_string(known) + ": events were lost");
+}
+
+}  // namespace
+
+bool has_sound_log(const std::filesystem::path& ledger) {
+  const auto header = log_header(ledger);
+  return header && is_log_header(*header);
+}
+
+Expected<void> check_log_header(const std::filesystem::path& ledger) {
+  const std::string log = log_of(ledger);
+  const auto header = log_header(ledger);
+  const bool begun = header && std::ranges::any_of(*header, [](unsigned char byte) { return byte != 0; });
+  if (!begun || is_log_header(*header)) return {};
+  return fail(Errc::corrupt, "its write-ahead log " + log +
+                                 " has a damaged header, so acknowledged events in it cannot be read; to go on without "
+                                 "them move the log away");
+}
+
+Expected<void> check_pages(const Database& database, const std::filesystem::path& ledger) {
+  std::error_code error;
+  if (std::filesystem::file_size(ledger, error) > k_pages_checked_up_to || error) return {};
+  SHAPLEY_TRY_ASSIGN(Statement check, database.prepare("PRAGMA quick_check(1)"));
+  SHAPLEY_TRY_ASSIGN(const bool answered, check.step());
+  if (answered && check.text(0) == "ok") return {};
+  return fail(Errc::corrupt, "a page is damaged: " + std::string(answered ? check.text(0) : "no answer"));
+}
+
+Expected<void> check_content(const Database& database) {
+  SHAPLEY_TRY(check_schema(database));
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  SHAPLEY_TRY(check_end_of_chain(database, head));
+  SHAPLEY_TRY(check_not_cut(database, "checkpoints", head));
+  return check_not_cut(database, "heads", head);
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,69 @@
+#include "ledger/store/writer_lock.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "ledger/store/file_operations.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+// The holder's id as it wrote it; it may be about to.
+std::string holder_of(int descriptor) {
+  std::array<char, 24> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+  std::string digits;
+  for (ssize_t i = 0;
+       i < length && text[static_cast<std::size_t>(i)] >= '0' && text[static_cast<std::size_t>(i)] <= '9'; ++i) {
+    digits.push_back(text[static_cast<std::size_t>(i)]);
+  }
+  return digits.empty() ? "another process" : "process " + digits;
+}
+
+}  // namespace
+
+Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
+  // One file may have several names; the lock belongs to the file.
+  std::error_code ignored;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(ledger, ignored);
+  const std::string path = (ignored ? ledger : resolved).string() + ".lock";
+  WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (lock.descriptor_ < 0) {
+    auto failed = system_failure("lock file " + path, errno);
+    if (failed.value().code == Errc::io)
+      failed.value().what += "; the directory must exist and be writable for this user";
+    return failed;
+  }
+  if (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return system_failure("lock file " + path, errno);
+    return fail(Errc::conflict, holder_of(lock.descriptor_) + " writes this ledger already (lock file " + path +
+                                    "); stop it first, or open the ledger for reading only");
+  }
+  if (::ftruncate(lock.descriptor_, 0) != 0) return system_failure("lock file " + path, errno);
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  const bool told = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  // The pid is for others to read; the lock holds without it, on a full disk too.
+  if (!told && !is_out_of_space(errno)) return system_failure("lock file " + path, errno);
+  return lock;
+}
+
+WriterLock::WriterLock(WriterLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+WriterLock& WriterLock::operator=(WriterLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+WriterLock::~WriterLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace shapley::ledger

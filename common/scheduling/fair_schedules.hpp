@@ -1,0 +1,188 @@
+// The fair schedule of every coalition at once: what REF is made of [SR13 Sec. 5, Fig. 3].
+//
+// Coalition C has the processors and the jobs of its members. Where it has a real choice (fewer free processors than
+// waiting jobs, and two members wait) it serves argmax phi - psi. v(C) enters every phi[u] of C equally, so that is
+// (potential.hpp)
+//     argmin over u of  F[u] = P(C\u) + psi[u],     P(C\u) = sum over S in C\u of (|S|-1)! (|C|-1-|S|)! / (|C|-1)! v(S)
+// ties to the lowest organization. Order at an instant: completions, releases, scheduling.
+//
+// Five things make it fast, none of them changes a decision:
+// - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
+// - A job that starts in all coalitions of its owner at once adds the same to v(S) of every S that holds u and to u's
+//   psi. Such an additive part of the game adds the same to every F of a coalition, so it is kept once, not 2^(k-1)
+//   times. What starts at once in most coalitions only is kept so, too, and taken off where it did not.
+// - A completion where somebody waits hands the processor on: v does not change, as many run as before.
+// - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on the mean, not k
+//   2^k.
+// - A choice is remembered as F and its slope. Until t = t0 + d, v(S) departs from its line by no less than 0 and no
+//   more than d(d+1)/2 times the processors of S, since that is what they can do at most. While these bounds keep u's F
+//   below everybody else's, u is the argmin; only then is F computed again, in exact integers.
+//
+// Memory: 40 bytes per coalition and member, 64 per coalition, 16 per running job and coalition (memory_bound).
+// Single-threaded; the caller owns it. Instances in several threads do not touch each other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "game/coalition_set.hpp"
+#include "game/potential.hpp"
+#include "scheduling/completion_calendar.hpp"
+#include "scheduling/free_processors.hpp"
+#include "scheduling/instance.hpp"
+
+namespace shapley::scheduling {
+
+using game::Coalition;
+using game::CoalitionSet;
+
+class FairSchedules {
+ public:
+  // Coalitions are slots 1 .. 2^k - 1, by bit mask. REQUIRES: 1 <= k <= k_max_lattice_organizations.
+  explicit FairSchedules(std::span<const std::uint32_t> processors);
+
+  // Bytes that simulating an instance takes at most.
+  [[nodiscard]] static std::uint64_t memory_bound(const Instance& instance);
+
+  // A job becomes known at its release; everything before that instant is run first. Releases come with time in order.
+  void release(const Job& job);
+  // Runs every schedule up to, and without, the instant t. What happens at t changes no psi at t.
+  void run_before(std::int64_t t);
+
+  // Which of the `waiting` members (two or more) coalition c serves at t, the time reached.
+  [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
+
+  // v(C) at t, the time reached.
+  [[nodiscard]] std::int64_t value_at(Coalition c, std::int64_t t) const;
+  [[nodiscard]] std::size_t organizations() const { return organizations_; }
+
+ private:
+  // Twice a psi, or what it differs from the common part: running t^2 + slope t + constant. Modulo 2^64, where slope
+  // and constant may have wrapped around but the result has not (instance.hpp's validate).
+  struct Psi {
+    std::uint64_t slope = 0;
+    std::uint64_t constant = 0;
+    std::int32_t running = 0;
+
+    [[nodiscard]] std::int64_t doubled_at(std::int64_t t) const {
+      const auto x = static_cast<std::uint64_t>(t);
+      return static_cast<std::int64_t>((running_now() * x + slope) * x + constant);
+    }
+    // Twice the processor seconds done: what doubled_at grows by per second if nothing runs on.
+    [[nodiscard]] std::int64_t doubled_done_at(std::int64_t t) const {
+      return static_cast<std::int64_t>(2 * running_now() * static_cast<std::uint64_t>(t) + slope - running_now());
+    }
+    void start(std::int64_t at) {
+      const auto t = static_cast<std::uint64_t>(at);
+      ++running;
+      slope += 1 - 2 * t;
+      constant += t * (t - 1);
+    }
+    void complete(std::int64_t at) {
+      const auto t = static_cast<std::uint64_t>(at);
+      --running;
+      slope -= 1 - 2 * t;
+      constant -= t * (t - 1);
+    }
+
+   private:
+    [[nodiscard]] std::uint64_t running_now() const { return static_cast<std::uint64_t>(std::int64_t{running}); }
+  };
+  struct Member : Psi {
+    std::uint32_t head = 0;  // position in the queue of the next job to start; means something only while one waits
+  };
+  struct Slot : Psi {
+    Coalition waiting_members = 0;
+  };
+  struct Released {
+    std::uint32_t organization;
+    std::uint32_t position;  // in its queue
+  };
+  // A running job that counts in common_ of its owner, although it did not start at once in the `late` coalitions.
+  struct CommonJob {
+    std::uint32_t organization = 0;
+    std::vector<Coalition> late;
+  };
+  // 2 (F[u] - F of the lowest member) and twice its growth per second, at the last exact choice.
+  struct Line {
+    double value;
+    double slope;
+  };
+
+  [[nodiscard]] Member& member(Coalition c, std::size_t u) { return members_[u * slots_.size() + c]; }
+  void start(Coalition c, std::size_t u, std::int64_t t) {
+    slots_[c].start(t);
+    member(c, u).start(t);
+  }
+  void complete(Coalition c, std::size_t u, std::int64_t t) {
+    slots_[c].complete(t);
+    member(c, u).complete(t);
+  }
+  void complete_all(std::int64_t t);
+  void complete_one(Coalition c, std::size_t u, std::int64_t t);
+  void complete_common(std::uint32_t index, std::int64_t t);
+  void admit_released(std::int64_t t);
+  void admit(const Released& job, std::int64_t t);
+  void start_in_common(std::size_t u, std::int64_t t, std::int64_t end);
+  void start_apart(std::size_t u, std::int64_t t, std::int64_t end);
+  void wait_for(const Released& job);
+  void touch_scarce();
+  void schedule_touched(std::int64_t t);
+  void schedule(Coalition c, std::int64_t t);
+  [[nodiscard]] bool all_start(Coalition c) const;
+  [[nodiscard]] std::size_t served_next(Coalition c, std::int64_t t);
+  void run_head(Coalition c, std::size_t u, std::int64_t t);
+  [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
+  void sum_potentials(Coalition c, std::int64_t t);
+  template <typename Sum>
+  void sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& by_low);
+
+  std::size_t organizations_;
+  std::uint64_t processors_;                      // of all
+  std::vector<std::uint32_t> pool_;               // by coalition: processors of all members
+  std::vector<std::uint8_t> size_;                // by coalition
+  std::vector<Slot> slots_;                       // by coalition: v without the common parts
+  std::vector<Member> members_;                   // by organization, coalition: neighbours start the same job
+  std::vector<Psi> common_;                       // by organization: what counts in every coalition that holds it
+  std::vector<Line> lines_;                       // by coalition, organization
+  std::vector<std::int64_t> chosen_at_;           // by coalition: the instant of lines_, or k_not_yet
+  std::vector<std::vector<std::int64_t>> queue_;  // by organization: durations in FIFO order
+  FreeProcessors free_;
+  std::vector<CoalitionSet> holders_;     // by organization
+  std::vector<CoalitionSet> waiting_in_;  // by organization: coalitions in which it waits
+  CoalitionSet waiting_;                  // those in which anybody waits
+  CoalitionSet touched_;                  // to schedule at this instant; until then nothing starts there
+  CoalitionSet at_once_;                  // of one release: those that start it
+  CompletionCalendar calendar_;           // of single starts, and of indices of common_jobs_
+  std::vector<CommonJob> common_jobs_;
+  std::vector<std::uint32_t> unused_common_jobs_;
+  std::uint64_t common_running_ = 0;
+  std::vector<Released> released_;       // at time_
+  std::vector<std::uint32_t> starting_;  // of one release: entries of the calendar
+  std::int64_t time_ = 0;                // releases up to here are known
+
+  // (|C|-1)! 2 P(C\u), and the same of the work done instead of v.
+  struct Potential {
+    Int128 value;
+    Int128 slope;
+  };
+  // 2 v, and twice the work done, in sum over some coalitions of one size. Narrow wherever that cannot leave 63 bits.
+  template <typename Integer>
+  struct SizeSum {
+    Integer value = 0;
+    Integer slope = 0;
+  };
+  using NarrowSum = SizeSum<std::int64_t>;
+  using WideSum = SizeSum<Int128>;
+  // Of one exact choice in C, whose lower half of members makes the columns, the upper half the rows of a table:
+  std::vector<Potential> potential_;  // by organization
+  std::vector<NarrowSum> narrow_;     // by number of upper members, column
+  std::vector<WideSum> wide_;
+  std::vector<Coalition> low_masks_;                 // of the columns, by size
+  std::vector<std::vector<std::int64_t>> weights_;   // by |C|, |S|: (|S|-1)! (|C|-1-|S|)!
+  std::vector<std::vector<std::uint32_t>> by_size_;  // by number of lower members: their subsets, in order of size
+  std::vector<Coalition> unordered_masks_;
+};
+
+}  // namespace shapley::scheduling

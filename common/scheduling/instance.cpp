@@ -1,0 +1,46 @@
+#include "scheduling/instance.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace shapley::scheduling {
+
+std::uint64_t Instance::total_processors() const {
+  return std::accumulate(processors.begin(), processors.end(), std::uint64_t{0});
+}
+
+bool Instance::has_rigid_jobs() const {
+  return std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.processors > 1; });
+}
+
+Expected<void> validate(const Instance& instance) {
+  if (instance.processors.empty()) return fail(Errc::invalid_argument, "instance: no organization; give `machines`");
+  for (std::size_t i = 0; i < instance.jobs.size(); ++i) {
+    const Job& job = instance.jobs[i];
+    const std::string name = "instance: job " + std::to_string(i);
+    if (job.release.value < 0)
+      return fail(Errc::invalid_argument, name + ": release " + std::to_string(job.release.value) + " is negative");
+    if (job.duration.value < 1)
+      return fail(Errc::invalid_argument,
+                  name + ": duration " + std::to_string(job.duration.value) + " is not positive");
+    if (job.processors < 1) return fail(Errc::invalid_argument, name + ": it needs a processor at least");
+    if (job.processors > 1 && job.processors > instance.total_processors()) {
+      return fail(Errc::invalid_argument, name + ": needs " + std::to_string(job.processors) + " of " +
+                                              std::to_string(instance.total_processors()) +
+                                              " processors at once and can never start; give it more processors, or "
+                                              "take parallel jobs as copies");
+    }
+    if (job.organization >= instance.organizations()) {
+      return fail(Errc::invalid_argument, name + ": organization " + std::to_string(job.organization) +
+                                              " does not exist; there are " + std::to_string(instance.organizations()));
+    }
+  }
+  const auto horizon = static_cast<Int128>(instance.end.value);
+  if (instance.end.value < 0 || instance.end.value > (std::int64_t{1} << 40U) ||
+      static_cast<Int128>(instance.total_processors()) * horizon * horizon >= (static_cast<Int128>(1) << 63U)) {
+    return fail(Errc::limit, "instance: processors * t_end^2 leaves 63 bits; cut the trace into windows");
+  }
+  return {};
+}
+
+}  // namespace shapley::scheduling

@@ -1,0 +1,51 @@
+// An instance of the scheduling model: organizations with identical processors, jobs with releases and durations.
+//
+// The papers' jobs are sequential, parallel ones are given as copies [SR13 Sec. 7]. A job of q > 1 processors is rigid:
+// it takes q processors at one instant, for its duration, and counts in every utility as q sequential jobs side by
+// side. Jobs of one organization run in FIFO order of (release, position).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+
+namespace shapley::scheduling {
+
+struct Job {
+  Instant release;    // >= 0
+  Duration duration;  // >= 1
+  std::uint32_t organization = 0;
+  std::uint32_t processors = 1;  // >= 1
+};
+
+struct Instance {
+  std::vector<std::uint32_t> processors;  // per organization
+  std::vector<Job> jobs;                  // in input order
+  Instant end;                            // decisions are made before it, the report is taken at it
+
+  [[nodiscard]] std::size_t organizations() const { return processors.size(); }
+  [[nodiscard]] std::uint64_t total_processors() const;
+  [[nodiscard]] bool has_rigid_jobs() const;
+};
+
+// No organization in particular owns the processor, as far as the policy cares.
+inline constexpr std::int32_t k_any_owner = -1;
+
+// One job's place in a schedule. `owner` is the organization whose processor it took, where the policy cares and the
+// job is sequential.
+struct Start {
+  std::uint32_t job = 0;  // index in Instance::jobs
+  Instant start;
+  std::int32_t owner = k_any_owner;
+  friend bool operator==(const Start&, const Start&) = default;
+};
+
+// Errc::invalid_argument names the job or organization at fault, a rigid job wider than all processors among them;
+// Errc::limit when psi could leave 63 bits, i.e. when processors * (end - first release)^2 / 2 >= 2^62.
+[[nodiscard]] Expected<void> validate(const Instance& instance);
+
+}  // namespace shapley::scheduling

@@ -1,0 +1,60 @@
+// What RAND and the coalition policies have in common: phi is made of the values of simulated coalitions, each under
+// FCFS; serve the greatest phi - psi.
+//
+// phi is scaled by a constant of the policy so that it stays an integer. Ties go to the lowest organization.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "game/accrual.hpp"
+#include "scheduling/fcfs_schedules.hpp"
+#include "scheduling/policies/policy.hpp"
+
+namespace shapley::scheduling {
+
+class CoalitionPolicy : public Policy {
+ public:
+  // phi = scaled phi / scale.
+  CoalitionPolicy(const Instance& instance, std::vector<Coalition> coalitions, Int128 scale);
+
+  void released(std::int64_t, const Job& job) final { schedules_.release(job); }
+  std::int32_t started(std::int64_t t, std::size_t organization) final {
+    own_[organization].change(t, 1);
+    return k_any_owner;
+  }
+  void completed(std::int64_t t, std::size_t organization, std::int32_t) final { own_[organization].change(t, -1); }
+  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final;
+  [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) final;
+
+ protected:
+  // Writes scale * phi at t of every organization; the schedules have been run up to t.
+  virtual void value_contributions(const FcfsSchedules& schedules, std::int64_t t, std::vector<Int128>& scaled_phi) = 0;
+
+ private:
+  void evaluate(std::int64_t t);
+
+  FcfsSchedules schedules_;
+  Int128 scale_;
+  std::vector<Int128> scaled_phi_;
+  std::vector<game::Accrual> own_;
+  std::int64_t evaluated_at_ = -1;
+};
+
+// scale * phi[u] = sum over the coalitions C of of[u] of of[u][C] * v(C).
+struct CoalitionWeights {
+  std::vector<std::map<Coalition, std::int64_t>> of;  // by organization
+  Int128 scale = 1;
+
+  explicit CoalitionWeights(std::size_t organizations) : of(organizations) {}
+  // Adds weight * v(coalition) to organization u; the empty coalition is worth nothing.
+  void add(std::size_t u, Coalition coalition, std::int64_t weight) {
+    if (coalition != 0) of[u][coalition] += weight;
+  }
+};
+
+[[nodiscard]] std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance,
+                                                               const CoalitionWeights& weights);
+
+}  // namespace shapley::scheduling

@@ -1,0 +1,60 @@
+// The seam of all scheduling policies: facts in, order out.
+//
+// A policy learns what happened and is asked which waiting organization a free processor should serve. It never starts
+// a job and never reads a queue. All calls come with time in order; at one instant completions come first, then
+// releases, then the choice and the starts. Every tie goes to the lowest organization index. Single-threaded.
+// A rigid job of q processors is q calls of one instant, at its release, its start and its end (simulate.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/int128.hpp"
+#include "game/potential.hpp"
+#include "scheduling/instance.hpp"
+
+namespace shapley::scheduling {
+
+using game::Coalition;
+
+// An exact fraction; denominator > 0.
+struct Rational {
+  Int128 numerator = 0;
+  Int128 denominator = 1;
+};
+// In lowest terms, "19/6" or "4".
+[[nodiscard]] std::string to_string(const Rational& value);
+
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  // A job entered the queue. Only REF and RAND look at its duration, for their coalitions' own schedules (conventions:
+  // they are not strictly non-clairvoyant).
+  virtual void released(std::int64_t t, const Job& job) = 0;
+  // A job of `organization` started; returns whose processor it takes where the policy assigns one, else k_any_owner.
+  virtual std::int32_t started(std::int64_t t, std::size_t organization) = 0;
+  // A job of `organization` that started on a processor of `owner` (as returned by started) ended.
+  virtual void completed(std::int64_t t, std::size_t organization, std::int32_t owner) = 0;
+  // Which of the `waiting` organizations (two or more; those whose first job fits) is served next. Not `scarce`: every
+  // waiting job starts at this instant anyway, so only policies whose state depends on the order of starts need to
+  // think.
+  [[nodiscard]] virtual std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) = 0;
+
+  // phi at t of every organization, where the policy has one.
+  [[nodiscard]] virtual std::optional<std::vector<Rational>> contributions(std::int64_t /*t*/) { return std::nullopt; }
+  // v of every coalition the policy simulates, by bit mask.
+  [[nodiscard]] virtual std::vector<std::pair<Coalition, std::int64_t>> coalition_values(std::int64_t /*t*/) {
+    return {};
+  }
+};
+
+}  // namespace shapley::scheduling

@@ -1,0 +1,181 @@
+#include "scheduling/policies/shapley_rate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/rng.hpp"
+#include "game/accrual.hpp"
+
+namespace shapley::scheduling {
+
+namespace {
+
+// Contribution with a rate that changes from interval to interval, in scale-ths of a processor. Same recurrence as
+// Accrual.
+template <typename Integer>
+struct RateAccrual {
+  Integer psi = 0;
+  Integer done = 0;
+  void advance(std::int64_t d, Integer rate) {
+    psi += d * done + static_cast<Integer>(d) * (d + 1) / 2 * rate;
+    done += d * rate;
+  }
+};
+
+// Integer holds scale * psi: 128 bits where the scale is k!, 64 where it is 2 (instance.hpp's validate).
+template <typename Integer>
+class ShapleyRate final : public Policy {
+ public:
+  ShapleyRate(const Instance& instance, ShapleyRateOptions options)
+      : options_(options),
+        rng_(options.seed),
+        processors_(instance.processors.begin(), instance.processors.end()),
+        total_(static_cast<std::int64_t>(instance.total_processors())),
+        demand_(processors_.size()),
+        own_(processors_.size()),
+        gave_(processors_.size()),
+        rate_(processors_.size()),
+        order_(processors_.size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    if (options_.method == RateMethod::exact) {
+      scale_ = static_cast<Integer>(game::factorial(processors_.size()));
+      exact_.resize(processors_.size());
+      values_.resize(std::size_t{1} << processors_.size());
+      demands_.resize(values_.size());
+      machines_.resize(values_.size());
+      for (Coalition coalition = 1; coalition < values_.size(); ++coalition) {
+        const auto u = static_cast<std::size_t>(std::countr_zero(coalition));
+        machines_[coalition] = machines_[coalition & (coalition - 1)] + processors_[u];
+      }
+    } else {
+      scale_ = 2;
+    }
+  }
+
+  void released(std::int64_t t, const Job& job) override { change_demand(t, job.organization, 1); }
+  std::int32_t started(std::int64_t t, std::size_t organization) override {
+    own_[organization].change(t, 1);
+    return k_any_owner;
+  }
+  void completed(std::int64_t t, std::size_t organization, std::int32_t) override {
+    change_demand(t, organization, -1);
+    own_[organization].change(t, -1);
+  }
+
+  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
+    auto best = static_cast<std::size_t>(std::countr_zero(waiting));
+    if (!scarce) return best;
+    advance(t);
+    Integer best_standing = standing(best, t);
+    for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
+      const auto u = static_cast<std::size_t>(std::countr_zero(rest));
+      const Integer own = standing(u, t);
+      if (own > best_standing) {
+        best = u;
+        best_standing = own;
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
+    advance(t);
+    std::vector<Rational> phi;
+    for (const RateAccrual<Integer>& gave : gave_) phi.push_back({gave.psi, scale_});
+    return phi;
+  }
+
+ private:
+  [[nodiscard]] Integer standing(std::size_t u, std::int64_t t) const {
+    return gave_[u].psi - scale_ * own_[u].psi_at(t);
+  }
+
+  // Several demands change at one instant; rates are computed once, when time moves on.
+  void change_demand(std::int64_t t, std::size_t organization, std::int64_t by) {
+    advance(t);
+    demand_[organization] += by;
+    demand_total_ += by;
+    stale_ = true;
+  }
+
+  void advance(std::int64_t t) {
+    if (t == time_) return;
+    if (stale_ || options_.method == RateMethod::sampled) compute_rates();
+    stale_ = false;
+    for (std::size_t u = 0; u < gave_.size(); ++u) gave_[u].advance(t - time_, rate_[u]);
+    time_ = t;
+  }
+
+  void compute_rates() {
+    switch (options_.method) {
+      case RateMethod::exact:
+        return exact_rates();
+      case RateMethod::sampled:
+        return sampled_rates();
+      case RateMethod::leave_one_out:
+        return leave_one_out_rates();
+    }
+  }
+
+  void exact_rates() {
+    // The demand of every coalition from that of the coalition without its lowest member.
+    for (Coalition c = 1; c < values_.size(); ++c) {
+      const auto u = static_cast<std::size_t>(std::countr_zero(c));
+      demands_[c] = demands_[c & (c - 1)] + demand_[u];
+      values_[c] = std::min(demands_[c], machines_[c]);
+    }
+    game::scaled_shapley_values_of_grand(values_, exact_);
+    for (std::size_t u = 0; u < rate_.size(); ++u) rate_[u] = static_cast<Integer>(exact_[u]);
+  }
+
+  void sampled_rates() {
+    for (std::size_t i = order_.size(); i > 1; --i)
+      std::swap(order_[i - 1], order_[rng_.below_32(static_cast<std::uint32_t>(i))]);
+    // The reverse's prefix before u is what the permutation has after u.
+    std::int64_t demand_before = 0;
+    std::int64_t machines_before = 0;
+    for (const std::size_t u : order_) {
+      const std::int64_t demand_after = demand_total_ - demand_before - demand_[u];
+      const std::int64_t machines_after = total_ - machines_before - processors_[u];
+      const auto value = [](std::int64_t demand, std::int64_t machines) { return std::min(demand, machines); };
+      rate_[u] =
+          value(demand_before + demand_[u], machines_before + processors_[u]) - value(demand_before, machines_before) +
+          value(demand_after + demand_[u], machines_after + processors_[u]) - value(demand_after, machines_after);
+      demand_before += demand_[u];
+      machines_before += processors_[u];
+    }
+  }
+
+  void leave_one_out_rates() {
+    for (std::size_t u = 0; u < rate_.size(); ++u) {
+      rate_[u] = std::min(demand_[u], processors_[u]) + std::min(demand_total_, total_) -
+                 std::min(demand_total_ - demand_[u], total_ - processors_[u]);
+    }
+  }
+
+  ShapleyRateOptions options_;
+  Rng rng_;
+  std::vector<std::int64_t> processors_;
+  std::int64_t total_;
+  std::vector<std::int64_t> demand_;
+  std::int64_t demand_total_ = 0;
+  std::vector<game::Accrual> own_;
+  std::vector<RateAccrual<Integer>> gave_;
+  std::vector<Integer> rate_;  // in scale_-ths of a processor
+  Integer scale_ = 1;
+  std::vector<std::size_t> order_;
+  std::vector<std::int64_t> values_, demands_, machines_;
+  std::vector<Int128> exact_;
+  std::int64_t time_ = 0;
+  bool stale_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_shapley_rate(const Instance& instance, ShapleyRateOptions options) {
+  if (options.method == RateMethod::exact) return std::make_unique<ShapleyRate<Int128>>(instance, options);
+  return std::make_unique<ShapleyRate<std::int64_t>>(instance, options);
+}
+
+}  // namespace shapley::scheduling

@@ -1,0 +1,154 @@
+#include "scheduling/simulate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <numeric>
+
+#include "game/accrual.hpp"
+#include "scheduling/completion_calendar.hpp"
+
+namespace shapley::scheduling {
+
+namespace {
+
+constexpr std::int64_t k_not_started = -1;
+constexpr std::uint32_t k_organizations = 32;  // bits of a Coalition
+
+class Simulation {
+ public:
+  Simulation(const Instance& instance, Policy& policy)
+      : instance_(instance),
+        policy_(policy),
+        own_(instance.organizations()),
+        queue_(instance.organizations()),
+        head_(instance.organizations(), 0),
+        free_(instance.total_processors()),
+        starts_(instance.jobs.size(), Start{0, Instant{k_not_started}, k_any_owner}),
+        order_(instance.jobs.size()),
+        rigid_(instance.has_rigid_jobs()) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+      return instance.jobs[a].release < instance.jobs[b].release;
+    };
+    // Traces come in this order already.
+    if (!std::is_sorted(order_.begin(), order_.end(), earlier)) std::stable_sort(order_.begin(), order_.end(), earlier);
+  }
+
+  SimulationResult run() {
+    const std::int64_t end = instance_.end.value;
+    while (true) {
+      const std::int64_t t = next_event();
+      if (t >= end) break;
+      complete(t);
+      release(t);
+      schedule(t);
+    }
+    return report(end);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t next_event() const {
+    std::int64_t t = k_end_of_time.value;
+    if (next_release_ < order_.size()) t = instance_.jobs[order_[next_release_]].release.value;
+    return std::min(t, running_.next());
+  }
+
+  void complete(std::int64_t t) {
+    if (running_.next() != t) return;
+    // At one instant the order of completions does not matter to any policy.
+    running_.take(t, [&](std::uint32_t running) {
+      const std::uint32_t organization = running % k_organizations;
+      own_[organization].change(t, -1);
+      policy_.completed(t, organization, static_cast<std::int32_t>(running / k_organizations) + k_any_owner);
+      ++free_;
+      ++result_.events;
+    });
+  }
+
+  void release(std::int64_t t) {
+    while (next_release_ < order_.size() && instance_.jobs[order_[next_release_]].release.value == t) {
+      const std::uint32_t index = order_[next_release_++];
+      const Job& job = instance_.jobs[index];
+      queue_[job.organization].push_back(index);
+      waiting_members_ |= Coalition{1} << job.organization;
+      waiting_ += job.processors;
+      for (std::uint32_t i = 0; i < job.processors; ++i) policy_.released(t, job);
+      result_.events += job.processors;
+    }
+  }
+
+  void start(std::int64_t t, std::size_t u) {
+    const std::uint32_t index = queue_[u][head_[u]++];
+    if (head_[u] == queue_[u].size()) waiting_members_ &= ~(Coalition{1} << u);
+    const Job& job = instance_.jobs[index];
+    std::int32_t owner = k_any_owner;
+    for (std::uint32_t i = 0; i < job.processors; ++i) {
+      owner = policy_.started(t, u);
+      running_.add(t + job.duration.value,
+                   static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + static_cast<std::uint32_t>(u));
+    }
+    own_[u].change(t, job.processors);
+    starts_[index] = {index, Instant{t}, job.processors == 1 ? owner : k_any_owner};
+    ++started_;
+    free_ -= job.processors;
+    waiting_ -= job.processors;
+  }
+
+  void schedule(std::int64_t t) {
+    while (free_ > 0 && waiting_ > 0) {
+      const Coalition fitting = rigid_ ? fitting_members() : waiting_members_;
+      if (fitting == 0) return;
+      const bool single = (fitting & (fitting - 1)) == 0;
+      const auto first = static_cast<std::size_t>(std::countr_zero(fitting));
+      start(t, single ? first : policy_.choose(t, fitting, free_ < waiting_));
+    }
+  }
+
+  // The waiting organizations whose first job fits.
+  [[nodiscard]] Coalition fitting_members() const {
+    Coalition fitting = 0;
+    for (Coalition rest = waiting_members_; rest != 0; rest &= rest - 1) {
+      const auto u = static_cast<std::size_t>(std::countr_zero(rest));
+      if (instance_.jobs[queue_[u][head_[u]]].processors <= free_) fitting |= rest & (~rest + 1);
+    }
+    return fitting;
+  }
+
+  SimulationResult report(std::int64_t end) {
+    for (game::Accrual& own : own_) {
+      own.advance(end);
+      result_.psi.push_back(own.psi);
+      result_.value += own.psi;
+      result_.work += own.done;
+    }
+    result_.schedule.reserve(started_);
+    std::copy_if(starts_.begin(), starts_.end(), std::back_inserter(result_.schedule),
+                 [](const Start& start) { return start.start.value != k_not_started; });
+    return std::move(result_);
+  }
+
+  const Instance& instance_;
+  Policy& policy_;
+  std::vector<game::Accrual> own_;
+  std::vector<std::vector<std::uint32_t>> queue_;  // by organization: job indices in FIFO order
+  std::vector<std::size_t> head_;
+  std::uint64_t free_;
+  std::uint64_t waiting_ = 0;
+  Coalition waiting_members_ = 0;
+  std::vector<Start> starts_;  // by job
+  std::size_t started_ = 0;
+  std::vector<std::uint32_t> order_;
+  bool rigid_;
+  std::size_t next_release_ = 0;
+  CompletionCalendar running_;  // (owner - k_any_owner) * k_organizations + organization
+  SimulationResult result_;
+};
+
+}  // namespace
+
+SimulationResult simulate(const Instance& instance, Policy& policy) {
+  return Simulation(instance, policy).run();
+}
+
+}  // namespace shapley::scheduling

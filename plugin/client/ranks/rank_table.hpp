@@ -1,0 +1,86 @@
+// Ranks, rules and levels as priority_p_set reads them, and the order that follows from them.
+//
+// The tables are immutable. RankBoard holds the current ones; the feeder thread writes, any thread reads. Its mutex is
+// held for the swap of a pointer or one classification, never for I/O or allocation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "plugin/client/ranks/level_table.hpp"
+#include "plugin/client/shapley_client.h"
+#include "protocol/classifier.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::client {
+
+class RankTable {
+ public:
+  RankTable() = default;
+  RankTable(const std::vector<protocol::Rule>& rules, const std::vector<std::string>& organizations);
+
+  // Position of the job's organization, 0 first; last when it has none in the list. Does not allocate.
+  [[nodiscard]] std::uint32_t position_of(const protocol::JobTraits& job) const;
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+
+  protocol::Classifier classifier_;
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> positions_;
+  std::uint32_t ranks_ = 0;
+};
+
+class RankBoard {
+ public:
+  struct Policy {
+    bool act = false;
+    bool strict = false;
+    std::uint32_t weight = 0;
+    bool operator==(const Policy&) const = default;
+  };
+
+  // Feeder thread. Each answers whether a job's site factor may have changed by it.
+  bool set_policy(Policy policy);
+  bool set_ranks(std::vector<std::string> organizations);
+  bool set_rules(std::vector<protocol::Rule> rules);
+  bool set_levels(LevelTable levels);
+  bool set_stale(bool stale);
+  [[nodiscard]] bool is_stale() const { return stale_; }
+
+  // Any thread.
+  [[nodiscard]] shapley_order_t order() const;
+  [[nodiscard]] std::uint32_t rank(const protocol::JobTraits& job) const;
+  [[nodiscard]] std::uint32_t level(std::uint32_t job_id) const;
+
+ private:
+  void rebuild();
+  void publish_locked();
+
+  // Feeder thread only.
+  std::vector<std::string> organizations_;
+  std::vector<protocol::Rule> rules_;
+  bool has_ranks_ = false;
+  bool has_rules_ = false;
+  bool has_policy_ = false;
+  bool stale_ = false;
+  Policy policy_;
+  // Levels were given once. Stays, so that steps between ranks do not change whenever the last leveled job starts.
+  bool levels_used_ = false;
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<const RankTable> table_ = std::make_unique<RankTable>();
+  LevelTable levels_;
+  shapley_order_t order_{};
+};
+
+}  // namespace shapley::client

@@ -1,0 +1,94 @@
+#include "plugin/client/scan/records.hpp"
+
+#include <string>
+#include <vector>
+
+namespace shapley::client {
+
+namespace {
+
+std::vector<protocol::Tres> to_tres(const shapley_tres_t* tres, std::size_t count) {
+  std::vector<protocol::Tres> result;
+  result.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) result.push_back({text_or_empty(tres[i].name), tres[i].count});
+  return result;
+}
+
+// The shim's enumerations are declared in the protocol's order; these hold it to that.
+static_assert(static_cast<int>(protocol::JobState::pending) == SHAPLEY_JOB_PENDING);
+static_assert(static_cast<int>(protocol::JobState::running) == SHAPLEY_JOB_RUNNING);
+static_assert(static_cast<int>(protocol::JobState::suspended) == SHAPLEY_JOB_SUSPENDED);
+static_assert(static_cast<int>(protocol::JobState::ended) == SHAPLEY_JOB_ENDED);
+static_assert(static_cast<int>(protocol::WaitReason::startable) == SHAPLEY_WAIT_STARTABLE);
+static_assert(static_cast<int>(protocol::WaitReason::held) == SHAPLEY_WAIT_HELD);
+static_assert(static_cast<int>(protocol::WaitReason::dependency) == SHAPLEY_WAIT_DEPENDENCY);
+static_assert(static_cast<int>(protocol::WaitReason::begin_time) == SHAPLEY_WAIT_BEGIN_TIME);
+static_assert(static_cast<int>(protocol::WaitReason::array_limit) == SHAPLEY_WAIT_ARRAY_LIMIT);
+static_assert(static_cast<int>(protocol::WaitReason::account_limit) == SHAPLEY_WAIT_ACCOUNT_LIMIT);
+static_assert(static_cast<int>(protocol::WaitReason::other) == SHAPLEY_WAIT_OTHER);
+static_assert(protocol::k_max_depends_on == k_shapley_depends_on_max);
+
+}  // namespace
+
+protocol::JobRecord to_record(const shapley_job_t& job) {
+  protocol::JobRecord record;
+  record.job_id = job.job_id;
+  record.array_job_id = job.array_job_id;
+  record.array_task_id = job.array_task_id;
+  record.pending_tasks = job.pending_tasks;
+  record.het_job_id = job.het_job_id;
+  record.restart_count = job.restart_count;
+  record.state = static_cast<protocol::JobState>(job.state);
+  record.completing = job.completing;
+  record.slurm_state = text_or_empty(job.slurm_state);
+  record.wait = static_cast<protocol::WaitReason>(job.wait);
+  record.user_id = job.user_id;
+  record.group_id = job.group_id;
+  record.account = text_or_empty(job.account);
+  record.account_ancestors.reserve(job.account_ancestors_count);
+  for (std::size_t i = 0; i < job.account_ancestors_count; ++i) {
+    record.account_ancestors.push_back(text_or_empty(job.account_ancestors[i]));
+  }
+  record.partition = text_or_empty(job.partition);
+  record.qos = text_or_empty(job.qos);
+  record.name = text_or_empty(job.name);
+  record.wckey = text_or_empty(job.wckey);
+  record.submit_time = job.submit_time;
+  record.eligible_time = job.eligible_time;
+  record.start_time = job.start_time;
+  record.end_time = job.end_time;
+  record.suspend_time = job.suspend_time;
+  record.pre_suspend_run_s = job.pre_suspend_run_s;
+  record.total_suspended_s = job.total_suspended_s;
+  record.resize_time = job.resize_time;
+  record.requested_cpus = job.requested_cpus;
+  record.nodes.reserve(job.nodes_count);
+  for (std::size_t i = 0; i < job.nodes_count; ++i)
+    record.nodes.push_back({text_or_empty(job.nodes[i].node), job.nodes[i].cpus});
+  record.tres = to_tres(job.tres, job.tres_count);
+  record.depends_on.assign(job.depends_on, job.depends_on + job.depends_on_count);
+  record.time_limit_s = job.time_limit_s;
+  return record;
+}
+
+protocol::NodeRecord to_record(const shapley_node_t& node) {
+  protocol::NodeRecord record;
+  record.name = text_or_empty(node.name);
+  record.cpus = node.cpus;
+  record.usable = node.usable;
+  record.tres = to_tres(node.tres, node.tres_count);
+  return record;
+}
+
+std::size_t approximate_bytes(const protocol::JobRecord& job) {
+  // Long strings are rare beside the fixed part, except the job's name, which a user chooses.
+  return sizeof job + job.name.size() + job.account_ancestors.size() * sizeof(std::string) +
+         job.nodes.size() * sizeof(protocol::NodeCpus) + job.tres.size() * sizeof(protocol::Tres) +
+         job.depends_on.size() * sizeof(std::uint32_t);
+}
+
+std::size_t approximate_bytes(const protocol::NodeRecord& node) {
+  return sizeof node + node.tres.size() * sizeof(protocol::Tres);
+}
+
+}  // namespace shapley::client

@@ -1,0 +1,157 @@
+#include "plugin/client/scan/scanner.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "plugin/client/scan/records.hpp"
+
+namespace shapley::client {
+
+namespace {
+// A message holds at most so much: the daemon commits and acknowledges message by message, and neither side should hold
+// large ones. The bytes matter for jobs on thousands of nodes.
+constexpr std::size_t k_records_a_chunk = 1000;
+constexpr std::size_t k_bytes_a_chunk = 1U << 20U;
+constexpr std::size_t k_gone_a_chunk = 20'000;
+}  // namespace
+
+void Scanner::begin(std::int64_t now) {
+  ++scan_;
+  seen_jobs_ = 0;
+  first_chunk_ = true;
+  snapshot_for_ = inbox_.snapshot_wanted_for();
+  if (snapshot_for_ != 0) ++epoch_;
+  chunk_ = ScanChunk();
+  chunk_.changes.observed_at = now;
+}
+
+void Scanner::mark_seen(FingerprintTable::Entry& entry) {
+  if (entry.seen != scan_) ++seen_jobs_;
+  entry.seen = scan_;
+}
+
+bool Scanner::same_at_a_glance(std::uint32_t job_id, std::uint64_t glance) {
+  // Each scan looks at an equal part of the records as a whole, so that no scan costs much more than another.
+  if (glance == 0 || job_id == 0 || (job_id + scan_) % (k_shapley_glances_in_a_row + 1) == 0) return false;
+  FingerprintTable::Entry& entry = jobs_.at(job_id);
+  if (entry.epoch != epoch_ || entry.glance != glance) return false;
+  mark_seen(entry);
+  return true;
+}
+
+bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t glance) {
+  if (job_id == 0) return false;
+  FingerprintTable::Entry& entry = jobs_.at(job_id);
+  mark_seen(entry);
+  entry.glance = glance;
+  if (entry.epoch == epoch_ && entry.fingerprint == fingerprint) return false;
+  changed_job_ = job_id;
+  changed_job_fingerprint_ = fingerprint;
+  return true;
+}
+
+void Scanner::add(const shapley_job_t& job) {
+  chunk_.changes.jobs.push_back(to_record(job));
+  chunk_.bytes += approximate_bytes(chunk_.changes.jobs.back());
+  if (job.job_id == changed_job_ && job.job_id != 0) {
+    FingerprintTable::Entry& entry = jobs_.at(job.job_id);
+    entry.fingerprint = changed_job_fingerprint_;
+    entry.epoch = epoch_;
+  }
+  flush_if_full();
+}
+
+bool Scanner::node_changed(std::uint32_t index, std::uint64_t fingerprint) {
+  if (index >= nodes_.size()) nodes_.resize(index + 1U);
+  Node& node = nodes_[index];
+  node.seen = scan_;
+  if (node.epoch == epoch_ && node.fingerprint == fingerprint) return false;
+  changed_node_fingerprint_ = fingerprint;
+  return true;
+}
+
+void Scanner::add(std::uint32_t index, const shapley_node_t& node) {
+  protocol::NodeRecord record = to_record(node);
+  Node& known = nodes_.at(index);
+  if (known.name != record.name) {
+    if (!known.name.empty()) replaced_nodes_.push_back(known.name);
+    known.name = record.name;
+  }
+  chunk_.bytes += approximate_bytes(record);
+  chunk_.changes.nodes.push_back(std::move(record));
+  known.fingerprint = changed_node_fingerprint_;
+  known.epoch = epoch_;
+  flush_if_full();
+}
+
+void Scanner::end(bool complete) {
+  if (complete) {
+    collect_gone_jobs();
+    collect_gone_nodes();
+  }
+  flush(true, complete);
+  if (complete && snapshot_for_ != 0) inbox_.snapshot_taken_for(snapshot_for_);
+}
+
+void Scanner::give_up() noexcept {
+  ++epoch_;
+  snapshot_for_ = 0;  // with records missing this scan must not pass for a snapshot
+  chunk_ = ScanChunk();
+  inbox_.mark_lost();
+}
+
+void Scanner::flush_if_full() {
+  const protocol::Observations& changes = chunk_.changes;
+  if (changes.jobs.size() >= k_records_a_chunk || changes.nodes.size() >= k_records_a_chunk ||
+      changes.gone.size() >= k_gone_a_chunk || chunk_.bytes >= k_bytes_a_chunk) {
+    flush(false, true);
+  }
+}
+
+void Scanner::flush(bool last, bool complete) {
+  const protocol::Observations& changes = chunk_.changes;
+  const bool empty =
+      changes.jobs.empty() && changes.nodes.empty() && changes.gone.empty() && changes.gone_nodes.empty();
+  // A quiet scan says nothing; but a snapshot has a beginning and an end even where there is no job and no node.
+  if (empty && !(last && (snapshot_for_ != 0 || !first_chunk_))) return;
+  const std::int64_t observed_at = changes.observed_at;
+  chunk_.snapshot_for = snapshot_for_;
+  chunk_.first = std::exchange(first_chunk_, false);
+  chunk_.last = last;
+  chunk_.complete = complete;
+  inbox_.push(std::exchange(chunk_, ScanChunk()));
+  chunk_.changes.observed_at = observed_at;
+}
+
+void Scanner::collect_gone_jobs() {
+  if (seen_jobs_ == jobs_.size()) return;
+  const std::vector<std::uint32_t> gone = jobs_.unseen(scan_);
+  jobs_.remove_unseen(scan_);
+  for (const std::uint32_t job_id : gone) {
+    chunk_.changes.gone.push_back(job_id);
+    chunk_.bytes += sizeof job_id;
+    flush_if_full();
+  }
+}
+
+void Scanner::collect_gone_nodes() {
+  // After a reconfiguration nodes have other indices, so a name is gone only when no index has it any more.
+  std::vector<std::string> candidates = std::move(replaced_nodes_);
+  replaced_nodes_.clear();
+  for (Node& node : nodes_) {
+    if (node.seen == scan_ || node.name.empty()) continue;
+    candidates.push_back(std::exchange(node.name, std::string()));
+    node.epoch = 0;
+  }
+  if (candidates.empty()) return;
+  std::unordered_set<std::string> present;
+  for (const Node& node : nodes_) present.insert(node.name);
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  for (std::string& name : candidates) {
+    if (!present.contains(name)) chunk_.changes.gone_nodes.push_back(std::move(name));
+  }
+}
+
+}  // namespace shapley::client

@@ -1,0 +1,173 @@
+#include "naive_books.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "tests/game/naive_shapley.hpp"
+
+namespace shapley::accounting::naive {
+
+namespace {
+
+template <typename Fact>
+std::vector<Fact> all_of_kind(const std::vector<Event>& events) {
+  std::vector<Fact> facts;
+  for (const Event& event : events) {
+    const Fact* fact = std::get_if<Fact>(&event);
+    if (fact != nullptr && std::find(facts.begin(), facts.end(), *fact) == facts.end()) facts.push_back(*fact);
+  }
+  return facts;
+}
+
+struct Held {
+  SegmentOpened opened;
+  Instant end;
+};
+
+struct Facts {
+  std::vector<Held> segments;
+  std::vector<OwnershipStated> statements;
+  std::vector<CapacityChanged> capacities;
+  std::set<std::string> organizations{std::string(k_guests), std::string(k_commons)};
+  std::set<std::string> nodes;
+};
+
+Facts facts_of(const std::vector<Event>& events) {
+  Facts facts;
+  facts.statements = all_of_kind<OwnershipStated>(events);
+  facts.capacities = all_of_kind<CapacityChanged>(events);
+  const auto closed = all_of_kind<SegmentClosed>(events);
+  const auto retracted = all_of_kind<SegmentRetracted>(events);
+  for (const SegmentOpened& opened : all_of_kind<SegmentOpened>(events)) {
+    facts.organizations.insert(opened.organization);
+    for (const NodeShare& share : opened.nodes) facts.nodes.insert(share.node);
+    if (std::any_of(retracted.begin(), retracted.end(), [&](const auto& r) { return r.key == opened.key; })) continue;
+    Held held{opened, k_end_of_time};
+    for (const SegmentClosed& close : closed) {
+      if (close.key == opened.key) held.end = close.end;
+    }
+    facts.segments.push_back(held);
+  }
+  for (const OwnershipStated& s : facts.statements) {
+    facts.nodes.insert(s.node);
+    for (const OwnershipSpan& span : s.spans) {
+      for (const OwnerPart& part : span.owners) facts.organizations.insert(part.organization);
+    }
+  }
+  for (const CapacityChanged& c : facts.capacities) facts.nodes.insert(c.node);
+  for (const OrganizationsDeclared& d : all_of_kind<OrganizationsDeclared>(events)) {
+    facts.organizations.insert(d.names.begin(), d.names.end());
+  }
+  return facts;
+}
+
+std::vector<OwnerPart> owners_at(const Facts& facts, const std::string& node, Instant t) {
+  const OwnershipStated* speaks = nullptr;
+  for (const OwnershipStated& s : facts.statements) {
+    if (s.node == node && s.effective <= t && (speaks == nullptr || s.effective > speaks->effective)) speaks = &s;
+  }
+  std::vector<OwnerPart> owners;
+  if (speaks != nullptr) {
+    for (const OwnershipSpan& span : speaks->spans) {
+      if (span.from <= t) owners = span.owners;
+    }
+  }
+  std::int64_t rest = 1'000'000;
+  for (const OwnerPart& part : owners) rest -= part.parts_per_million;
+  if (rest > 0) owners.push_back({std::string(k_commons), rest});
+  return owners;
+}
+
+std::map<std::string, std::int64_t> split(std::int64_t total, const std::vector<OwnerPart>& owners) {
+  std::vector<Int128> weights;
+  for (const OwnerPart& part : owners) weights.push_back(part.parts_per_million);
+  const auto parts = game::naive::apportion_by_remainders(total, weights);
+  std::map<std::string, std::int64_t> result;
+  for (std::size_t i = 0; i < owners.size(); ++i) result[owners[i].organization] += parts[i];
+  return result;
+}
+
+std::int64_t capacity_at(const Facts& facts, const std::string& node, Instant t) {
+  const CapacityChanged* last = nullptr;
+  for (const CapacityChanged& c : facts.capacities) {
+    if (c.node != node || c.at > t) continue;
+    if (last == nullptr || std::pair(c.at, c.ordinal) > std::pair(last->at, last->ordinal)) last = &c;
+  }
+  return last == nullptr ? 0 : last->processors.value;
+}
+
+// Everything that holds during the second [t, t+1).
+struct Second {
+  std::map<std::string, std::int64_t> used, waiting, owned, busy, on_own, rate;
+};
+
+void add_rates(const Facts& facts, Second& second) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> players;
+  std::int64_t running = 0;
+  for (const std::string& name : facts.organizations) {
+    players.emplace_back(second.used[name] + second.waiting[name], second.owned[name]);
+    running += second.used[name];
+  }
+  const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players));
+  std::size_t i = 0;
+  for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
+}
+
+Second during(const Facts& facts, Instant t) {
+  Second second;
+  std::map<std::string, std::int64_t> running_on;
+  for (const Held& held : facts.segments) {
+    if (held.opened.begin > t || held.end <= t) continue;
+    const std::string& organization = held.opened.organization;
+    if (held.opened.key.kind == SegmentKind::wait) {
+      second.waiting[organization] += held.opened.processors.value;
+      continue;
+    }
+    for (const NodeShare& share : held.opened.nodes) {
+      second.used[organization] += share.processors.value;
+      running_on[share.node] += share.processors.value;
+      for (const auto& [owner, part] : split(share.processors.value, owners_at(facts, share.node, t))) {
+        second.busy[owner] += part;
+        if (owner == organization) second.on_own[owner] += part;
+      }
+    }
+  }
+  for (const std::string& node : facts.nodes) {
+    const std::int64_t offered = std::max(capacity_at(facts, node, t), running_on[node]);
+    for (const auto& [owner, part] : split(offered, owners_at(facts, node, t))) second.owned[owner] += part;
+  }
+  add_rates(facts, second);
+  return second;
+}
+
+}  // namespace
+
+std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now) {
+  const Facts facts = facts_of(events);
+  std::map<std::string, Row> rows;
+  for (Instant s = begin; s < t; s = s + Duration{1}) {
+    Second second = during(facts, s);
+    const Int128 age = (t - s).value;
+    for (const std::string& name : facts.organizations) {
+      Row& row = rows[name];
+      row.psi += age * second.used[name];
+      row.phi_direct += age * second.busy[name];
+      row.phi_rate += age * second.rate[name];
+      row.got += second.used[name];
+      row.given_direct += second.busy[name];
+      row.given_rate += second.rate[name];
+    }
+  }
+  Second second = during(facts, now);
+  for (const std::string& name : facts.organizations) {
+    Row& row = rows[name];
+    row.owned = second.owned[name];
+    row.used = second.used[name];
+    row.waiting = second.waiting[name];
+    row.lent = second.busy[name] - second.on_own[name];
+    row.borrowed = second.used[name] - second.on_own[name];
+  }
+  return rows;
+}
+
+}  // namespace shapley::accounting::naive

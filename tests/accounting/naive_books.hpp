@@ -1,0 +1,25 @@
+// An independent witness for State: the books computed second by second and node by node from the bare list of events,
+// with none of State's ideas: no sums in closed form, no breakpoints, no cursor, no order. Slow and plain on purpose.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
+
+namespace shapley::accounting::naive {
+
+struct Row {
+  Int128 psi = 0, phi_direct = 0, phi_rate = 0;
+  Int128 got = 0, given_direct = 0, given_rate = 0;
+  std::int64_t owned = 0, used = 0, waiting = 0, lent = 0, borrowed = 0;
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
+// By organization's name. What happened in the seconds [begin, t), valued at t; the levels are those of the second
+// `now`.
+[[nodiscard]] std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now);
+
+}  // namespace shapley::accounting::naive

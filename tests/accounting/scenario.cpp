@@ -1,0 +1,289 @@
+#include "scenario.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/rng.hpp"
+
+namespace shapley::accounting::scenario {
+
+namespace {
+
+const std::vector<std::string> k_nodes{"n1", "n2", "n3"};
+
+// A run is cut into pieces; between them it is suspended for `gap` seconds.
+struct RunPiece {
+  int length = 0;
+  int gap = 0;
+  int processors = 1;
+};
+
+struct JobPlan {
+  int organization = 0;
+  int eligible = 0;
+  int wait = 0;
+  bool starts = true;
+  bool ends = true;
+  bool retracted = false;
+  bool fractional = false;
+  int first_node = 0;
+  int node_count = 1;
+  std::vector<RunPiece> pieces;
+};
+
+struct SpanPlan {
+  int from = 0;
+  int owner = 0;
+  int second_owner = 0;
+  int parts = 0;  // thirds of the node
+};
+
+struct StatementPlan {
+  int node = 0;
+  int effective = 0;
+  std::vector<SpanPlan> spans;
+};
+
+struct CapacityPlan {
+  int node = 0;
+  int at = 0;
+  int processors = 0;
+};
+
+struct PeriodPlan {
+  int at = 0;
+  Period period = Period::none;
+};
+
+// "o00", "o01", ...; the one after the last is guests.
+std::string organization(const Shape& shape, int index) {
+  if (index >= shape.organizations) return std::string(k_guests);
+  return "o" + std::to_string(index / 10) + std::to_string(index % 10);
+}
+
+// RapidCheck scales ranges and lengths with the size of a test; here every test may use all of them.
+rc::Gen<int> uniform(int low, int high) {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high));
+}
+
+template <typename T>
+rc::Gen<std::vector<T>> some_of(int most, const rc::Gen<T>& item) {
+  return rc::gen::resize(most, rc::gen::container<std::vector<T>>(item));
+}
+
+rc::Gen<RunPiece> run_pieces() {
+  return rc::gen::build<RunPiece>(rc::gen::set(&RunPiece::length, uniform(0, 14)),
+                                  rc::gen::set(&RunPiece::gap, uniform(0, 4)),
+                                  rc::gen::set(&RunPiece::processors, uniform(1, 5)));
+}
+
+rc::Gen<JobPlan> job_plans(const Shape& shape) {
+  return rc::gen::build<JobPlan>(
+      rc::gen::set(&JobPlan::organization, uniform(0, shape.organizations + 1)),
+      rc::gen::set(&JobPlan::eligible, uniform(0, 30)), rc::gen::set(&JobPlan::wait, uniform(0, 8)),
+      rc::gen::set(&JobPlan::starts, rc::gen::weightedElement<bool>({{5, true}, {1, false}})),
+      rc::gen::set(&JobPlan::ends, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
+      rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
+      rc::gen::set(&JobPlan::fractional, rc::gen::arbitrary<bool>()), rc::gen::set(&JobPlan::first_node, uniform(0, 3)),
+      rc::gen::set(&JobPlan::node_count, uniform(1, 4)), rc::gen::set(&JobPlan::pieces, some_of(3, run_pieces())));
+}
+
+rc::Gen<StatementPlan> statement_plans(const Shape& shape) {
+  const auto span = rc::gen::build<SpanPlan>(rc::gen::set(&SpanPlan::from, uniform(-5, 36)),
+                                             rc::gen::set(&SpanPlan::owner, uniform(0, shape.organizations)),
+                                             rc::gen::set(&SpanPlan::second_owner, uniform(0, shape.organizations)),
+                                             rc::gen::set(&SpanPlan::parts, uniform(0, 4)));
+  return rc::gen::build<StatementPlan>(rc::gen::set(&StatementPlan::node, uniform(0, 3)),
+                                       rc::gen::set(&StatementPlan::effective, uniform(0, 36)),
+                                       rc::gen::set(&StatementPlan::spans, some_of(4, span)));
+}
+
+rc::Gen<CapacityPlan> capacity_plans() {
+  return rc::gen::build<CapacityPlan>(rc::gen::set(&CapacityPlan::node, uniform(0, 3)),
+                                      rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
+                                      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)));
+}
+
+rc::Gen<PeriodPlan> period_plans() {
+  return rc::gen::build<PeriodPlan>(
+      rc::gen::set(&PeriodPlan::at, uniform(0, 30)),
+      rc::gen::set(&PeriodPlan::period,
+                   rc::gen::weightedElement<Period>(
+                       {{1, Period::none}, {4, Period::monthly}, {2, Period::quarterly}, {1, Period::yearly}})));
+}
+
+// Turns plans into events.
+class Writer {
+ public:
+  explicit Writer(const Shape& shape) : shape_(shape) {}
+
+  void add(const JobPlan& plan, JobId job) {
+    add_wait(plan, job);
+    if (plan.starts) add_runs(plan, job);
+  }
+
+  void add(const StatementPlan& plan) {
+    OwnershipStated stated{k_nodes[static_cast<std::size_t>(plan.node)], shape_.at(plan.effective), {}};
+    for (const SpanPlan& span : plan.spans) {
+      OwnershipSpan& s = stated.spans.emplace_back(OwnershipSpan{shape_.at(span.from), {}});
+      const std::int64_t parts = span.parts == 3 ? 1'000'000 : 333'333 * span.parts;
+      if (span.parts > 0) s.owners.push_back({organization(shape_, span.owner), parts});
+      if (span.parts == 1 && span.owner != span.second_owner) {
+        s.owners.push_back({organization(shape_, span.second_owner), 500'000});
+      }
+    }
+    const auto earlier = [](const auto& a, const auto& b) { return a.from < b.from; };
+    std::stable_sort(stated.spans.begin(), stated.spans.end(), earlier);
+    const auto same_begin = [](const auto& a, const auto& b) { return a.from == b.from; };
+    stated.spans.erase(std::unique(stated.spans.begin(), stated.spans.end(), same_begin), stated.spans.end());
+    events_.push_back(std::move(stated));
+  }
+
+  void add(const CapacityPlan& plan) {
+    const std::string& node = k_nodes[static_cast<std::size_t>(plan.node)];
+    events_.push_back(CapacityChanged{node, shape_.at(plan.at), 0, {k_micro * plan.processors}});
+  }
+
+  void add(const PeriodPlan& plan) { events_.push_back(PeriodDeclared{shape_.at(plan.at), plan.period}); }
+
+  void declare_organizations() {
+    OrganizationsDeclared declared{shape_.at(0), {}};
+    for (int i = shape_.organizations; i-- > 0;) declared.names.push_back(organization(shape_, i));
+    events_.push_back(std::move(declared));
+  }
+
+  void keep_waiting() {
+    for (int i = 0; i < shape_.always_waiting; ++i) {
+      const SegmentKey key{SegmentKind::wait, {static_cast<std::uint32_t>(900 + i)}, shape_.at(0), 0};
+      events_.push_back(SegmentOpened{key, organization(shape_, i), shape_.at(0), {k_micro}, {}});
+    }
+  }
+
+  [[nodiscard]] std::vector<Event> events() && { return std::move(events_); }
+
+ private:
+  SegmentOpened run(const JobPlan& plan, const SegmentKey& key, Instant begin, const RunPiece& piece) const {
+    SegmentOpened opened{key, organization(shape_, plan.organization), begin, {}, {}};
+    for (int n = plan.first_node; n < std::min(plan.first_node + plan.node_count, 3); ++n) {
+      const MicroProcessors here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
+      opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here});
+      opened.processors += here;
+    }
+    return opened;
+  }
+
+  void add_wait(const JobPlan& plan, JobId job) {
+    const Instant eligible = shape_.at(plan.eligible);
+    const SegmentKey key{SegmentKind::wait, job, eligible, 0};
+    const MicroProcessors wanted{k_micro * (1 + static_cast<std::int64_t>(plan.pieces.size()))};
+    events_.push_back(SegmentOpened{key, organization(shape_, plan.organization), eligible, wanted, {}});
+    if (!plan.starts) return;
+    events_.push_back(SegmentClosed{key, shape_.at(plan.eligible + plan.wait), CloseReason::started, "RUNNING"});
+  }
+
+  void add_runs(const JobPlan& plan, JobId job) {
+    int t = plan.eligible + plan.wait;
+    const Instant anchor = shape_.at(t);
+    std::uint32_t ordinal = 0;
+    for (const RunPiece& piece : plan.pieces) {
+      const SegmentKey key{SegmentKind::run, job, anchor, ordinal++};
+      events_.push_back(run(plan, key, shape_.at(t), piece));
+      const bool last = ordinal == plan.pieces.size();
+      if (!last || plan.ends) {
+        t += piece.length;
+        const CloseReason reason = last ? CloseReason::ended : CloseReason::suspended;
+        events_.push_back(SegmentClosed{key, shape_.at(t), reason, "SUSPENDED"});
+      }
+      if (last && plan.retracted) events_.push_back(SegmentRetracted{key, shape_.at(t + 1)});
+      t += piece.gap;
+    }
+  }
+
+  Shape shape_;
+  std::vector<Event> events_;
+};
+
+template <typename Plan, typename Identity>
+std::vector<Plan> without_contradictions(std::vector<Plan> plans, Identity identity) {
+  std::vector<Plan> kept;
+  for (Plan& plan : plans) {
+    if (std::none_of(kept.begin(), kept.end(), [&](const Plan& k) { return identity(k) == identity(plan); })) {
+      kept.push_back(std::move(plan));
+    }
+  }
+  return kept;
+}
+
+using Plans =
+    std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>, std::vector<PeriodPlan>>;
+
+Scenario scenario_of(const Shape& shape, const Plans& plans) {
+  const auto& [jobs, statements, capacities, periods] = plans;
+  Writer writer(shape);
+  writer.declare_organizations();
+  writer.keep_waiting();
+  std::uint32_t id = 1;
+  for (const JobPlan& plan : jobs) writer.add(plan, JobId{id++});
+  const auto place = [](const auto& plan) { return std::pair(plan.node, plan.effective); };
+  for (const StatementPlan& plan : without_contradictions(statements, place)) writer.add(plan);
+  const auto moment = [](const auto& plan) { return std::pair(plan.node, plan.at); };
+  for (const CapacityPlan& plan : without_contradictions(capacities, moment)) writer.add(plan);
+  const auto instant = [](const auto& plan) { return plan.at; };
+  for (const PeriodPlan& plan : without_contradictions(periods, instant)) writer.add(plan);
+  return {std::move(writer).events()};
+}
+
+}  // namespace
+
+rc::Gen<Scenario> arbitrary(Shape shape) {
+  const auto plans = rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)),
+                                    some_of(7, capacity_plans()), some_of(shape.declarations, period_plans()));
+  return rc::gen::map(plans, [shape](const Plans& p) { return scenario_of(shape, p); });
+}
+
+std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
+  for (const Event& event : scenario.events) {
+    out << event_key(event) << " at " << time_of(event).value - k_begin.value;
+    if (const auto* opened = std::get_if<SegmentOpened>(&event)) {
+      out << " by " << opened->organization << " of " << opened->processors.value;
+      for (const NodeShare& share : opened->nodes) out << ' ' << share.node << ':' << share.processors.value;
+    }
+    if (const auto* stated = std::get_if<OwnershipStated>(&event)) {
+      for (const OwnershipSpan& span : stated->spans) {
+        out << " from " << span.from.value - k_begin.value;
+        for (const OwnerPart& part : span.owners) out << ' ' << part.organization << ':' << part.parts_per_million;
+      }
+    }
+    out << '\n';
+  }
+  return out;
+}
+
+std::vector<Event> shuffled(std::vector<Event> events) {
+  Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  rng.shuffle(std::span<Event>(events));
+  return events;
+}
+
+void apply_all(State& state, const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    const auto applied = state.apply(event);
+    if (!applied) RC_FAIL(applied.error().what);
+    RC_ASSERT(*applied != Applied::needs_replay);
+  }
+}
+
+std::map<std::string, std::string> rows_as_text(const State& state, const std::vector<Standing>& standings) {
+  std::map<std::string, std::string> rows;
+  for (const Standing& s : standings) {
+    std::string& row = rows[state.organizations()[s.organization.value]];
+    for (const Int128 value : {s.psi.value, s.phi_direct.value, s.phi_rate.value, s.got.value, s.given_direct.value,
+                               s.given_rate.value, Int128{s.owned.value}, Int128{s.used.value}, Int128{s.waiting.value},
+                               Int128{s.lent.value}, Int128{s.borrowed.value}}) {
+      row += to_string(value) + ' ';
+    }
+  }
+  return rows;
+}
+
+}  // namespace shapley::accounting::scenario

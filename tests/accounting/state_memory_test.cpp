@@ -1,0 +1,129 @@
+// What the books remember of jobs, what they forget, and what they ask for when news come of what they forgot.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "state_fixture.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+TEST(StateMemory, ForgetsTheOldestOfManyFinishedJobsSooner) {
+  State state({.horizon = Duration{1000}, .most_finished = 2, .shortest_horizon = Duration{100}});
+  const auto finish = [&](std::uint32_t job, std::int64_t begin, std::int64_t end) {
+    const SegmentOpened opened = run(job, "ann", begin, {{"n1", cores(1)}});
+    ASSERT_TRUE(state.apply(opened).has_value());
+    ASSERT_TRUE(state.apply(closed(opened, end)).has_value());
+  };
+  const auto remembered = [&] {
+    std::vector<std::uint32_t> jobs;
+    for (std::uint32_t job = 1; job <= 5; ++job) {
+      if (state.find_job({job}) != nullptr) jobs.push_back(job);
+    }
+    return jobs;
+  };
+  ASSERT_TRUE(state.apply(run(1, "ann", 0, {{"n1", cores(1)}})).has_value());  // runs on
+  finish(2, 0, 10);
+  finish(3, 0, 20);
+  finish(4, 0, 30);
+  finish(5, 25, 30);
+  state.advance(at(50));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(-50)) << "nothing of the last 100 seconds is forgotten";
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
+  state.advance(at(115));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(15));
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 3, 4, 5}));
+  state.advance(at(500));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(30)) << "two of those that finished are kept";
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1, 4, 5}));
+  state.advance(at(1100));
+  state.compact();
+  EXPECT_EQ(state.horizon(), at(100));
+  EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1}));
+}
+
+TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
+  const SegmentOpened old = run(1, "ann", 0, {{"n1", cores(1)}});
+  const SegmentOpened open = run(2, "ann", 0, {{"n1", cores(1)}});
+  apply(old);
+  apply(open);
+  apply(closed(old, 100));
+  EXPECT_EQ(state_.horizon(), k_beginning_of_time);
+  state_.advance(at(2000));
+  state_.compact();
+  EXPECT_EQ(state_.horizon(), at(1000));
+  const std::string before = state_.save();
+  for (const Event& event : std::vector<Event>{
+           old,
+           closed(old, 100),
+           run(3, "ann", 999, {{"n1", cores(1)}}),
+           closed(open, 999),
+           SegmentRetracted{old.key, at(2000)},   // forgotten
+           SegmentRetracted{open.key, at(2000)},  // would take back what happened before the horizon
+           OrganizationsDeclared{at(999), {"ann"}},
+           owned("n1", 999, {{"ann", 1'000'000}}),
+           capacity("n1", 999, 1),
+           PeriodDeclared{at(999), Period::monthly},
+       }) {
+    apply(event, Applied::needs_replay);
+    EXPECT_EQ(state_.save(), before) << event_key(event);
+  }
+  apply(open, Applied::duplicate);
+  apply(run(3, "ann", 1000, {{"n1", cores(1)}}));
+  // What the books do not depend on is never too old.
+  apply(JobDescribed{.job = {9},
+                     .submit = at(3),
+                     .organization = "ann",
+                     .array_task = {},
+                     .account = {},
+                     .partition = {},
+                     .qos = {},
+                     .name = {},
+                     .wckey = {}});
+  apply(ConfigurationLoaded{at(3), "a: 1"});
+}
+
+TEST_F(StateTest, RemembersJobsAndSegments) {
+  const SegmentOpened waiting = wait(7, "ann", 0, 2);
+  const SegmentOpened running = run(7, "ann", 5, {{"n1", cores(2)}});
+  apply(running);
+  apply(waiting);
+  ASSERT_NE(state_.find_job({7}), nullptr);
+  EXPECT_EQ(state_.find_job({7})->organization, "ann");
+  EXPECT_EQ(state_.find_job({7})->segments, (std::vector<SegmentKey>{running.key, waiting.key}));
+  apply(SegmentClosed{waiting.key, at(5), CloseReason::started, "RUNNING"});
+  ASSERT_NE(state_.find_segment(waiting.key), nullptr);
+  EXPECT_EQ(state_.find_segment(waiting.key)->opened, waiting);
+  EXPECT_EQ(state_.find_segment(waiting.key)->end, at(5));
+  EXPECT_EQ(state_.find_segment(running.key)->end, std::nullopt);
+  EXPECT_EQ(state_.jobs_with_open_segments(), (std::vector<JobId>{{7}}));
+
+  // A job that moved to another account is described again, with the later submit time first in effect.
+  apply(JobDescribed{.job = {7},
+                     .submit = at(0),
+                     .organization = "bob",
+                     .array_task = {},
+                     .account = {},
+                     .partition = {},
+                     .qos = {},
+                     .name = {},
+                     .wckey = {}});
+  EXPECT_EQ(state_.find_job({7})->organization, "bob");
+  EXPECT_EQ(state_.find_organization("bob"), std::nullopt) << "a description is no entry in the books";
+
+  apply(closed(running, 100));
+  EXPECT_TRUE(state_.jobs_with_open_segments().empty());
+  state_.advance(at(1050));
+  state_.compact();
+  EXPECT_EQ(state_.find_segment(waiting.key), nullptr) << "ended before the horizon";
+  EXPECT_NE(state_.find_segment(running.key), nullptr) << "ended after it";
+  state_.advance(at(1101));
+  state_.compact();
+  EXPECT_EQ(state_.find_job({7}), nullptr);
+}
+
+}  // namespace
+}  // namespace shapley::accounting

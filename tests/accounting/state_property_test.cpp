@@ -1,0 +1,268 @@
+// Properties of the books over random scenarios: each holds for every set of events.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "accounting/state/state.hpp"
+#include "naive_books.hpp"
+#include "scenario.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+using scenario::Scenario;
+
+constexpr Instant k_end = scenario::Shape{}.end();
+
+std::map<std::string, std::string> text_of(const std::map<std::string, naive::Row>& rows) {
+  std::map<std::string, std::string> text;
+  for (const auto& [name, row] : rows) {
+    for (const Int128 value :
+         {row.psi, row.phi_direct, row.phi_rate, row.got, row.given_direct, row.given_rate, Int128{row.owned},
+          Int128{row.used}, Int128{row.waiting}, Int128{row.lent}, Int128{row.borrowed}}) {
+      text[name] += to_string(value) + ' ';
+    }
+  }
+  return text;
+}
+
+void expect_conservation(const std::vector<Standing>& standings) {
+  Int128 psi = 0;
+  Int128 direct = 0;
+  Int128 rate = 0;
+  Int128 got = 0;
+  Int128 given_direct = 0;
+  Int128 given_rate = 0;
+  for (const Standing& s : standings) {
+    psi += s.psi.value;
+    direct += s.phi_direct.value;
+    rate += s.phi_rate.value;
+    got += s.got.value;
+    given_direct += s.given_direct.value;
+    given_rate += s.given_rate.value;
+  }
+  RC_ASSERT(psi == direct);
+  RC_ASSERT(psi == rate);
+  RC_ASSERT(got == given_direct);
+  RC_ASSERT(got == given_rate);
+}
+
+// Everything that can be asked of the books, by name.
+std::vector<std::map<std::string, std::string>> everything(State& state, Instant t) {
+  std::vector<std::map<std::string, std::string>> all{scenario::rows_as_text(state, state.standings(t))};
+  for (const ClosedPeriod& period : state.closed_periods()) {
+    all.push_back(scenario::rows_as_text(state, period.standings));
+    all.back()["bounds"] = std::to_string(period.begin.value) + ' ' + std::to_string(period.end.value);
+  }
+  return all;
+}
+
+// A checkpoint but for the lines that only say where the evaluation of rates may resume.
+std::string facts_of(const std::string& checkpoint) {
+  std::string facts;
+  bool in_landmark = false;
+  for (std::size_t at = 0; at < checkpoint.size();) {
+    const std::size_t end = checkpoint.find('\n', at) + 1;
+    const std::string line = checkpoint.substr(at, end - at);
+    in_landmark = line.starts_with("landmark") || (in_landmark && line.starts_with("rate "));
+    if (!in_landmark && !line.starts_with("end ")) facts += line;
+    at = end;
+  }
+  return facts;
+}
+
+RC_GTEST_PROP(State, BalancesAtEveryInstant, ()) {
+  const auto events = scenario::shuffled((*scenario::arbitrary()).events);
+  State state;
+  for (const Event& event : events) {
+    scenario::apply_all(state, {event});
+    expect_conservation(state.standings(state.now()));
+  }
+  for (Instant t = state.now(); t < k_end; t = t + Duration{1}) expect_conservation(state.standings(t));
+  for (const ClosedPeriod& period : state.closed_periods()) expect_conservation(period.standings);
+}
+
+RC_GTEST_PROP(State, AgreesWithTheSecondBySecondWitness, ()) {
+  const auto events = scenario::shuffled((*scenario::arbitrary()).events);
+  State state;
+  scenario::apply_all(state, events);
+  const auto now = scenario::rows_as_text(state, state.standings(k_end));
+  const auto& closed = state.closed_periods();
+  RC_TAG(closed.empty() ? "one period" : "two periods");
+  const Instant begin = closed.empty() ? scenario::k_begin : scenario::k_month_end;
+  RC_ASSERT(now == text_of(naive::books(events, begin, k_end, k_end)));
+  RC_ASSERT(closed.size() <= 1U);
+  for (const ClosedPeriod& period : closed) {
+    RC_ASSERT(period.end == scenario::k_month_end);
+    const auto expected = naive::books(events, scenario::k_begin, period.end, Instant{period.end.value - 1});
+    RC_ASSERT(scenario::rows_as_text(state, period.standings) == text_of(expected));
+  }
+}
+
+void expect_order_independence(const scenario::Shape& shape) {
+  const Scenario scenario = *scenario::arbitrary(shape);
+  State first;
+  scenario::apply_all(first, scenario.events);
+  State second;
+  auto again = scenario.events;
+  again.insert(again.end(), scenario.events.begin(), scenario.events.end());
+  for (const Event& event : scenario::shuffled(again)) {
+    scenario::apply_all(second, {event});
+    // Asking in between makes the rates be evaluated and taken back. Just below k_exact_players that is slow: ask less
+    // often.
+    if (*rc::gen::inRange(0, shape.organizations + 1) == 0) expect_conservation(second.standings(second.now()));
+  }
+  RC_ASSERT(everything(first, shape.end()) == everything(second, shape.end()));
+}
+
+RC_GTEST_PROP(State, DoesNotDependOnOrderOrRepetition, ()) {
+  expect_order_independence({});
+}
+RC_GTEST_PROP(State, DoesNotDependOnOrderOverManyPeriods, ()) {
+  expect_order_independence(scenario::k_years);
+}
+RC_GTEST_PROP(State, DoesNotDependOnOrderAmongManyOrganizations, ()) {
+  expect_order_independence(scenario::k_crowd);
+}
+
+void expect_same_after_reload(const scenario::Shape& shape) {
+  const auto events = scenario::shuffled((*scenario::arbitrary(shape)).events);
+  const auto cut = *rc::gen::inRange<std::size_t>(0, events.size() + 1);
+  const auto middle = events.begin() + static_cast<std::ptrdiff_t>(cut);
+  State original;
+  scenario::apply_all(original, {events.begin(), middle});
+  auto loaded = State::load(original.save());
+  if (!loaded) RC_FAIL(loaded.error().what);
+  RC_ASSERT(facts_of(loaded->save()) == facts_of(original.save()));
+  RC_ASSERT(everything(original, original.now()) == everything(*loaded, original.now()));
+  scenario::apply_all(original, {middle, events.end()});
+  scenario::apply_all(*loaded, {middle, events.end()});
+  RC_ASSERT(everything(original, shape.end()) == everything(*loaded, shape.end()));
+  RC_ASSERT(facts_of(loaded->save()) == facts_of(original.save()));
+}
+
+RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoad, ()) {
+  expect_same_after_reload({});
+}
+RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoadOverManyPeriods, ()) {
+  expect_same_after_reload(scenario::k_years);
+}
+RC_GTEST_PROP(State, BehavesTheSameAfterSaveAndLoadInACrowd, ()) {
+  expect_same_after_reload(scenario::k_crowd);
+}
+
+// One that forgets (and is saved and loaded on the way) against one that never does. Events come in the order of their
+// time but for delays up to about the horizon; what the forgetting one calls too old, the other one is not told either.
+void expect_forgetting_changes_nothing(const scenario::Shape& shape) {
+  const StateOptions options{.horizon = Duration{10 * shape.step.value},
+                             .most_finished = *rc::gen::element<std::size_t>(1, 2, 5, 150'000),
+                             .shortest_horizon = Duration{3 * shape.step.value}};
+  std::vector<std::pair<std::int64_t, Event>> arrivals;
+  for (const Event& event : (*scenario::arbitrary(shape)).events) {
+    arrivals.emplace_back(time_of(event).value + *rc::gen::inRange<std::int64_t>(0, 12) * shape.step.value, event);
+  }
+  std::stable_sort(arrivals.begin(), arrivals.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  State forgetful(options);
+  State remembering;
+  int replays = 0;
+  for (const auto& [arrival, event] : arrivals) {
+    forgetful.advance({arrival});
+    forgetful.compact();
+    const auto applied = forgetful.apply(event);
+    RC_ASSERT(applied.has_value());
+    if (*applied == Applied::needs_replay) {
+      ++replays;
+      RC_ASSERT(forgetful.horizon() > k_beginning_of_time);
+      continue;
+    }
+    scenario::apply_all(remembering, {event});
+    if (*rc::gen::inRange(0, 4) == 0) {
+      auto loaded = State::load(forgetful.save(), options);
+      if (!loaded) RC_FAIL(loaded.error().what);
+      forgetful = std::move(*loaded);
+    }
+    const Instant t = std::max(forgetful.now(), remembering.now());
+    RC_ASSERT(everything(forgetful, t) == everything(remembering, t));
+  }
+  RC_TAG(replays > 0 ? "something was too old" : "nothing was too old");
+  const Instant end = std::max(forgetful.now(), shape.end());
+  forgetful.advance(end);
+  forgetful.compact();
+  RC_ASSERT(everything(forgetful, end) == everything(remembering, end));
+}
+
+RC_GTEST_PROP(State, IsNotChangedByForgetting, ()) {
+  expect_forgetting_changes_nothing({});
+}
+RC_GTEST_PROP(State, IsNotChangedByForgettingOverManyPeriods, ()) {
+  expect_forgetting_changes_nothing(scenario::k_years);
+}
+RC_GTEST_PROP(State, IsNotChangedByForgettingInACrowd, ()) {
+  expect_forgetting_changes_nothing(scenario::k_crowd);
+}
+
+// Every finished run becomes two: one after the other, or side by side with whole processors.
+std::vector<Event> cut_up(const std::vector<Event>& events) {
+  std::map<SegmentKey, Instant> ends;
+  std::set<SegmentKey> retracted;
+  for (const Event& event : events) {
+    if (const auto* closed = std::get_if<SegmentClosed>(&event)) ends[closed->key] = closed->end;
+    if (const auto* r = std::get_if<SegmentRetracted>(&event)) retracted.insert(r->key);
+  }
+  std::vector<Event> result;
+  for (const Event& event : events) {
+    const auto* opened = std::get_if<SegmentOpened>(&event);
+    const bool cuttable = opened != nullptr && opened->key.kind == SegmentKind::run && ends.contains(opened->key) &&
+                          !retracted.contains(opened->key);
+    if (!cuttable) {
+      result.push_back(event);
+      continue;
+    }
+    const Instant end = ends.at(opened->key);
+    SegmentOpened first = *opened;
+    SegmentOpened second = *opened;
+    second.key.job.value += 1000;
+    if (*rc::gen::arbitrary<bool>()) {
+      second.begin.value = *rc::gen::inRange(opened->begin.value, end.value + 1);
+      result.push_back(SegmentClosed{second.key, end, CloseReason::ended, ""});
+      ends[first.key] = second.begin;
+    } else {
+      first.processors = second.processors = {};
+      for (std::size_t i = 0; i < first.nodes.size(); ++i) {
+        first.nodes[i].processors = {first.nodes[i].processors.value / k_micro / 2 * k_micro};
+        second.nodes[i].processors -= first.nodes[i].processors;
+        first.processors += first.nodes[i].processors;
+        second.processors += second.nodes[i].processors;
+      }
+      std::erase_if(first.nodes, [](const NodeShare& share) { return share.processors.value == 0; });
+      result.push_back(SegmentClosed{second.key, end, CloseReason::ended, ""});
+    }
+    result.push_back(first);
+    result.push_back(second);
+  }
+  for (Event& event : result) {
+    if (auto* closed = std::get_if<SegmentClosed>(&event)) {
+      if (closed->key.job.value < 1000) closed->end = ends.at(closed->key);
+    }
+  }
+  return result;
+}
+
+RC_GTEST_PROP(State, IgnoresHowJobsAreCut, ()) {
+  const auto events = (*scenario::arbitrary()).events;
+  const auto pieces = cut_up(events);
+  State whole;
+  scenario::apply_all(whole, scenario::shuffled(events));
+  State cut;
+  scenario::apply_all(cut, scenario::shuffled(pieces));
+  RC_ASSERT(everything(whole, k_end) == everything(cut, k_end));
+}
+
+}  // namespace
+}  // namespace shapley::accounting

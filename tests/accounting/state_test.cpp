@@ -1,0 +1,329 @@
+// What the books do with each kind of event, in numbers small enough to check by hand.
+#include "accounting/state/state.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "state_fixture.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+TEST_F(StateTest, BeginsWithGuestsAndCommons) {
+  EXPECT_EQ(state_.organizations(), (std::vector<std::string>{"guests", "commons"}));
+  EXPECT_EQ(state_.standings(k_start).size(), 2U);
+  EXPECT_EQ(state_.now(), k_start);
+  EXPECT_EQ(state_.period_begin(), k_beginning_of_time);
+  EXPECT_TRUE(state_.closed_periods().empty());
+}
+
+TEST_F(StateTest, CreditsTheJobsOrganizationAndTheNodesOwner) {
+  apply(owned("n1", 0, {{"bob", 1'000'000}}));
+  apply(capacity("n1", 0, 8));
+  apply(run(1, "ann", 0, {{"n1", cores(2)}}));
+  // Two processors for ten seconds: 2 * (10 + 9 + ... + 1) = 110.
+  EXPECT_EQ(units(row("ann", 10).psi), 110);
+  EXPECT_EQ(units(row("ann", 10).phi_direct), 0);
+  EXPECT_EQ(units(row("bob", 10).phi_direct), 110);
+  EXPECT_EQ(row("bob", 10).given_direct, (CpuTime{20 * k_micro}));
+  // ann needs bob and bob needs somebody who computes: half the rate to each.
+  EXPECT_EQ(units(row("ann", 10).phi_rate), 55);
+  EXPECT_EQ(units(row("bob", 10).phi_rate), 55);
+  EXPECT_EQ(row("bob", 10).owned, cores(8));
+  EXPECT_EQ(row("bob", 10).lent, cores(2));
+  EXPECT_EQ(row("ann", 10).borrowed, cores(2));
+  EXPECT_EQ(row("ann", 10).used, cores(2));
+  EXPECT_EQ(units(row("ann", 10).balance(Contribution::direct_contr)), -110);
+}
+
+TEST_F(StateTest, ALaterStatementReplacesTheDatesThatAnEarlierOneAnnounced) {
+  OwnershipStated announced = owned("n1", 0, {{"bob", 1'000'000}});
+  announced.spans.push_back({at(20), {{"ann", 1'000'000}}});
+  apply(announced);
+  apply(owned("n1", 10, {{"ann", 1'000'000}}));
+  apply(capacity("n1", 0, 8));
+  EXPECT_EQ(row("ann", 15).owned, cores(8));
+  EXPECT_EQ(row("ann", 25).owned, cores(8));
+}
+
+TEST_F(StateTest, WaitsRaiseDemandOnly) {
+  apply(owned("n1", 0, {{"ann", 1'000'000}}));
+  apply(owned("n2", 0, {{"bob", 1'000'000}}));
+  apply(capacity("n1", 0, 4));
+  apply(capacity("n2", 0, 4));
+  // ann fills both nodes; bob's job waits for 4 processors, which his node could have served.
+  apply(run(1, "ann", 0, {{"n1", cores(4)}, {"n2", cores(4)}}));
+  apply(wait(2, "bob", 0, 4));
+  EXPECT_EQ(row("bob", 10).waiting, cores(4));
+  EXPECT_EQ(units(row("bob", 10).psi), 0);
+  // v(ann) = 4, v(bob) = 4, v(both) = 8: each gives what it owns.
+  EXPECT_EQ(units(row("ann", 10).phi_rate), 4 * 55);
+  EXPECT_EQ(units(row("bob", 10).phi_rate), 4 * 55);
+}
+
+TEST_F(StateTest, LeavesUnknownNodesToCommons) {
+  apply(run(1, "ann", 0, {{"stranger", cores(3)}}));
+  EXPECT_EQ(units(row("commons", 10).phi_direct), 3 * 55);
+  EXPECT_EQ(row("commons", 10).owned, cores(3));
+  EXPECT_EQ(state_.capacity("stranger"), std::nullopt);
+  EXPECT_EQ(state_.nodes(), (std::vector<std::string>{"stranger"}));
+}
+
+TEST_F(StateTest, ApportionsFractionsByLargestRemainder) {
+  // A third each of 1,000,001: 333333.333333 twice and 333334.333334 for commons, whose remainder is the largest.
+  apply(owned("n1", 0, {{"ann", 333'333}, {"bob", 333'333}}));
+  SegmentOpened opened = run(1, "guests", 0, {{"n1", {1'000'001}}});
+  apply(opened);
+  EXPECT_EQ(row("ann", 1).phi_direct.value, 333'333);
+  EXPECT_EQ(row("bob", 1).phi_direct.value, 333'333);
+  EXPECT_EQ(row("commons", 1).phi_direct.value, 333'335);
+}
+
+TEST_F(StateTest, SplitsARunWhenItsNodeChangesHands) {
+  OwnershipStated stated = owned("n1", 0, {{"ann", 1'000'000}});
+  stated.spans.push_back({at(4), {{"bob", 1'000'000}}});
+  apply(stated);
+  apply(run(1, "guests", 0, {{"n1", cores(1)}}));
+  // Until 4 it is ann's, though the hand-over is known.
+  EXPECT_EQ(units(row("ann", 4).phi_direct), 4 + 3 + 2 + 1);
+  EXPECT_EQ(row("ann", 4).owned, cores(0));
+  EXPECT_EQ(row("bob", 4).owned, cores(1));
+  // At 10: ann's seconds are worth 10 + 9 + 8 + 7, bob's 6 + ... + 1.
+  EXPECT_EQ(units(row("ann", 10).phi_direct), 34);
+  EXPECT_EQ(units(row("bob", 10).phi_direct), 21);
+  EXPECT_EQ(units(row("guests", 10).psi), 55);
+}
+
+TEST_F(StateTest, LetsALaterStatementRewriteOnlyWhatFollowsIt) {
+  apply(owned("n1", 0, {{"ann", 1'000'000}}));
+  apply(run(1, "guests", 0, {{"n1", cores(1)}}));
+  state_.advance(at(10));
+  // Told at 10 that the node was bob's since 5, as agreed at 5.
+  apply(owned("n1", 5, {{"bob", 1'000'000}}));
+  EXPECT_EQ(units(row("ann", 10).phi_direct), 10 + 9 + 8 + 7 + 6);
+  EXPECT_EQ(units(row("bob", 10).phi_direct), 5 + 4 + 3 + 2 + 1);
+}
+
+TEST_F(StateTest, CountsADrainedNodeForWhatStillRunsOnIt) {
+  apply(owned("n1", 0, {{"ann", 1'000'000}}));
+  apply(capacity("n1", 0, 8));
+  const SegmentOpened opened = run(1, "bob", 0, {{"n1", cores(3)}});
+  apply(opened);
+  apply(capacity("n1", 5, 0));
+  EXPECT_EQ(row("ann", 6).owned, cores(3));
+  apply(closed(opened, 7));
+  EXPECT_EQ(row("ann", 7).owned, cores(0));
+  EXPECT_EQ(state_.capacity("n1"), cores(0));
+}
+
+TEST_F(StateTest, OrdersCapacityChangesOfOneSecond) {
+  apply(CapacityChanged{"n1", at(0), 1, cores(5)});
+  apply(CapacityChanged{"n1", at(0), 0, cores(9)});
+  EXPECT_EQ(state_.capacity("n1"), cores(5));
+  EXPECT_EQ(row("commons", 0).owned, cores(5));
+}
+
+TEST_F(StateTest, LetsCloseAndRetractionComeFirst) {
+  const SegmentOpened opened = run(1, "ann", 0, {{"n1", cores(1)}});
+  apply(closed(opened, 3));
+  EXPECT_EQ(state_.find_segment(opened.key), nullptr);
+  EXPECT_EQ(state_.find_job({1}), nullptr);
+  apply(opened);
+  EXPECT_EQ(units(row("ann", 10).psi), 10 + 9 + 8);
+
+  const SegmentOpened never = run(2, "ann", 0, {{"n1", cores(1)}});
+  apply(SegmentRetracted{never.key, at(5)});
+  apply(never);
+  EXPECT_EQ(units(row("ann", 10).psi), 10 + 9 + 8);
+  EXPECT_EQ(row("ann", 10).used, cores(0));
+  EXPECT_EQ(state_.find_segment(never.key), nullptr);
+}
+
+TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
+  const SegmentOpened opened = run(1, "ann", 0, {{"n1", cores(1)}});
+  const std::vector<std::pair<Event, Event>> twins{
+      {opened, run(1, "bob", 0, {{"n1", cores(1)}})},
+      {closed(opened, 3), closed(opened, 4)},
+      {SegmentRetracted{opened.key, at(5)}, SegmentRetracted{opened.key, at(6)}},
+      {OrganizationsDeclared{at(0), {"ann", "bob"}}, OrganizationsDeclared{at(0), {"bob", "ann"}}},
+      {owned("n1", 0, {{"ann", 1'000'000}}), owned("n1", 0, {{"ann", 999'999}})},
+      {capacity("n1", 0, 4), capacity("n1", 0, 5)},
+      {PeriodDeclared{at(0), Period::monthly}, PeriodDeclared{at(0), Period::yearly}},
+      {JobDescribed{.job = {1},
+                    .submit = at(0),
+                    .organization = "ann",
+                    .array_task = {},
+                    .account = "a",
+                    .partition = {},
+                    .qos = {},
+                    .name = {},
+                    .wckey = {}},
+       JobDescribed{.job = {1},
+                    .submit = at(0),
+                    .organization = "ann",
+                    .array_task = 0,
+                    .account = "a",
+                    .partition = {},
+                    .qos = {},
+                    .name = {},
+                    .wckey = {}}},
+      {ConfigurationLoaded{at(0), "a: 1"}, ConfigurationLoaded{at(0), "a: 2"}}};
+  for (const auto& [fact, contradiction] : twins) {
+    apply(fact);
+    const std::string before = state_.save();
+    apply(fact, Applied::duplicate);
+    EXPECT_EQ(state_.save(), before);
+    refuse(contradiction, Errc::conflict);
+  }
+}
+
+TEST_F(StateTest, TellsCloseReasonsApart) {
+  const SegmentOpened opened = run(1, "ann", 0, {{"n1", cores(1)}});
+  apply(SegmentClosed{opened.key, at(3), CloseReason::ended, "COMPLETED"});
+  refuse(SegmentClosed{opened.key, at(3), CloseReason::ended, "FAILED"}, Errc::conflict);
+  refuse(SegmentClosed{opened.key, at(3), CloseReason::requeued, "COMPLETED"}, Errc::conflict);
+}
+
+TEST_F(StateTest, RefusesSegmentsThatEndBeforeTheyBegin) {
+  const SegmentOpened first = run(1, "ann", 5, {{"n1", cores(1)}});
+  apply(first);
+  refuse(closed(first, 4), Errc::conflict);
+  const SegmentOpened second = run(2, "ann", 5, {{"n1", cores(1)}});
+  apply(closed(second, 4));
+  refuse(second, Errc::conflict);
+  // Without effect, but a fact.
+  const SegmentOpened third = run(3, "ann", 5, {{"n1", cores(1)}});
+  apply(third);
+  apply(closed(third, 5));
+  EXPECT_EQ(row("ann", 5).used, cores(1));
+}
+
+TEST_F(StateTest, RefusesMalformedEvents) {
+  const SegmentOpened good = run(1, "ann", 0, {{"n1", cores(1)}, {"n2", cores(1)}});
+  const auto changed = [&](auto change) {
+    SegmentOpened event = good;
+    change(event);
+    return event;
+  };
+  const std::vector<Event> malformed{
+      changed([](auto& e) { e.organization.clear(); }),
+      changed([](auto& e) { e.organization = "commons"; }),
+      changed([](auto& e) { e.processors = cores(3); }),
+      changed([](auto& e) { e.begin = {-1}; }),
+      changed([](auto& e) { e.key.anchor = k_end_of_time; }),
+      changed([](auto& e) { std::swap(e.nodes[0], e.nodes[1]); }),
+      changed([](auto& e) { e.nodes[1].node = "n1"; }),
+      changed([](auto& e) { e.nodes[0].node.clear(); }),
+      changed([](auto& e) { e.nodes[0].processors = {0}; }),
+      changed([](auto& e) { e.nodes[0].processors = {-1}; }),
+      changed([](auto& e) { e.nodes[0].processors = e.processors = cores(2'000'000); }),
+      changed([](auto& e) { e.key.kind = SegmentKind::wait; }),
+      wait(1, "ann", 0, -1),
+      SegmentClosed{good.key, {-5}, CloseReason::ended, ""},
+      SegmentRetracted{good.key, {-5}},
+      OrganizationsDeclared{at(0), {"ann", "ann"}},
+      OrganizationsDeclared{at(0), {""}},
+      owned("", 0, {}),
+      owned("n1", 0, {{"ann", 600'000}, {"bob", 600'000}}),
+      owned("n1", 0, {{"ann", 300'000}, {"ann", 300'000}}),
+      owned("n1", 0, {{"ann", 0}}),
+      owned("n1", 0, {{"", 5}}),
+      owned("n1", 0, {{"guests", 1'000'000}}),
+      OwnershipStated{"n1", at(0), {{at(5), {}}, {at(5), {}}}},
+      OwnershipStated{"n1", k_beginning_of_time, {}},
+      capacity("", 0, 1),
+      capacity("n1", 0, -1),
+      PeriodDeclared{{-1}, Period::monthly},
+      ConfigurationLoaded{{-1}, ""},
+  };
+  for (const Event& event : malformed) refuse(event, Errc::invalid_argument);
+}
+
+TEST_F(StateTest, RanksByBalanceAndBreaksTiesByTheConfiguration) {
+  apply(OrganizationsDeclared{at(0), {"cid", "ann", "bob"}});
+  const auto names = [&](const std::vector<OrgId>& order) {
+    std::vector<std::string> result;
+    for (const OrgId id : order) result.push_back(state_.organizations()[id.value]);
+    return result;
+  };
+  EXPECT_EQ(names(state_.ranking(at(1), Contribution::direct_contr)),
+            (std::vector<std::string>{"cid", "ann", "bob", "guests"}));
+  apply(owned("n1", 0, {{"bob", 1'000'000}}));
+  apply(run(1, "cid", 1, {{"n1", cores(1)}}));
+  EXPECT_EQ(names(state_.ranking(at(5), Contribution::direct_contr)),
+            (std::vector<std::string>{"bob", "ann", "guests", "cid"}));
+  // zoe and eve are met in jobs only; ann leaves the configuration and keeps her place behind those who stay.
+  apply(run(2, "zoe", 6, {{"n1", cores(1)}}));
+  apply(run(3, "eve", 6, {{"n1", cores(1)}}));
+  apply(OrganizationsDeclared{at(7), {"bob", "dan"}});
+  EXPECT_EQ(names(state_.configured_order()),
+            (std::vector<std::string>{"bob", "dan", "cid", "ann", "eve", "zoe", "guests", "commons"}));
+}
+
+TEST_F(StateTest, ClosesPeriodsAndCorrectsThemWhenNewsComeLate) {
+  const Instant april = parse_instant("2024-04-01").value();
+  const Instant may = parse_instant("2024-05-01").value();
+  const auto key = [](std::uint32_t job, Instant begin) { return SegmentKey{SegmentKind::run, {job}, begin, 0}; };
+  const Instant begin = april - Duration{10};
+  apply(PeriodDeclared{begin - Duration{5}, Period::monthly});
+  const SegmentOpened opened{key(1, begin), "ann", begin, cores(1), {{"n1", cores(1)}}};
+  apply(opened);
+  EXPECT_EQ(state_.period_begin(), begin - Duration{5});
+  EXPECT_EQ(state_.period(), Period::monthly);
+  const auto ann = [&](const std::vector<Standing>& rows) { return rows[state_.find_organization("ann")->value]; };
+  EXPECT_EQ(units(ann(state_.standings(april + Duration{3})).psi), 3 + 2 + 1);
+  EXPECT_EQ(state_.period_begin(), april);
+  ASSERT_EQ(state_.closed_periods().size(), 1U);
+  EXPECT_EQ(state_.closed_periods()[0].begin, begin - Duration{5});
+  EXPECT_EQ(state_.closed_periods()[0].end, april);
+  EXPECT_EQ(units(ann(state_.closed_periods()[0].standings).psi), 55);
+  EXPECT_EQ(ann(state_.closed_periods()[0].standings).used, cores(1));
+  // It had ended 4 seconds before the month did.
+  apply(SegmentClosed{opened.key, april - Duration{4}, CloseReason::ended, ""});
+  EXPECT_EQ(units(ann(state_.closed_periods()[0].standings).psi), 10 + 9 + 8 + 7 + 6 + 5);
+  EXPECT_EQ(
+      units(ann(state_.closed_periods()[0].standings).phi_rate + ann(state_.closed_periods()[0].standings).phi_rate),
+      45);
+  EXPECT_EQ(ann(state_.closed_periods()[0].standings).used, cores(0));
+  EXPECT_EQ(units(ann(state_.standings(april + Duration{3})).psi), 0);
+  // A quarterly rule declared in April has its next boundary on the first of July: that of May is gone.
+  apply(PeriodDeclared{april + Duration{100}, Period::quarterly});
+  state_.advance(may + Duration{1});
+  EXPECT_EQ(state_.period_begin(), april);
+  EXPECT_EQ(state_.closed_periods().size(), 1U);
+  state_.advance(parse_instant("2024-07-01").value());
+  EXPECT_EQ(state_.closed_periods().size(), 2U);
+}
+
+TEST_F(StateTest, KeepsABoundaryThatFallsOnANewDeclaration) {
+  const Instant may = parse_instant("2024-05-01").value();
+  apply(PeriodDeclared{may - Duration{100}, Period::monthly});
+  apply(PeriodDeclared{may, Period::monthly});
+  EXPECT_EQ(state_.period_begin(), may);
+  // A rule that is declared on a boundary of its own calendar waits for the next one.
+  State other;
+  ASSERT_TRUE(other.apply(PeriodDeclared{may, Period::monthly}).has_value());
+  EXPECT_EQ(other.closed_periods().size(), 0U);
+  EXPECT_EQ(other.period_begin(), may);
+}
+
+TEST_F(StateTest, LetsTimeStandStillRatherThanGoBack) {
+  state_.advance(at(10));
+  state_.advance(at(5));
+  EXPECT_EQ(state_.now(), at(10));
+  state_.advance(k_end_of_time);
+  EXPECT_LT(state_.now(), k_end_of_time) << "the calendar ends with the year 9999";
+}
+
+TEST(Contributions, HaveNames) {
+  for (const Contribution contribution : {Contribution::direct_contr, Contribution::shapley_rate}) {
+    EXPECT_EQ(parse_contribution(name_of(contribution)), contribution);
+  }
+  EXPECT_EQ(parse_contribution("ref"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace shapley::accounting

@@ -1,0 +1,164 @@
+// Hostile and damaged checkpoints: load() answers Errc::corrupt and never does worse.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "accounting/checkpoint/text_format.hpp"
+#include "accounting/state/state.hpp"
+#include "scenario.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+std::string some_checkpoint(const scenario::Shape& shape) {
+  State state({Duration{10 * shape.step.value}});
+  const auto events = (*scenario::arbitrary(shape)).events;
+  const bool forget = *rc::gen::arbitrary<bool>();
+  scenario::apply_all(state, events);
+  if (forget) {
+    state.advance(shape.end());
+    state.compact();
+  }
+  return state.save();
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text) {
+    if (c != ' ' && c != '\n') {
+      word += c;
+      continue;
+    }
+    if (!word.empty()) words.push_back(word);
+    word.clear();
+    words.emplace_back(1, c);
+  }
+  return words;
+}
+
+// The same text with a checksum that fits, as somebody would write who means harm.
+std::string with_good_checksum(const std::string& text) {
+  TextWriter forger;
+  forger.line(text.substr(0, text.rfind("\nend ")));
+  return forger.finish();
+}
+
+void expect_corrupt_or_sound(const std::string& text) {
+  auto loaded = State::load(text);
+  if (!loaded) {
+    RC_ASSERT(loaded.error().code == Errc::corrupt);
+    RC_ASSERT(loaded.error().what.starts_with("checkpoint: "));
+    return;
+  }
+  // What was accepted must serve: evaluate it, save it, and find the same again.
+  const std::string saved = loaded->save();
+  auto again = State::load(saved);
+  RC_ASSERT(again.has_value());
+  (void)again->standings(again->now() + Duration{1});
+  (void)again->closed_periods();
+}
+
+RC_GTEST_PROP(Checkpoint, NoticesEveryChangedByte, ()) {
+  const std::string good = some_checkpoint({});
+  std::string bad = good;
+  const auto at = *rc::gen::inRange<std::size_t>(0, good.size());
+  bad[at] = *rc::gen::distinctFrom(rc::gen::arbitrary<char>(), good[at]);
+  RC_ASSERT(!State::load(bad).has_value());
+}
+
+RC_GTEST_PROP(Checkpoint, NoticesEveryTruncation, ()) {
+  const std::string good = some_checkpoint({});
+  RC_ASSERT(!State::load(good.substr(0, *rc::gen::inRange<std::size_t>(0, good.size()))).has_value());
+}
+
+RC_GTEST_PROP(Checkpoint, SurvivesForgedWords, ()) {
+  auto words = words_of(some_checkpoint(*rc::gen::arbitrary<bool>() ? scenario::Shape{} : scenario::k_years));
+  const int changes = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < changes; ++i) {
+    const auto at = *rc::gen::inRange<std::size_t>(0, words.size());
+    std::vector<std::string> forgeries{"0",
+                                       "-1",
+                                       "1",
+                                       "9223372036854775807",
+                                       "253402300799",
+                                       "%",
+                                       "%zz",
+                                       "n1",
+                                       "landmark",
+                                       "\n",
+                                       " ",
+                                       "170141183460469231731687303715884105727"};
+    forgeries.push_back(words[*rc::gen::inRange<std::size_t>(0, words.size())]);
+    words[at] = *rc::gen::elementOf(forgeries);
+  }
+  std::string text;
+  for (const std::string& word : words) text += word;
+  expect_corrupt_or_sound(with_good_checksum(text));
+}
+
+RC_GTEST_PROP(Checkpoint, SurvivesForgedLines, ()) {
+  const std::string good = some_checkpoint({});
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < good.size();) {
+    const std::size_t end = good.find('\n', at) + 1;
+    lines.push_back(good.substr(at, end - at));
+    at = end;
+  }
+  const auto line = *rc::gen::inRange<std::size_t>(0, lines.size() - 1);
+  const auto other = *rc::gen::inRange<std::size_t>(0, lines.size() - 1);
+  switch (*rc::gen::inRange(0, 3)) {
+    case 0:
+      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(line));
+      break;
+    case 1:
+      std::swap(lines[line], lines[other]);
+      break;
+    default:
+      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(line), std::string(lines[other]));
+      break;
+  }
+  std::string text;
+  for (const std::string& l : lines) text += l;
+  expect_corrupt_or_sound(with_good_checksum(text));
+}
+
+RC_GTEST_PROP(Checkpoint, SurvivesNoise, ()) {
+  const auto noise = *rc::gen::arbitrary<std::string>();
+  expect_corrupt_or_sound(noise);
+  expect_corrupt_or_sound(with_good_checksum("shapley-state 1\n" + noise + "\nend 0\n"));
+}
+
+TEST(Checkpoint, OfAnotherVersionIsRefused) {
+  TextWriter out;
+  out.line("shapley-state").number(999);
+  const auto loaded = State::load(out.finish());
+  ASSERT_FALSE(loaded.has_value());
+  EXPECT_EQ(loaded.error().code, Errc::corrupt);
+  EXPECT_NE(loaded.error().what.find("version"), std::string::npos) << loaded.error().what;
+}
+
+TEST(Checkpoint, KeepsNamesOfAnyBytes) {
+  State state;
+  const std::string odd = "Institut f\xc3\xbcr \x01 %41 100%\n(a b)";
+  const SegmentKey key{SegmentKind::run, {1}, {1'700'000'000}, 0};
+  ASSERT_TRUE(state.apply(SegmentOpened{key, odd, key.anchor, {k_micro}, {{"node 1", {k_micro}}}}).has_value());
+  ASSERT_TRUE(state.apply(OrganizationsDeclared{key.anchor, {odd, "%"}}).has_value());
+  const auto loaded = State::load(state.save());
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
+  EXPECT_EQ(loaded->organizations(), state.organizations());
+  EXPECT_EQ(loaded->find_segment(key)->opened, state.find_segment(key)->opened);
+}
+
+TEST(Checkpoint, OfNothingIsAnEmptyState) {
+  auto loaded = State::load(State().save());
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
+  EXPECT_EQ(loaded->now(), k_beginning_of_time);
+  EXPECT_EQ(loaded->organizations().size(), 2U);
+}
+
+}  // namespace
+}  // namespace shapley::accounting
