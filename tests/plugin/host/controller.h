@@ -22,8 +22,8 @@ enum { k_host_organizations = 3 };
 /* Reads slurm.conf and makes nodes, partitions and associations; no job yet. Slurm's log goes to the file. Once a
  * process. */
 void host_open(const char* slurm_conf, const char* log_path);
-/* From now on the log tells of each look at the jobs, too. */
-void host_log_looks(void);
+/* From now on the log has a line for each scan, too. */
+void host_log_scans(void);
 /* Frees everything that host_open and the jobs hold. The plugin is unloaded. */
 void host_close(void);
 

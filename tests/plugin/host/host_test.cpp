@@ -1,7 +1,7 @@
 // The real plugin in a process that imitates slurmctld, under the sanitizers: jobs come, run and go under slurmctld's
-// locks while the plugin looks at them, slurmctld is reconfigured and restarted again and again, and the daemon at the
-// other end of the socket does everything that a daemon should not. What the plugin told in the end is compared with
-// the host's own account.
+// locks while the plugin scans them, slurmctld is reconfigured and restarted again and again, and the daemon at the
+// other end of the socket does everything that a daemon should not. What the plugin reported in the end is compared
+// with the host's own account.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -93,30 +93,31 @@ class Load {
 };
 
 // The plugin's last word on a job against the host's. Times of a waiting job are of the run before, and not compared.
-std::string difference(const host_truth_t& truth, const protocol::JobRecord& told) {
-  const auto state = static_cast<int>(told.state);
+std::string difference(const host_truth_t& truth, const protocol::JobRecord& reported) {
+  const auto state = static_cast<int>(reported.state);
   std::uint32_t cpus = 0;
-  for (const auto& share : told.nodes) cpus += share.cpus;
+  for (const auto& share : reported.nodes) cpus += share.cpus;
   const bool same = state == static_cast<int>(truth.state) &&
                     (truth.state == HOST_PENDING ||
-                     (told.start_time == truth.start && told.end_time == truth.end && cpus == truth.cpus));
+                     (reported.start_time == truth.start && reported.end_time == truth.end && cpus == truth.cpus));
   if (same) return "";
-  return "job " + std::to_string(truth.job_id) + ": state " + std::to_string(truth.state) + " told " +
-         std::to_string(state) + ", start " + std::to_string(truth.start) + " told " + std::to_string(told.start_time) +
-         ", end " + std::to_string(truth.end) + " told " + std::to_string(told.end_time) + ", cpus " +
-         std::to_string(truth.cpus) + " told " + std::to_string(cpus);
+  return "job " + std::to_string(truth.job_id) + ": state " + std::to_string(truth.state) + " reported " +
+         std::to_string(state) + ", start " + std::to_string(truth.start) + " reported " +
+         std::to_string(reported.start_time) + ", end " + std::to_string(truth.end) + " reported " +
+         std::to_string(reported.end_time) + ", cpus " + std::to_string(truth.cpus) + " reported " +
+         std::to_string(cpus);
 }
 
 std::string differences(const Daemon& daemon) {
   static std::vector<host_truth_t> truths(1U << 20U);
   const std::size_t count = host_truth(truths.data(), truths.size());
-  const auto told = daemon.jobs();
-  if (told.size() != count) {
-    return std::to_string(told.size()) + " jobs told, " + std::to_string(count) + " exist";
+  const auto reported = daemon.jobs();
+  if (reported.size() != count) {
+    return std::to_string(reported.size()) + " jobs reported, " + std::to_string(count) + " exist";
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const auto found = told.find(truths[i].job_id);
-    if (found == told.end()) return "job " + std::to_string(truths[i].job_id) + " was never told";
+    const auto found = reported.find(truths[i].job_id);
+    if (found == reported.end()) return "job " + std::to_string(truths[i].job_id) + " was never reported";
     if (std::string text = difference(truths[i], found->second); !text.empty()) return text;
   }
   return "";
@@ -248,28 +249,28 @@ TEST(PluginInHost, holds_nothing_after_a_hundred_restarts) {
   host_purge_everything();
 }
 
-// Whether some look passed over at least so many jobs, by slurmctld's log.
-bool passed_over(std::size_t jobs) {
+// Whether some scan skipped at least so many jobs, by slurmctld's log.
+bool skipped(std::size_t jobs) {
   std::ifstream log(directory() + "/slurmctld.log");
   const std::string after = " us; ";
   for (std::string line; std::getline(log, line);) {
-    if (line.find(": looked at the jobs in ") == std::string::npos) continue;
+    if (line.find(": scanned the jobs in ") == std::string::npos) continue;
     if (std::stoull(line.substr(line.find(after) + after.size())) >= jobs) return true;
   }
   return false;
 }
 
-// So many jobs that those which only wait are passed over. What starts, ends or is held among them is told all the
+// So many jobs that those which only wait are skipped. What starts, ends or is held among them is reported all the
 // same, and new ranks reach every one.
-TEST(PluginInHost, passes_over_what_only_waits) {
+TEST(PluginInHost, skips_what_only_waits) {
   Daemon daemon(socket_path());
   daemon.fix_order({"astro", "bio", "chem"});
   daemon.fix_levels({});
-  host_log_looks();
+  host_log_scans();
   host_load_plugin();
   for (std::uint64_t i = 0; i < 21000; ++i) host_submit(i);
   EXPECT_TRUE(eventually([&] { return daemon.jobs().size() >= 21000; }));
-  EXPECT_TRUE(eventually([] { return passed_over(15000); })) << "no look passed over most of what waits";
+  EXPECT_TRUE(eventually([] { return skipped(15000); })) << "no scan skipped most of what waits";
   const std::uint64_t started = host_started();
   {
     const Load load(2);
