@@ -27,6 +27,8 @@ endif()
 
 add_library(shapley_options INTERFACE)
 target_include_directories(shapley_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/common")
+# Debug information apart from what is installed is found by it (packaging).
+target_link_options(shapley_options INTERFACE LINKER:--build-id)
 if(SHAPLEY_SANITIZE)
   target_compile_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE})
