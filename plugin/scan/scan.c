@@ -16,7 +16,7 @@ static int scan_job(void* element, void* to) {
   const job_record_t* record = element;
   shapley_scan_t* scan = to;
   uint64_t quick_hash = shapley_quick_hash(record);
-  if (scan->quick && shapley_client_scan_glance(scan->records.client, record->job_id, quick_hash)) {
+  if (scan->quick && shapley_client_scan_quick_hash(scan->records.client, record->job_id, quick_hash)) {
     scan->skipped++;
     return 0;
   }

@@ -208,9 +208,9 @@ TEST_F(RanksTest, ReadersSeeOneOrderOrTheOther) {
   EXPECT_EQ(wrong, 0U);
 }
 
-class AlarmTest : public ClientTest {};
+class WakeUpSignalTest : public ClientTest {};
 
-TEST_F(AlarmTest, StopWakesTheSleeperAndStaysSet) {
+TEST_F(WakeUpSignalTest, StopWakesTheSleeperAndStaysSet) {
   start();
   std::atomic<int> woken_by = -1;
   std::thread sleeper([&] { woken_by = shapley_client_wait(client, 3'600'000); });
@@ -221,7 +221,7 @@ TEST_F(AlarmTest, StopWakesTheSleeperAndStaysSet) {
   EXPECT_EQ(shapley_client_wait(client, 3'600'000), SHAPLEY_WAKE_STOP);
 }
 
-TEST_F(AlarmTest, HintsAreRememberedUntilTheyAreTaken) {
+TEST_F(WakeUpSignalTest, HintsAreRememberedUntilTheyAreTaken) {
   start();
   shapley_client_hint(client);
   shapley_client_hint(client);

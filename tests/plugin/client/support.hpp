@@ -124,11 +124,11 @@ class ClientTest : public ::testing::Test {
 
   void start();
   void stop();  // as fini does: joins, spools
-  shapley_client_counters_t counters() { return shapley_client_counters(client); }
+  [[nodiscard]] const Counters& counters() const { return client->feeder.counters(); }
 
   // One whole scan of `jobs` and `nodes`; the number of records handed over.
   int scan(bool complete = true);
-  // Scans whenever the client's alarm says so, until the condition holds.
+  // Scans whenever the client's wake_up says so, until the condition holds.
   [[nodiscard]] bool scan_until(const std::function<bool()>& condition);
   // Scans as a hint of the client demands, once.
   void scan_on_hint();
