@@ -24,7 +24,7 @@ in_both() { in_plain "$@" && in_shapley "$@"; }
 
 # pair_prepare [CONFIGURATION_LINE...]: both directories; hooks may change slurm.conf before pair_run.
 pair_prepare() {
-  PAIR_DIR=$(mktemp -d "${TMPDIR:-/tmp}/shapley-pair.XXXXXX")
+  PAIR_DIR=$BATS_TEST_TMPDIR
   use plain && CLUSTER_PRIORITY=priority/multifactor && cluster_prepare || return 1
   use shapley && CLUSTER_PRIORITY=priority/shapley && cluster_prepare && three_organizations "$@"
 }
@@ -39,6 +39,5 @@ teardown() {
     use "$name"
     end_cluster || failed=1
   done
-  rm -rf "$PAIR_DIR"
   return "$failed"
 }
