@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/format.h>
+#include "ledger/readers/runs.hpp"
 
 namespace shapley::daemon {
 
@@ -47,21 +47,6 @@ std::optional<workflow::FinishedRun> finished_run(const JobRecord& record) {
   return workflow::FinishedRun{record.job_id, Instant{record.start_time}, Instant{record.end_time}, Duration{length}};
 }
 
-// The newest jobs first, a bounded number of them: a restart must not take the longer the older the ledger is. Slurm
-// uses job ids again, so a run belongs to the last submission before it.
-std::string completed_runs_query(Instant since) {
-  constexpr int k_most_jobs = 50'000;
-  return fmt::format(
-      "SELECT s.organization, s.job, s.anchor, MAX(s.end), SUM(s.end - s.begin), COALESCE(j.array_job, 0), j.name, "
-      "j.wckey, s.job_state FROM (SELECT job, submit, array_job, name, wckey FROM jobs WHERE submit >= {} "
-      "ORDER BY submit DESC LIMIT {}) AS j CROSS JOIN segments AS s ON s.job = j.job AND s.anchor >= j.submit "
-      "WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs AS "
-      "later "
-      "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
-      "GROUP BY s.job, s.anchor HAVING COUNT(s.end) = COUNT(*) ORDER BY MAX(s.end)",
-      since.value, k_most_jobs);
-}
-
 }  // namespace
 
 bool Workflows::configure(const config::Configuration& configuration) {
@@ -86,20 +71,22 @@ bool Workflows::configure(const config::Configuration& configuration) {
 
 Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
   constexpr Duration k_week{7 * 24 * 3600};
+  // A restart must not take the longer the older the ledger is.
+  constexpr std::int64_t k_most_jobs = 50'000;
   if (organizations_.empty()) return {};
-  const auto rows = ledger.query(completed_runs_query(now - k_week));
-  if (!rows) return tl::unexpected(rows.error());
-  for (const std::vector<std::string>& row : *rows) {
-    const auto organization = organizations_.find(row.at(0));
-    const Duration length{std::stoll(row.at(4))};
-    if (organization == organizations_.end() || row.at(8) != "COMPLETED" || length.value <= 0) continue;
+  auto runs = ledger::runs(ledger, {.submitted_since = now - k_week, .newest_jobs = k_most_jobs});
+  if (!runs) return tl::unexpected(runs.error());
+  std::ranges::stable_sort(*runs, {}, &ledger::Run::end);
+  for (const ledger::Run& run : *runs) {
+    const auto organization = organizations_.find(run.organization);
+    if (organization == organizations_.end() || !run.ended || run.job_state != "COMPLETED" || run.length.value <= 0)
+      continue;
     workflow::Job job;
-    job.id = static_cast<std::uint32_t>(std::stoul(row.at(1)));
-    job.array_job = static_cast<std::uint32_t>(std::stoul(row.at(5)));
-    job.name = row.at(6);
-    job.wckey = row.at(7);
-    organization->second.live.remember(
-        job, {job.id, Instant{std::stoll(row.at(2))}, Instant{std::stoll(row.at(3))}, length});
+    job.id = run.job.value;
+    job.array_job = run.array_job;
+    job.name = run.name;
+    job.wckey = run.wckey;
+    organization->second.live.remember(job, {job.id, run.start, run.end, run.length});
   }
   return {};
 }

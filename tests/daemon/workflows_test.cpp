@@ -129,7 +129,7 @@ TEST_F(WorkflowsTest, CompletedRunsTeachAndSurviveARestart) {
 TEST_F(WorkflowsTest, TheBooksAreTheSameWithoutIt) {
   const auto events = [&] {
     std::string all;
-    const auto rows = service->books().ledger().query("SELECT key, payload FROM events ORDER BY seq");
+    const auto rows = ledger::query(service->books().ledger(), "SELECT key, payload FROM events ORDER BY seq");
     for (const auto& row : *rows) all += row[0] + ' ' + row[1] + '\n';
     return all;
   };
