@@ -185,7 +185,7 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
 Expected<void> Server::take_query(Session& session, const protocol::Query& query) {
   // An administrator does not queue behind users, and could stop the daemon anyway.
   if (may_feed(session.peer())) {
-    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_())});
+    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_(), Asker::administrator)});
     return {};
   }
   session.await_answer();
@@ -219,7 +219,8 @@ void Server::answer_next() {
   const auto waiting = turns_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
   if (waiting) {
     const auto session = waiting->session->shared_from_this();
-    session->send(protocol::Reply{waiting->query.id, answer(service_, waiting->query.json, clock_(), limits_.query)});
+    session->send(protocol::Reply{waiting->query.id,
+                                  answer(service_, waiting->query.json, clock_(), Asker::anybody, limits_.query)});
     turns_.done(waiting->uid, began, Turns::Clock::now());
   }
   schedule_answer();
@@ -273,7 +274,7 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
   } else if (const auto* end = std::get_if<protocol::SnapshotEnd>(&message)) {
     service_.receive(*end, now);
   } else if (const auto* query = std::get_if<protocol::Query>(&message)) {
-    session.send(protocol::Reply{query->id, answer(service_, query->json, now)});
+    session.send(protocol::Reply{query->id, answer(service_, query->json, now, Asker::administrator)});
     return {};
   } else {
     return fail(Errc::protocol, "a feeder sends snapshots, observations and queries only");
