@@ -54,12 +54,12 @@ bool Workflows::configure(const config::Configuration& configuration) {
   for (const config::OrganizationConfig& organization : configuration.organizations)
     if (organization.workflows.fairness) wanted.emplace(organization.name, organization.workflows);
   const bool same = std::ranges::equal(wanted, organizations_, [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second == b.second.live.settings();
+    return a.first == b.first && a.second == b.second.tracker.settings();
   });
   if (same) return false;
   organizations_.clear();
   for (auto& [name, settings] : wanted) {
-    Organization fresh{.live = workflow::Live(std::move(settings)), .now = {}, .before = {}, .highest = {}};
+    Organization fresh{.tracker = workflow::Tracker(std::move(settings)), .now = {}, .before = {}, .highest = {}};
     organizations_.emplace(name, std::move(fresh));
   }
   snapshot_.reset();
@@ -86,7 +86,7 @@ Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
     job.array_job = run.array_job;
     job.name = run.name;
     job.wckey = run.wckey;
-    organization->second.live.remember(job, {job.id, run.start, run.end, run.length});
+    organization->second.tracker.remember(job, {job.id, run.start, run.end, run.length});
   }
   return {};
 }
@@ -98,8 +98,8 @@ void Workflows::begin_snapshot() {
 void Workflows::end_snapshot() {
   if (!snapshot_) return;
   for (auto& [name, organization] : organizations_) {
-    for (const std::uint32_t job : organization.live.jobs())
-      if (!snapshot_->contains(job)) organization.live.forget(job);
+    for (const std::uint32_t job : organization.tracker.jobs())
+      if (!snapshot_->contains(job)) organization.tracker.forget(job);
   }
   snapshot_.reset();
   complete_ = true;
@@ -113,7 +113,7 @@ void Workflows::read(const protocol::Observations& frame, const protocol::Classi
     read_job(record, classifier);
   }
   for (const std::uint32_t job : frame.gone)
-    for (auto& [name, organization] : organizations_) organization.live.forget(job);
+    for (auto& [name, organization] : organizations_) organization.tracker.forget(job);
   dirty_ = dirty_ || !frame.jobs.empty() || !frame.gone.empty();
 }
 
@@ -121,23 +121,23 @@ void Workflows::read_job(const JobRecord& record, const protocol::Classifier& cl
   const std::string_view owner = classifier.organization_of(protocol::traits_of(record));
   for (auto& [name, organization] : organizations_) {
     if (name != owner) {
-      organization.live.forget(record.job_id);
+      organization.tracker.forget(record.job_id);
       continue;
     }
     if (record.state != JobState::ended) {
-      organization.live.observe(job_of(record));
+      organization.tracker.observe(job_of(record));
       continue;
     }
     // Its ties are still known.
-    if (const auto run = finished_run(record)) organization.live.remember(job_of(record), *run);
-    organization.live.forget(record.job_id);
+    if (const auto run = finished_run(record)) organization.tracker.remember(job_of(record), *run);
+    organization.tracker.forget(record.job_id);
   }
 }
 
-void Workflows::turn(Organization& organization, Instant now) {
-  workflow::Cycle next = organization.live.cycle(now);
+void Workflows::run_cycle(Organization& organization, Instant now) {
+  workflow::Cycle next = organization.tracker.cycle(now);
   if (next.degree != organization.now.degree && !organization.now.workflows.empty()) {
-    Turn before{.at = organization.now.at, .degree = organization.now.degree, .pending = {}};
+    PastCycle before{.at = organization.now.at, .degree = organization.now.degree, .pending = {}};
     for (const workflow::WorkflowView& view : organization.now.workflows)
       if (view.pending) before.pending.emplace(view.name, *view.pending);
     organization.before = std::move(before);
@@ -145,24 +145,25 @@ void Workflows::turn(Organization& organization, Instant now) {
   const auto active = std::ranges::count_if(next.workflows, [](const auto& view) { return view.pending.has_value(); });
   if (active < 2) organization.highest.reset();
   if (active >= 2 && (!organization.highest || organization.highest->degree < next.degree))
-    organization.highest = Turn{.at = now, .degree = next.degree, .pending = {}};
+    organization.highest = PastCycle{.at = now, .degree = next.degree, .pending = {}};
   organization.now = std::move(next);
 }
 
 Duration Workflows::pause() const {
   std::int64_t jobs = 0;
-  for (const auto& [name, organization] : organizations_) jobs += static_cast<std::int64_t>(organization.live.size());
+  for (const auto& [name, organization] : organizations_)
+    jobs += static_cast<std::int64_t>(organization.tracker.size());
   return Duration{1 + jobs / k_jobs_a_second};
 }
 
 void Workflows::refresh(Instant now) {
-  turned_ = std::min(turned_, now);  // a clock that was set back must not stop the loop
-  if (snapshot_ || (!organizations_.empty() && !complete_) || now < turned_ + pause()) return;
-  if (!dirty_ && (organizations_.empty() || now < turned_ + k_patience)) return;
+  last_cycle_ = std::min(last_cycle_, now);  // a clock that was set back must not stop the loop
+  if (snapshot_ || (!organizations_.empty() && !complete_) || now < last_cycle_ + pause()) return;
+  if (!dirty_ && (organizations_.empty() || now < last_cycle_ + k_refresh_interval)) return;
   dirty_ = false;
   ready_ = true;
-  turned_ = now;
-  for (auto& [name, organization] : organizations_) turn(organization, now);
+  last_cycle_ = now;
+  for (auto& [name, organization] : organizations_) run_cycle(organization, now);
   publish(now);
 }
 

@@ -61,7 +61,7 @@ class WorkflowsTest : public ServiceTest {
 
 TEST_F(WorkflowsTest, TheJobsOfTheWorkflowThatIsBehindHaveLevels) {
   snapshot(two_workflows());
-  // As in tests/workflow/live_test.cpp: W = 1/2 and 1, Delta = 2.
+  // As in tests/workflow/tracker_test.cpp: W = 1/2 and 1, Delta = 2.
   EXPECT_EQ(levels(), (Levels{{11, 15}, {12, 3}}));
 }
 
