@@ -2,7 +2,7 @@
 // (node.hpp) and the memory of jobs (job_memory.hpp).
 //
 // Every change is expressed as "take back what the old facts made, put what the new facts make", so that the books
-// depend on the set of facts only. judge() decides without changing anything; fold() cannot fail.
+// depend on the set of facts only. validate() decides without changing anything; fold() cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "accounting/estimators/rate_history.hpp"
 #include "accounting/ownership/node.hpp"
 #include "accounting/state/job_memory.hpp"
+#include "accounting/state/kept_facts.hpp"
 #include "accounting/state/organizations.hpp"
 #include "accounting/state/period_rules.hpp"
 #include "accounting/state/state.hpp"
@@ -43,7 +44,7 @@ struct State::Impl {
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
   Jobs jobs;
   std::map<Instant, std::uint64_t> configurations;  // content hashes
-  std::map<std::pair<std::string, Instant>, std::vector<OwnershipSpan>> statements;
+  KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
 
   Instant now = k_beginning_of_time;
@@ -54,29 +55,17 @@ struct State::Impl {
   std::vector<ClosedPeriod> closed;  // derived
   bool closed_stale = false;
 
-  // What apply() will answer; changes nothing.
-  [[nodiscard]] Expected<Applied> judge(const SegmentOpened& event) const;
-  [[nodiscard]] Expected<Applied> judge(const SegmentClosed& event) const;
-  [[nodiscard]] Expected<Applied> judge(const SegmentRetracted& event) const;
-  [[nodiscard]] Expected<Applied> judge(const OrganizationsDeclared& event) const;
-  [[nodiscard]] Expected<Applied> judge(const OwnershipStated& event) const;
-  [[nodiscard]] Expected<Applied> judge(const CapacityChanged& event) const;
-  [[nodiscard]] Expected<Applied> judge(const PeriodDeclared& event) const;
-  [[nodiscard]] Expected<Applied> judge(const JobDescribed& event) const;
-  [[nodiscard]] Expected<Applied> judge(const ConfigurationLoaded& event) const;
+  // What apply() will answer; changes nothing. state_validate.cpp has one for each kind of event.
+  [[nodiscard]] Expected<Applied> validate(const Event& event) const;
+  template <typename Fact>
+  [[nodiscard]] Expected<Applied> validate(const Fact& event) const = delete;
   [[nodiscard]] Applied fresh_since(Instant reach) const;
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
 
-  // REQUIRES: judge() said `changed` and now >= the event's time.
-  void fold(const SegmentOpened& event);
-  void fold(const SegmentClosed& event);
-  void fold(const SegmentRetracted& event);
-  void fold(const OrganizationsDeclared& event);
-  void fold(const OwnershipStated& event);
-  void fold(const CapacityChanged& event);
-  void fold(const PeriodDeclared& event);
-  void fold(const JobDescribed& event);
-  void fold(const ConfigurationLoaded& event);
+  // REQUIRES: validate() said `changed` and now >= the event's time. state_fold.cpp has one for each kind of event.
+  void fold(const Event& event);
+  template <typename Fact>
+  void fold(const Fact& event) = delete;
 
   void advance(Instant t);
   void compact();
