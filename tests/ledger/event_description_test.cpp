@@ -46,7 +46,7 @@ std::vector<Fact> blends(const Fact& fact, const Fact& other, bool of_identity) 
   return all;
 }
 
-RC_GTEST_PROP(EventDescription, the_key_tells_identities_apart_and_nothing_else, ()) {
+RC_GTEST_PROP(EventDescription, the_key_distinguishes_identities_and_nothing_else, ()) {
   for_two_of_every_kind([]<typename Fact>(const Fact& fact, const Fact& other) {
     for (const Fact& same : blends(fact, other, false)) RC_ASSERT(event_key(same) == event_key(fact));
     for (const Fact& another : blends(fact, other, true)) RC_ASSERT(event_key(another) != event_key(fact));
@@ -66,7 +66,7 @@ RC_GTEST_PROP(EventDescription, every_member_is_stored, ()) {
   });
 }
 
-// The books tell a repetition from a contradiction by every member, after a restart as before.
+// The books distinguish a repetition from a contradiction by every member, after a restart as before.
 RC_GTEST_PROP(EventDescription, the_books_and_their_checkpoint_remember_every_member, ()) {
   for_two_of_every_kind([]<typename Fact>(const Fact& fact, const Fact& other) {
     State state;

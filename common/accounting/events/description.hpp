@@ -44,13 +44,15 @@ constexpr Member<Record, Type, role> member(std::string_view name, Type Record::
 
 template <typename Record, typename... Members>
 struct Description {
-  std::string_view name;  // of an event: its kind; of a record in a list of an event: the first word of its line (*)
+  // Of an event: its kind. Of a record in a list of an event: the word of its lines in a checkpoint.
+  std::string_view name;
   std::tuple<Members...> members;
-  // The first word of its line (*) in a checkpoint, if the books keep every fact of this kind whole
-  // (state/kept_facts.hpp). Empty: they do not; what is remembered of the fact is the business of its fold.
-  // (*) checkpoint/fact_text.hpp
+  // The word of its line in a checkpoint (checkpoint/fact_text.hpp) if the books keep facts of this kind whole
+  // (state/kept_facts.hpp). Empty: they do not; what is remembered of such a fact, and how, is the business of its
+  // fold.
   std::string_view kept_as{};
 
+  // The same, kept whole.
   [[nodiscard]] constexpr Description kept(std::string_view word) const { return {name, members, word}; }
 };
 

@@ -1,7 +1,7 @@
 // The inside of State: how events reach the books (books.hpp), the history of rates (rate_history.hpp), the nodes
 // (node.hpp) and the memory of jobs (job_memory.hpp).
 //
-// Every change is expressed as "take back what the old facts made, put what the new facts make", so that the books
+// Every change is expressed as "remove what the old facts made, add what the new facts make", so that the books
 // depend on the set of facts only. validate() decides without changing anything; fold() cannot fail.
 #pragma once
 
@@ -74,15 +74,15 @@ struct State::Impl {
   Node& node_of(std::string_view name);
   std::uint32_t index_of(std::string_view name);
 
-  // Adds (sign 1) or takes back (-1) a run's pieces, by the ownership in force; on one of its nodes, or on all.
+  // Adds (sign 1) or removes (-1) a run's pieces, by the ownership in force; on one of its nodes, or on all.
   void post_share(Books& target, const SegmentRecord& run, const NodeShare& share, int sign) const;
   void post(Books& target, const SegmentRecord& segment, int sign) const;
   // The segment holds (or asks for) so much more or less from t on.
   void change_levels(const SegmentOpened& segment, Instant t, int sign);
-  // Adds or takes back a segment as a whole.
+  // Adds or removes a segment as a whole.
   void enter(const SegmentRecord& segment, int sign);
 
-  // Tells the rates what the node offers to whom from t on (sign 1), or takes that back (-1).
+  // Tells the rates what the node offers to whom from t on (sign 1), or that it no longer does (-1).
   void emit_offers(const Node& node, Instant from, int sign);
   // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
   void change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change);
