@@ -27,6 +27,8 @@ endif()
 
 add_library(shapley_options INTERFACE)
 target_include_directories(shapley_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/common")
+# Debug information apart from what is installed is found by it (packaging).
+target_link_options(shapley_options INTERFACE LINKER:--build-id)
 if(SHAPLEY_SANITIZE)
   target_compile_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(shapley_options INTERFACE -fsanitize=${SHAPLEY_SANITIZE})
@@ -71,16 +73,29 @@ function(shapley_library name)
   target_link_libraries(shapley_${name} PUBLIC shapley_options ${ARG_LINKS} PRIVATE shapley_warnings ${ARG_PRIVATE_LINKS})
 endfunction()
 
-# shapley_test(NAME LABEL unit|property|unit threads SOURCES ... LINKS ...): a GoogleTest binary registered with ctest, one
-# entry per binary. Those labelled `threads` run under the thread sanitizer too; the target `threaded_tests` builds just them.
+# Seconds after which ctest ends a test, unless its declaration says otherwise: more than ten times what any of them needs on a busy machine, by
+# a sanitizer too, and several times what a test waits for anything (tests/support/waiting.hpp), so that its own message comes first.
+set(SHAPLEY_TEST_TIMEOUT_S 1200)
+
+# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS]): a command registered with ctest.
+function(shapley_command_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;COMMAND" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT ${SHAPLEY_TEST_TIMEOUT_S})
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# shapley_test(NAME LABEL unit|property|unit threads SOURCES ... LINKS ... [TIMEOUT SECONDS]): a GoogleTest binary registered with
+# ctest, one entry per binary. Those labelled `threads` run under the thread sanitizer too; the target `threaded_tests` builds just them.
 # Exit code 0 with no test run would be a silent hole: --gtest_fail_if_no_test_linked is not in Debian 12's GoogleTest, so
 # the preset's noTestsAction guards the set and each binary must hold at least one TEST.
 function(shapley_test name)
-  cmake_parse_arguments(ARG "" "" "LABEL;SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;SOURCES;LINKS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE shapley_options shapley_warnings ${ARG_LINKS} GTest::gtest_main)
-  add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 1200)
+  shapley_command_test(${name} LABEL ${ARG_LABEL} COMMAND test_${name} TIMEOUT ${ARG_TIMEOUT})
   if("threads" IN_LIST ARG_LABEL)
     add_dependencies(threaded_tests test_${name})
   endif()

@@ -57,3 +57,5 @@ add_library(shapley_slurm_headers INTERFACE)
 add_library(shapley::slurm_headers ALIAS shapley_slurm_headers)
 target_include_directories(shapley_slurm_headers SYSTEM INTERFACE "${shapley_slurm_tree}")
 target_compile_definitions(shapley_slurm_headers INTERFACE HAVE_CONFIG_H)
+# For who builds tests against it: SlurmLibrary.cmake.
+set_target_properties(shapley_slurm_headers PROPERTIES SHAPLEY_SLURM_TREE "${shapley_slurm_tree}" SHAPLEY_SLURM_VERSION "${SHAPLEY_SLURM_VERSION}")

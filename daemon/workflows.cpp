@@ -179,6 +179,9 @@ void Workflows::refresh(Instant now) {
   publish(now);
 }
 
+// A level goes to the plugin as it is.
+static_assert(workflow::k_max_level == protocol::k_max_level);
+
 void Workflows::publish(Instant now) {
   std::vector<protocol::JobLevel> jobs;
   for (const auto& [name, organization] : organizations_)

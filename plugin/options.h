@@ -8,7 +8,7 @@
 
 typedef struct {
   char socket_path[108];    /* shapleyd's Unix socket; the size is the kernel's limit */
-  uint32_t interval_ms;     /* longest time between two looks at the job list, 100 to 60000 */
+  uint32_t interval_ms;     /* longest time between two scans of the job list, 100 to 60000 */
   uint64_t spool_max_bytes; /* bound on what is kept for an absent shapleyd, memory and file together */
 } shapley_options_t;
 

@@ -6,7 +6,7 @@
 #include "plugin/front.h"
 #include "plugin/multifactor.h"
 #include "plugin/options.h"
-#include "plugin/scanner.h"
+#include "plugin/plugin_name.h"
 #include "plugin/slurm_compat.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -62,31 +62,31 @@ int init(void) {
   shapley_options_t options;
   if (refuse_configuration(&options)) return SLURM_ERROR;
   if (!shapley_multifactor_load()) return SLURM_ERROR;
-  if (shapley_scanner_open(&options)) {
+  if (shapley_front_open(&options)) {
     info("priority/shapley: version %s over priority/multifactor, shapleyd at %s", SHAPLEY_VERSION,
          options.socket_path);
-    if (!SHAPLEY_SLURM_STARTS_THREADS) shapley_scanner_start();
+    if (!SHAPLEY_SLURM_STARTS_THREADS) shapley_front_start();
   }
   return SLURM_SUCCESS;
 }
 
-/* Returns int because Slurm declares it so up to 25.05; the loader has never looked at the value. */
+/* Returns int because Slurm declares it so up to 25.05; the loader has never used the value. */
 int fini(void) {
-  shapley_scanner_stop();
+  shapley_front_stop();
   shapley_multifactor_unload();
   return SLURM_SUCCESS;
 }
 
 uint32_t priority_p_set(uint32_t last_prio, job_record_t* job_ptr) {
   (void)last_prio; /* the stock plugin ignores it too */
-  shapley_scanner_rank(job_ptr);
+  shapley_front_rank(job_ptr);
   uint32_t priority = shapley_multifactor_set(job_ptr);
   return priority ? priority : job_ptr->priority;
 }
 
 void priority_p_reconfig(bool assoc_clear) {
   shapley_multifactor_reconfig(assoc_clear);
-  shapley_scanner_reload();
+  shapley_front_reload();
 }
 
 void priority_p_set_assoc_usage(slurmdb_assoc_rec_t* assoc) {
@@ -103,7 +103,7 @@ shapley_list_t priority_p_get_priority_factors_list(SHAPLEY_FACTORS_PARAMETERS) 
 
 void priority_p_job_end(job_record_t* job_ptr) {
   shapley_multifactor_job_end(job_ptr);
-  shapley_scanner_hint();
+  shapley_front_hint();
 }
 
 uint32_t priority_p_recover(uint32_t prio_boost) {
@@ -112,6 +112,6 @@ uint32_t priority_p_recover(uint32_t prio_boost) {
 
 int priority_p_thread_start(void) {
   shapley_multifactor_thread_start();
-  shapley_scanner_start();
+  shapley_front_start();
   return SLURM_SUCCESS;
 }

@@ -2,7 +2,7 @@
  *
  * multifactor asks for a job's site factor when it is submitted, updated or released (with the job write lock), and
  * once in each PriorityCalcPeriod before it computes all priorities anew (job write, node and part read lock; in 22.05
- * only with slurmdbd). Between these the scanning thread writes site factors and priorities itself, as under
+ * only with slurmdbd). Between these the timer's thread writes site factors and priorities itself, as under
  * priority/shapley.
  *
  * That thread must never call into multifactor or Slurm's own site_factor_g_*: while slurmctld ends it holds their
@@ -11,7 +11,7 @@
 #include "plugin/front.h"
 #include "plugin/multifactor.h"
 #include "plugin/options.h"
-#include "plugin/scanner.h"
+#include "plugin/plugin_name.h"
 #include "plugin/slurm_compat.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -65,28 +65,28 @@ int init(void) {
   }
   shapley_options_t options;
   refuse_configuration(&options);
-  if (shapley_scanner_open(&options)) {
+  if (shapley_front_open(&options)) {
     info("%s: version %s under %s, shapleyd at %s", plugin_type, SHAPLEY_VERSION, slurm_conf.priority_type,
          options.socket_path);
-    shapley_scanner_start();
+    shapley_front_start();
   }
   return SLURM_SUCCESS;
 }
 
 int fini(void) {
-  shapley_scanner_stop();
+  shapley_front_stop();
   return SLURM_SUCCESS;
 }
 
 void site_factor_p_reconfig(void) {
-  shapley_scanner_reload();
+  shapley_front_reload();
 }
 
 void site_factor_p_set(job_record_t* job_ptr) {
-  shapley_scanner_rank(job_ptr);
+  shapley_front_rank(job_ptr);
 }
 
-/* Site factors are right already, or will be at the next look; this comes once a minute at most. */
+/* Site factors are right already, or will be after the next scan; this comes once a minute at most. */
 void site_factor_p_update(void) {
-  shapley_scanner_hint();
+  shapley_front_hint();
 }

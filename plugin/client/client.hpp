@@ -1,10 +1,9 @@
 // What is behind shapley_client_t: the parts and how they hang together.
 //
 //   scanning thread --Scanner--> Inbox --Feeder thread--> Backlog/Spool, socket --> shapleyd
-//   scanning thread <---Alarm--- RankBoard <--Feeder thread-- ranks, rules <------- shapleyd
+//   scanning thread <---WakeUpSignal--- RankBoard <--Feeder thread-- ranks, rules <------- shapleyd
 #pragma once
 
-#include "plugin/client/alarm.hpp"
 #include "plugin/client/delivery/feeder.hpp"
 #include "plugin/client/delivery/inbox.hpp"
 #include "plugin/client/descriptor.hpp"
@@ -12,17 +11,18 @@
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/scan/scanner.hpp"
 #include "plugin/client/shapley_client.h"
+#include "plugin/client/wake_up_signal.hpp"
 
 struct shapley_client {
   shapley_client(shapley::client::FeederOptions options, shapley::client::Log log_to)
-      : inbox(options.spool_max_bytes, bell),
+      : inbox(options.spool_max_bytes, event),
         scanner(inbox),
         log(log_to),
-        feeder(std::move(options), log, bell, inbox, alarm, board) {}
+        feeder(std::move(options), log, event, inbox, wake_up, board) {}
 
   // In the order of construction; the feeder goes first when the client is destroyed.
-  shapley::client::Doorbell bell;
-  shapley::client::Alarm alarm;
+  shapley::client::EventDescriptor event;
+  shapley::client::WakeUpSignal wake_up;
   shapley::client::RankBoard board;
   shapley::client::Inbox inbox;
   shapley::client::Scanner scanner;

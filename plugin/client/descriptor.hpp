@@ -1,4 +1,4 @@
-// A file descriptor that closes itself, and the bell that wakes a thread which sleeps in poll(2).
+// A file descriptor that closes itself, and the event that wakes a thread which sleeps in poll(2).
 #pragma once
 
 #include <cstdint>
@@ -36,20 +36,21 @@ class Descriptor {
 // "operation object: cause" with the text of an errno value.
 [[nodiscard]] tl::unexpected<Error> system_failure(std::string_view operation, std::string_view object, int error);
 
-// An eventfd. ring() neither blocks nor allocates, from any thread; a bell that is already ringing stays so.
-class Doorbell {
+// An eventfd that wakes who polls it. signal() neither blocks nor allocates, from any thread; it stays set until
+// clear().
+class EventDescriptor {
  public:
-  Doorbell() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  EventDescriptor() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   [[nodiscard]] bool is_open() const { return event_.is_open(); }
   [[nodiscard]] int descriptor() const { return event_.get(); }
-  void ring() {
+  void signal() {
     const std::uint64_t one = 1;
-    // EAGAIN means the counter is at its maximum: it rings already.
+    // EAGAIN means the counter is at its maximum: it is set already.
     [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
   }
-  void silence() {
-    std::uint64_t rings = 0;
-    [[maybe_unused]] const auto got = ::read(event_.get(), &rings, sizeof rings);
+  void clear() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(event_.get(), &count, sizeof count);
   }
 
  private:

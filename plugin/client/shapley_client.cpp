@@ -79,7 +79,7 @@ shapley_client_t* create(const shapley_client_options_t& options, const Timings&
                                  .timings = timings};
     auto client = std::make_unique<shapley_client>(std::move(feeder_options), log);
     Expected<void> started =
-        client->bell.is_open() ? client->feeder.start() : fail(Errc::unavailable, "no file descriptor is left");
+        client->event.is_open() ? client->feeder.start() : fail(Errc::unavailable, "no file descriptor is left");
     if (started) return client.release();
     log.error("client: " + started.error().what + "; jobs are neither observed nor ranked");
   } catch (...) {
@@ -103,7 +103,7 @@ shapley_client_t* shapley_client_create(const shapley_client_options_t* options)
 
 void shapley_client_destroy(shapley_client_t* client) {
   if (client == nullptr) return;
-  client->alarm.stop();
+  client->wake_up.stop();
   delete client;
 }
 
@@ -111,12 +111,12 @@ void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
   scanning(client, [&](auto& scanner) { return scanner.begin(now), true; });
 }
 
-bool shapley_client_scan_glance(shapley_client_t* client, uint32_t job_id, uint64_t glance) {
-  return scanning(client, [&](auto& scanner) { return scanner.same_at_a_glance(job_id, glance); });
+bool shapley_client_scan_quick_hash(shapley_client_t* client, uint32_t job_id, uint64_t quick_hash) {
+  return scanning(client, [&](auto& scanner) { return scanner.same_quick_hash(job_id, quick_hash); });
 }
 
-bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t glance) {
-  return scanning(client, [&](auto& scanner) { return scanner.job_changed(job_id, fingerprint, glance); });
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t quick_hash) {
+  return scanning(client, [&](auto& scanner) { return scanner.job_changed(job_id, fingerprint, quick_hash); });
 }
 
 void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job) {
@@ -157,29 +157,16 @@ uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id) {
 }
 
 void shapley_client_hint(shapley_client_t* client) {
-  guarded(client, 0, [&] { return client->alarm.hint(), 0; });
+  guarded(client, 0, [&] { return client->wake_up.hint(), 0; });
 }
 
 enum shapley_wake shapley_client_wait(shapley_client_t* client, uint32_t timeout_ms) {
   // Without a client a caller that loops must end, not spin.
-  return guarded(client, SHAPLEY_WAKE_STOP, [&] { return client->alarm.wait(std::chrono::milliseconds(timeout_ms)); });
+  return guarded(client, SHAPLEY_WAKE_STOP,
+                 [&] { return client->wake_up.wait(std::chrono::milliseconds(timeout_ms)); });
 }
 
 void shapley_client_stop(shapley_client_t* client) {
-  guarded(client, 0, [&] { return client->alarm.stop(), 0; });
-}
-
-shapley_client_counters_t shapley_client_counters(shapley_client_t* client) {
-  return guarded(client, shapley_client_counters_t{}, [&] {
-    const auto& counters = client->feeder.counters();
-    return shapley_client_counters_t{.connected = counters.connected,
-                                     .sent = counters.sent,
-                                     .acknowledged = counters.acknowledged,
-                                     .queued_bytes = counters.queued_bytes,
-                                     .spooled_bytes = counters.spooled_bytes,
-                                     .reconnects = counters.reconnects,
-                                     .snapshots = counters.snapshots,
-                                     .dropped_backlogs = counters.dropped_backlogs};
-  });
+  guarded(client, 0, [&] { return client->wake_up.stop(), 0; });
 }
 }

@@ -101,15 +101,15 @@ typedef struct {
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
-/* A glance is the shim's hash over the few fields of a waiting job that change when slurmctld does something with it;
- * 0: none. True when it is what scan_job was told last, and the whole record was looked at in one of the last
- * k_shapley_glances_in_a_row scans: nothing more to do, the job is marked as seen. False: go on with scan_job. */
-enum { k_shapley_glances_in_a_row = 7 };
-bool shapley_client_scan_glance(shapley_client_t* client, uint32_t job_id, uint64_t glance);
+/* A quick hash covers the few fields of a waiting job that change when slurmctld does something with it; 0: none. True
+ * when it is the one that scan_job was given last, and the whole record was read in one of the last
+ * k_shapley_quick_hashes_in_a_row scans: nothing more to do, the job is marked as seen. False: go on with scan_job. */
+enum { k_shapley_quick_hashes_in_a_row = 7 };
+bool shapley_client_scan_quick_hash(shapley_client_t* client, uint32_t job_id, uint64_t quick_hash);
 /* True when this job is new or its fingerprint (the shim's hash over every field that matters) differs from the last
  * scan's: the shim then fills a shapley_job_t and hands it to scan_record. False: nothing more to do, the job is marked
  * as seen. */
-bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t glance);
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t quick_hash);
 void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job);
 /* The same for nodes, keyed by index in slurmctld's table plus a hash of the name inside the fingerprint. */
 bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint);
@@ -150,7 +150,7 @@ enum { k_shapley_level_max = 15 };
 /* The job's level. No system call, no allocation; one lookup in a hash table. */
 uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 
-/* ---- the scanning thread's clock ---------------------------------------------------------------- */
+/* ---- the scanning thread's wake-up -------------------------------------------------------------- */
 
 /* Something happened (priority_p_set, job_end): scan soon. Only sets a flag: no system call. */
 void shapley_client_hint(shapley_client_t* client);
@@ -159,13 +159,6 @@ enum shapley_wake { SHAPLEY_WAKE_TICK, SHAPLEY_WAKE_HINT, SHAPLEY_WAKE_RANKS, SH
 /* Sleeps until the interval is over, a hint came, ranks changed or stop was asked for. */
 enum shapley_wake shapley_client_wait(shapley_client_t* client, uint32_t timeout_ms);
 void shapley_client_stop(shapley_client_t* client);
-
-/* Counters for the log, the tests and `shapleyctl status`. */
-typedef struct {
-  bool connected;
-  uint64_t sent, acknowledged, queued_bytes, spooled_bytes, reconnects, snapshots, dropped_backlogs;
-} shapley_client_counters_t;
-shapley_client_counters_t shapley_client_counters(shapley_client_t* client);
 
 #ifdef __cplusplus
 }

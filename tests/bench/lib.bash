@@ -32,7 +32,7 @@ spread_of() {
 
 # ---- two clusters ------------------------------------------------------------------------------------------------
 
-bench_names=(CLUSTER_DIR CLUSTER_PRIORITY CLUSTER_PORT CLUSTER_CLAIM CLUSTER_LEDGER CLUSTER_JOBCOMP SLURM_CONF SHAPLEY_SOCKET)
+bench_names=(CLUSTER_DIR CLUSTER_PRIORITY CLUSTER_PORT CLUSTER_CLAIM CLUSTER_LEDGER CLUSTER_JOBCOMP SLURM_CONF SHAPLEY_SOCKET SHAPLEY_TEST_CLUSTER)
 declare -A bench_saved=()
 bench_current=
 

@@ -69,7 +69,7 @@ latency_rows() {
 # lock_lines: what the plugin logged at debug2 since the mark.
 lock_lines() { tail -c "+$log_mark" "$CLUSTER_DIR/log/slurmctld.log"; }
 holds() { lock_lines | sed -nE 's/.*held the job lock for writing for ([0-9]+) us.*/\1/p'; }
-looks() { lock_lines | sed -nE 's/.*looked at the jobs in ([0-9]+) us.*/\1/p'; }
+scans() { lock_lines | sed -nE 's/.*scanned the jobs in ([0-9]+) us.*/\1/p'; }
 priorities_were_set() { [ "$(lock_lines | grep -c 'priorities set')" -gt "$1" ]; }
 
 # write_lock_row PENDING: the configuration gives each account to another organization, again and again, so that all waiting jobs
@@ -85,7 +85,7 @@ write_lock_row() {
   done
   scontrol setdebug info
   row "job write lock, one hold, $1 pending" "<= 10 ms" "$(hold_summary holds)"
-  row "read locks, one look, $1 pending" "" "$(hold_summary looks)"
+  row "read locks, one look, $1 pending" "" "$(hold_summary scans)"
 }
 
 accounts_change_hands() {

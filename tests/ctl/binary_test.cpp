@@ -46,6 +46,11 @@ class ShapleyctlBinary : public testing::Test {
   TemporaryDirectory directory;
 };
 
+// Options for a daemon that answers, however slow the machine is.
+std::string asking(const fs::path& socket) {
+  return " --timeout " + std::to_string(test::k_timeout.count()) + " --socket " + socket.string();
+}
+
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
@@ -82,7 +87,9 @@ TEST_F(ShapleyctlBinary, ADaemonThatIsAwayIsOneSentence) {
     EXPECT_TRUE(contains(outcome.err, "shapleyctl: cannot reach shapleyd at " + socket)) << outcome.err;
   }
   EXPECT_TRUE(contains(run("status", "SHAPLEY_SOCKET=" + socket).err, socket));
-  EXPECT_TRUE(contains(run("jobs", "SHAPLEY_SOCKET=").err, "/run/shapley/shapleyd.sock"));
+  // Where a daemon serves this very machine it answers, and nothing is said.
+  const std::string standard = "/run/shapley/shapleyd.sock";
+  EXPECT_TRUE(contains(run("jobs", "SHAPLEY_SOCKET=").err, standard) || fs::exists(standard));
   EXPECT_TRUE(contains(run("status --socket /other", "SHAPLEY_SOCKET=" + socket).err, "at /other:"));
 }
 
@@ -90,7 +97,7 @@ TEST_F(ShapleyctlBinary, ARefusingDaemonHasItsOwnCode) {
   const FakeDaemon daemon(directory / "s", [](const protocol::Message&) {
     return Reaction{.answer = protocol::Refused{.reason = "not today"}};
   });
-  const Outcome outcome = run("status --socket " + (directory / "s").string());
+  const Outcome outcome = run("status" + asking(directory / "s"));
   EXPECT_EQ(outcome.exit_code, code(ExitCode::refused));
   EXPECT_EQ(outcome.err, "shapleyctl: shapleyd refuses: not today\n");
 }
@@ -99,7 +106,7 @@ TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json& request) {
                             return json{{"asked", request}, {"organizations", json::array()}};
                           }));
-  const std::string socket = " --socket " + (directory / "s").string();
+  const std::string socket = asking(directory / "s");
   const Outcome status = run("status --json --contribution shapley_rate" + socket);
   ASSERT_EQ(status.exit_code, code(ExitCode::success)) << status.err;
   EXPECT_EQ(json::parse(status.out)["asked"], (json{{"request", "status"}, {"contribution", "shapley_rate"}}));

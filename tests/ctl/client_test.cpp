@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_daemon.hpp"
+#include "tests/support/waiting.hpp"
 #include "text.hpp"
 
 namespace shapley::ctl {
@@ -10,6 +11,11 @@ namespace {
 
 using nlohmann::json;
 using std::chrono::milliseconds;
+
+// A daemon that answers does so in time, however slow the machine is.
+Endpoint at(const std::filesystem::path& socket) {
+  return {.socket = socket, .timeout = test::k_timeout};
+}
 
 Error error_of(const Expected<Client>& client) {
   return client ? Error{} : client.error();
@@ -20,7 +26,7 @@ TEST(Client, AsksAndGetsTheAnswer) {
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json& request) {
                             return json{{"echo", request}, {"long", std::string(200'000, 'x')}};
                           }));
-  auto client = Client::connect({.socket = directory / "s"});
+  auto client = Client::connect(at(directory / "s"));
   ASSERT_TRUE(client) << client.error().what;
   for (int i = 0; i < 3; ++i) {
     const auto reply = client->ask({{"request", "status"}, {"number", i}});
@@ -57,7 +63,7 @@ TEST(Client, ASilentDaemonIsUnavailableAfterTheTimeout) {
 TEST(Client, ADaemonThatHangsUpIsUnavailable) {
   const TemporaryDirectory directory;
   const FakeDaemon daemon(directory / "s", [](const protocol::Message&) { return Reaction{.hang_up = true}; });
-  const Error error = error_of(Client::connect({.socket = directory / "s"}));
+  const Error error = error_of(Client::connect(at(directory / "s")));
   EXPECT_EQ(error.code, Errc::unavailable);
 }
 
@@ -66,7 +72,7 @@ TEST(Client, ARefusalKeepsItsReason) {
   const FakeDaemon daemon(directory / "s", [](const protocol::Message&) {
     return Reaction{.answer = protocol::Refused{.reason = "version 7 is spoken here, 1 by you"}};
   });
-  const Error error = error_of(Client::connect({.socket = directory / "s"}));
+  const Error error = error_of(Client::connect(at(directory / "s")));
   EXPECT_EQ(error.code, Errc::denied);
   EXPECT_TRUE(contains(error.what, "version 7 is spoken here")) << error.what;
 }
@@ -75,7 +81,7 @@ TEST(Client, SomebodyElseBehindTheSocketIsAProtocolError) {
   const TemporaryDirectory directory;
   const FakeDaemon daemon(directory / "s",
                           [](const protocol::Message&) { return Reaction{.answer = protocol::Ack{}}; });
-  EXPECT_EQ(error_of(Client::connect({.socket = directory / "s"})).code, Errc::protocol);
+  EXPECT_EQ(error_of(Client::connect(at(directory / "s"))).code, Errc::protocol);
 }
 
 TEST(Client, ErrorsOfTheDaemonKeepTheirCode) {
@@ -84,7 +90,7 @@ TEST(Client, ErrorsOfTheDaemonKeepTheirCode) {
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
                             return json{{"error", {{"code", request["code"]}, {"what", "so it is"}}}};
                           }));
-  auto client = Client::connect({.socket = directory / "s"});
+  auto client = Client::connect(at(directory / "s"));
   ASSERT_TRUE(client) << client.error().what;
   const auto denied = client->ask({{"code", "denied"}});
   ASSERT_FALSE(denied);
@@ -96,7 +102,7 @@ TEST(Client, ErrorsOfTheDaemonKeepTheirCode) {
 TEST(Client, AnAnswerThatIsNoObjectIsAProtocolError) {
   const TemporaryDirectory directory;
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([](const json&) { return json::array({1, 2}); }));
-  auto client = Client::connect({.socket = directory / "s"});
+  auto client = Client::connect(at(directory / "s"));
   ASSERT_TRUE(client) << client.error().what;
   EXPECT_EQ(client->ask({{"request", "status"}}).error().code, Errc::protocol);
 }
@@ -107,7 +113,7 @@ TEST(Client, AsksTheDaemonForItsLedger) {
                             return request == json{{"request", "status"}} ? json{{"daemon", {{"ledger", "/x/y.db"}}}}
                                                                           : json{{"error", "?"}};
                           }));
-  EXPECT_EQ(daemon_ledger({.socket = directory / "s"}).value(), "/x/y.db");
+  EXPECT_EQ(daemon_ledger(at(directory / "s")).value(), "/x/y.db");
 }
 
 }  // namespace

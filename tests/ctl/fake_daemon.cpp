@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "protocol/codec.hpp"
+#include "tests/support/waiting.hpp"
 
 namespace shapley::ctl {
 
@@ -42,6 +43,7 @@ FakeDaemon::FakeDaemon(std::filesystem::path socket, Script script)
 
 FakeDaemon::~FakeDaemon() {
   ::close(stop_[1]);
+  const test::Deadline deadline("the fake daemon's thread");
   thread_.join();
   ::close(listener_);
   ::close(stop_[0]);

@@ -16,7 +16,7 @@ namespace shapley::ctl {
 namespace {
 
 namespace fs = std::filesystem;
-using daemon::eventually;
+using test::eventually;
 
 class LiveBackup : public testing::Test {
  protected:
@@ -28,12 +28,13 @@ class LiveBackup : public testing::Test {
   [[nodiscard]] std::string path(const std::string& name) const { return (directory / name).string(); }
   [[nodiscard]] std::string logged() const { return content_of(path("log")); }
   Outcome ctl(const std::string& arguments) const {
-    return run_shapleyctl(directory / "", "--timeout 120 --socket " + path("sock") + " " + arguments);
+    return run_shapleyctl(directory / "", "--timeout " + std::to_string(test::k_timeout.count()) + " --socket " +
+                                              path("sock") + " " + arguments);
   }
   [[nodiscard]] std::vector<std::string> arguments() const { return {"--config", path("shapleyd.yaml")}; }
   std::unique_ptr<daemon::Process> start() const {
     auto process = std::make_unique<daemon::Process>(arguments(), path("log"));
-    EXPECT_TRUE(eventually([&] { return daemon::TestClient(path("sock")).is_connected(); })) << logged();
+    EXPECT_TRUE(eventually([&] { return daemon::answers(path("sock")); })) << logged();
     return process;
   }
 
@@ -53,6 +54,7 @@ class Feed {
   }
   ~Feed() {
     stop_ = true;
+    const test::Deadline deadline("the feeder's thread");
     thread_.join();
   }
   Feed(const Feed&) = delete;
@@ -68,7 +70,11 @@ class Feed {
     frame.jobs = {daemon::ended(job, begin_ + 60)};
     frame.nodes = std::move(nodes);
     client_.send(frame);
-    while (acknowledged_ < sequence_) acknowledged_ = client_.expect<protocol::Ack>().sequence;
+    while (acknowledged_ < sequence_ && !stop_) {
+      const std::uint64_t sequence = client_.expect<protocol::Ack>().sequence;
+      if (sequence == 0) stop_ = true;  // a daemon that is gone acknowledges nothing, which is a failure by now
+      if (sequence > 0) acknowledged_ = sequence;
+    }
   }
 
   daemon::TestClient client_;

@@ -1,15 +1,15 @@
 // Running the real shapleyctl as an operator runs it.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ctl/exit_code.hpp"
+#include "tests/support/child.hpp"
 
 namespace shapley::ctl {
 
@@ -23,7 +23,7 @@ inline std::string content_of(const std::filesystem::path& file) {
 }
 
 struct Outcome {
-  int exit_code = -1;
+  int exit_code = -1;  // minus the signal, if one ended it
   std::string out;
   std::string err;
 };
@@ -32,12 +32,12 @@ struct Outcome {
 // goes through files in `directory`.
 inline Outcome run_shapleyctl(const std::filesystem::path& directory, const std::string& arguments,
                               const std::string& variables = "") {
-  const std::string command = "env -i " + variables + " " SHAPLEYCTL_BINARY " " + arguments + " > " +
+  // Without exec the shell might stay, and what it started would outlive it when it is killed.
+  const std::string command = "exec env -i " + variables + " " SHAPLEYCTL_BINARY " " + arguments + " > " +
                               (directory / "out").string() + " 2> " + (directory / "err").string();
-  const int status = std::system(command.c_str());
-  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-          .out = content_of(directory / "out"),
-          .err = content_of(directory / "err")};
+  test::Child program("shapleyctl " + arguments,
+                      [&] { execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr)); });
+  return {.exit_code = program.wait(), .out = content_of(directory / "out"), .err = content_of(directory / "err")};
 }
 
 }  // namespace shapley::ctl

@@ -1,6 +1,7 @@
 // A hostile user of shapleyd's socket: attacker UID SOCKET ATTACK [NUMBER]. Gives up root for UID, attacks, and says in
 // one line what came of it. Exit code 0: the attack was carried out, whatever came of it.
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -130,7 +131,8 @@ std::string one_byte_at_a_time() {
   return c.open() ? "all bytes taken" : "closed";
 }
 
-// Expensive questions over many connections, read and asked again, until standard input ends.
+// Expensive questions over many connections, read and asked again, until standard input ends. Says when it has begun
+// and when the first answer is there.
 std::string flood() {
   Connections held;
   for (std::size_t i = 0; i < number; ++i) {
@@ -150,7 +152,9 @@ std::string flood() {
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (watched[i + 1].revents == 0 || !held[i]->next()) continue;
       held[i]->send(question);
-      ++answers;
+      if (answers++ > 0) continue;
+      std::puts("first answer");
+      std::fflush(stdout);
     }
   }
   return std::to_string(answers) + " answers";
@@ -196,10 +200,12 @@ std::string ask_once() {
 }
 
 bool become(const char* uid) {
+  const pid_t parent = getppid();
   const auto id = static_cast<uid_t>(std::strtoul(uid, nullptr, 10));
   if (setgroups(0, nullptr) != 0 || setgid(id) != 0 || setuid(id) != 0) return false;
-  // The leak sanitizer looks at its own process, which the kernel forbids after a change of user.
-  return prctl(PR_SET_DUMPABLE, 1) == 0;
+  // A change of user clears two settings. The leak sanitizer looks at its own process, for which it must be dumpable;
+  // and a killed test takes its attackers with it.
+  return prctl(PR_SET_DUMPABLE, 1) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ class FullDisk : public testing::Test {
   [[nodiscard]] bool logs(const std::string& words) const {
     return eventually([&] { return logged().find(words) != std::string::npos; });
   }
-  [[nodiscard]] bool answers() const {
-    return eventually([&] { return TestClient(socket()).is_connected(); });
+  [[nodiscard]] bool serves() const {
+    return eventually([&] { return answers(socket()); });
   }
 
   // To the last byte.
@@ -87,7 +87,7 @@ class FullDisk : public testing::Test {
   // A life that kept one run and was then killed, or stopped.
   void live_before(int signal) const {
     const auto daemon = start();
-    ASSERT_TRUE(answers()) << logged();
+    ASSERT_TRUE(serves()) << logged();
     const auto feeder = connect(feeder_hello());
     feeder->send(run_of(1));
     ASSERT_EQ(feeder->expect<protocol::Ack>().sequence, 1U);
@@ -106,7 +106,7 @@ TEST_F(FullDisk, TheFirstStartWaitsForRoomAndSaysSoOnce) {
   EXPECT_NE(logged().find("make room"), std::string::npos) << logged();
   EXPECT_FALSE(TestClient(socket()).is_connected());
   make_room();
-  ASSERT_TRUE(answers()) << logged();
+  ASSERT_TRUE(serves()) << logged();
   const auto feeder = connect(feeder_hello());
   feeder->send(run_of(1));
   EXPECT_EQ(feeder->expect<protocol::Ack>().sequence, 1U);
@@ -119,7 +119,7 @@ TEST_F(FullDisk, AfterACleanEndItWaitsForRoomAndKnowsEverything) {
   const auto daemon = start();
   ASSERT_TRUE(logs("tried again every second")) << logged();
   make_room();
-  ASSERT_TRUE(answers()) << logged();
+  ASSERT_TRUE(serves()) << logged();
   EXPECT_EQ(known_jobs(), 1U);
 }
 
@@ -127,7 +127,7 @@ TEST_F(FullDisk, AfterAKillItServesWhatItHasAndAcknowledgesWhenThereIsRoom) {
   live_before(SIGKILL);
   fill();
   const auto daemon = start();
-  ASSERT_TRUE(answers()) << logged();
+  ASSERT_TRUE(serves()) << logged();
   EXPECT_EQ(known_jobs(), 1U);
   const auto feeder = connect(feeder_hello(2));
   feeder->expect<protocol::Ranks>();

@@ -1,69 +1,65 @@
-// A real shapleyd as a child process, and waiting for it with a deadline.
+// A real shapleyd as a child process.
 #pragma once
 
-#include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
+#include <memory>
 #include <string>
-#include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test_client.hpp"
+#include "tests/support/child.hpp"
 
 namespace shapley::daemon {
 
-inline bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + k_patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
+using test::eventually;
 
-// A child process with its output in a file; killed when it goes out of scope.
+// shapleyd with its output added to a file; killed when it goes out of scope.
 class Process {
  public:
   Process(std::vector<std::string> arguments, const std::filesystem::path& log,
           const std::filesystem::path& notify_socket = {}) {
-    pid_ = fork();
-    if (pid_ != 0) return;
-    const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    if (!notify_socket.empty()) setenv("NOTIFY_SOCKET", notify_socket.c_str(), 1);
-    std::string program = SHAPLEYD;
-    std::vector<char*> argv{program.data()};
-    for (std::string& a : arguments) argv.push_back(a.data());
-    argv.push_back(nullptr);
-    execv(argv[0], argv.data());
-    _exit(127);
+    arguments.insert(arguments.begin(), SHAPLEYD);
+    std::vector<std::string> variables;
+    for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+    if (!notify_socket.empty()) variables.push_back("NOTIFY_SOCKET=" + notify_socket.string());
+    const std::vector<char*> argv = pointers(arguments);
+    const std::vector<char*> envp = pointers(variables);
+    child_ = std::make_unique<test::Child>("shapleyd", [&] {
+      const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+      dup2(out, STDOUT_FILENO);
+      dup2(out, STDERR_FILENO);
+      execve(argv[0], argv.data(), envp.data());
+    });
   }
-  ~Process() {
-    if (pid_ > 0) {
-      signal(SIGKILL);
-      wait();
-    }
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
 
-  void signal(int number) const { ::kill(pid_, number); }
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
+  void signal(int number) const { child_->signal(number); }
   // Exit code, or minus the signal that ended it.
-  int wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
+  int wait() { return child_->wait(); }
 
  private:
-  pid_t pid_ = -1;
+  static std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> all;
+    for (std::string& text : texts) all.push_back(text.data());
+    all.push_back(nullptr);
+    return all;
+  }
+
+  std::unique_ptr<test::Child> child_;
 };
+
+// Whether a daemon serves on the socket: that one listens is not enough, it may not have begun yet, or be about to end.
+inline bool answers(const std::filesystem::path& socket) {
+  TestClient client(socket);
+  if (!client.is_connected()) return false;
+  client.send(protocol::Hello{});
+  const auto answer = client.next();
+  return answer && std::holds_alternative<protocol::Welcome>(*answer);
+}
 
 }  // namespace shapley::daemon

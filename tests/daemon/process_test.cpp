@@ -1,13 +1,20 @@
 // The real shapleyd: started, fed, killed, started again.
 #include "process.hpp"
 
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,6 +24,8 @@
 
 namespace shapley::daemon {
 namespace {
+
+constexpr const char* k_pid_file = "SHAPLEY_TEST_PID_FILE";
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path);
@@ -39,7 +48,7 @@ class ProcessTest : public testing::Test {
 
   std::unique_ptr<Process> start() const {
     auto process = std::make_unique<Process>(arguments(), log());
-    EXPECT_TRUE(eventually([&] { return TestClient(socket()).is_connected(); })) << logged();
+    EXPECT_TRUE(eventually([&] { return answers(socket()); })) << logged();
     return process;
   }
   int run(const std::vector<std::string>& args) const { return Process(args, log()).wait(); }
@@ -180,7 +189,7 @@ TEST_F(ProcessTest, FilesThatOthersCouldChangeAreRefusedUntilTheirModesAreCorrec
     EXPECT_EQ(run(arguments()), static_cast<int>(c.code)) << c.path << logged();
     EXPECT_EQ(obey(logged()), 0) << logged();
     Process daemon(arguments(), log());
-    EXPECT_TRUE(eventually([&] { return TestClient(directory / "run/sock").is_connected(); })) << logged();
+    EXPECT_TRUE(eventually([&] { return answers(directory / "run/sock"); })) << logged();
   }
 }
 
@@ -195,7 +204,7 @@ TEST_F(ProcessTest, ALedgerThatEverybodyCanReadAndASocketInASharedDirectoryAreWa
   yaml.replace(yaml.find("/sock"), 5, "/shared/sock");
   write_configuration(yaml);
   Process daemon(arguments(), log());
-  EXPECT_TRUE(eventually([&] { return TestClient(shared / "sock").is_connected(); })) << logged();
+  EXPECT_TRUE(eventually([&] { return answers(shared / "sock"); })) << logged();
   for (const std::string& warning :
        {std::string("can be read by every user"), "every user can write to " + shared.string()}) {
     EXPECT_TRUE(eventually([&] { return logged().find(warning) != std::string::npos; })) << warning << '\n' << logged();
@@ -219,18 +228,57 @@ TEST_F(ProcessTest, ReadinessIsSaidToTheSupervisor) {
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
   const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   ASSERT_EQ(bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  timeval patience{};
-  patience.tv_sec = k_patience.count();
-  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  timeval timeout{};
+  timeout.tv_sec = k_timeout.count();
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   Process daemon(arguments(), log(), path);
   std::array<char, 64> buffer{};
   const ssize_t got = recv(descriptor, buffer.data(), buffer.size(), 0);
-  ASSERT_GT(got, 0) << logged();
+  ASSERT_GT(got, 0) << "no readiness within " << k_timeout.count() << " s: " << logged();
   EXPECT_EQ(std::string(buffer.data(), static_cast<std::size_t>(got)), "READY=1");
-  EXPECT_TRUE(TestClient(socket()).is_connected());
+  EXPECT_TRUE(answers(socket()));
   daemon.signal(SIGINT);
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success));
   close(descriptor);
+}
+
+// The test that the next one kills: it holds a daemon until it is killed itself. The daemon's pid goes into the file
+// that the environment names.
+TEST_F(ProcessTest, DISABLED_HoldsADaemon) {
+  const char* file = std::getenv(k_pid_file);
+  ASSERT_NE(file, nullptr) << "this is no test of its own: run AKilledTestLeavesNoDaemon";
+  const auto daemon = start();
+  const std::string ready = file + std::string(".new");
+  std::ofstream(ready) << daemon->pid();
+  std::filesystem::rename(ready, file);  // whole, or not there
+  std::this_thread::sleep_for(k_timeout);
+  FAIL() << "nobody killed this test";
+}
+
+// Ctrl-C, ctest's time limit and `timeout` may kill a test in any state: its daemons end with it.
+TEST_F(ProcessTest, AKilledTestLeavesNoDaemon) {
+  const std::filesystem::path pid_file = directory / "pid";
+  test::Child killed("the test to kill", [&] {
+    setenv(k_pid_file, pid_file.c_str(), 1);
+    setenv("TMPDIR", (directory / "").c_str(), 1);  // what it leaves goes with this directory
+    const int out = open(log().c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    execl("/proc/self/exe", "test_shapleyd_process", "--gtest_filter=ProcessTest.DISABLED_HoldsADaemon",
+          "--gtest_also_run_disabled_tests", nullptr);
+  });
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(pid_file); })) << logged();
+  pid_t pid = -1;
+  std::ifstream(pid_file) >> pid;
+  // A descriptor of the process, because a pid may be another's soon.
+  const int daemon = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  ASSERT_GE(daemon, 0) << std::strerror(errno);
+  pollfd ended{daemon, POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 0), 0) << "the daemon ended by itself";
+  killed.signal(SIGKILL);
+  EXPECT_EQ(killed.wait(), -SIGKILL);
+  EXPECT_TRUE(eventually([&] { return poll(&ended, 1, 0) == 1; })) << "shapleyd " << pid << " lives on";
+  close(daemon);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <optional>
@@ -12,18 +13,29 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "daemon/server.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
+#include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {
 
 inline constexpr std::int64_t k_begin = 1'700'000'000;
 
+// Limits that no slow machine reaches; a test sets the one that it is about.
+inline Server::Limits no_hurry() {
+  Server::Limits limits;
+  constexpr std::chrono::hours k_long{1};
+  limits.patience = {.handshake = k_long, .write = k_long, .request = k_long};
+  return limits;
+}
+
 class ServerTest : public testing::Test {
  protected:
-  void SetUp() override { start({}); }
+  void SetUp() override { start(no_hurry()); }
   void TearDown() override { stop(); }
 
   void start(Server::Limits limits) {
@@ -39,6 +51,7 @@ class ServerTest : public testing::Test {
   void stop() {
     if (!thread.joinable()) return;
     boost::asio::post(*io, [this] { server->close(); });
+    const test::Deadline deadline("the server's thread");
     thread.join();
     server.reset();
     service.reset();
@@ -50,6 +63,7 @@ class ServerTest : public testing::Test {
       done.set_value(service->reload(changed, Instant{now}).has_value());
       server->push();
     });
+    const test::Deadline deadline("the server's reload");
     EXPECT_TRUE(done.get_future().get());
   }
 
@@ -66,6 +80,16 @@ class ServerTest : public testing::Test {
     hello.program = "test reader";
     client->send(hello);
     client->expect<protocol::Welcome>();
+    return client;
+  }
+  // Connects as another user. Linux keeps users per thread, and a connection has that of the thread that called
+  // connect(): the server's thread, in this same process, stays what it is. REQUIRES: root.
+  std::unique_ptr<TestClient> client_of(uid_t uid) const {
+    std::unique_ptr<TestClient> client;
+    std::thread([&] {
+      EXPECT_EQ(::syscall(SYS_setresuid, uid, uid, uid), 0);
+      client = std::make_unique<TestClient>(site.configuration.socket);
+    }).join();
     return client;
   }
   protocol::Observations observations(std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) const {

@@ -9,6 +9,8 @@
 namespace shapley::daemon {
 namespace {
 
+constexpr uid_t k_nobody = 65534;
+
 TEST_F(ServerTest, AFeederIsWelcomedToldTheRulesAndRanksAndAcknowledged) {
   const auto client = feeder();
   EXPECT_TRUE(welcome.act);
@@ -60,17 +62,15 @@ TEST_F(ServerTest, ReadersGetAnswersAndMayNotFeed) {
 
 TEST_F(ServerTest, OthersMayReadButNotFeed) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
-  ASSERT_EQ(seteuid(65534), 0);
-  TestClient other(site.configuration.socket);
-  TestClient other_reader(site.configuration.socket);
-  ASSERT_EQ(seteuid(0), 0);
-  ASSERT_TRUE(other.is_connected());
-  other.send(feeder_hello());
-  EXPECT_NE(other.read_refusal().find("may not feed"), std::string::npos);
+  const auto other = client_of(k_nobody);
+  const auto other_reader = client_of(k_nobody);
+  ASSERT_TRUE(other->is_connected());
+  other->send(feeder_hello());
+  EXPECT_NE(other->read_refusal().find("may not feed"), std::string::npos);
   protocol::Hello hello;
-  other_reader.send(hello);
-  other_reader.expect<protocol::Welcome>();
-  EXPECT_TRUE(other_reader.ask(R"({"request":"ping"})").contains("pong"));
+  other_reader->send(hello);
+  other_reader->expect<protocol::Welcome>();
+  EXPECT_TRUE(other_reader->ask(R"({"request":"ping"})").contains("pong"));
 }
 
 TEST_F(ServerTest, AnotherProtocolVersionIsRefusedByName) {
@@ -109,7 +109,7 @@ TEST_F(ServerTest, AQueryOfAbsurdSizeIsRefused) {
 
 TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
   stop();
-  Server::Limits limits;
+  Server::Limits limits = no_hurry();
   limits.patience.write = std::chrono::seconds(1);
   start(limits);
   const auto deaf = reader();
@@ -124,11 +124,12 @@ TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
 TEST_F(ServerTest, OneUserCannotTakeAllConnections) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to act as another user";
   stop();
-  start({.connections = 8, .connections_per_user = 3, .patience = {}});
+  Server::Limits limits = no_hurry();
+  limits.connections = 8;
+  limits.connections_per_user = 3;
+  start(limits);
   std::vector<std::unique_ptr<TestClient>> greedy;
-  ASSERT_EQ(seteuid(65534), 0);
-  for (int i = 0; i < 4; ++i) greedy.push_back(std::make_unique<TestClient>(site.configuration.socket));
-  ASSERT_EQ(seteuid(0), 0);
+  for (int i = 0; i < 4; ++i) greedy.push_back(client_of(k_nobody));
   EXPECT_NE(greedy.back()->read_refusal().find("too many"), std::string::npos);
   const auto client = feeder();
   client->send(observations(1, {}));
@@ -159,7 +160,7 @@ TEST_F(ServerTest, TheSocketOfADeadDaemonIsReplacedAndAFileIsNot) {
         dead, boost::asio::local::stream_protocol::endpoint(site.configuration.socket.string()));
   }
   ASSERT_TRUE(std::filesystem::exists(site.configuration.socket));
-  start({});
+  start(no_hurry());
   EXPECT_TRUE(reader()->ask(R"({"request":"ping"})").contains("pong"));
   stop();
   std::ofstream(site.configuration.socket) << "precious";

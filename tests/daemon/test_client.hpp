@@ -11,12 +11,11 @@
 
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
+#include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {
 
-// How long a test waits for what must come. Long, because a busy machine is slow; nothing waits so long when all is
-// well.
-inline constexpr std::chrono::seconds k_patience{240};
+using test::k_timeout;
 
 class TestClient {
  public:
@@ -28,25 +27,36 @@ class TestClient {
 
   [[nodiscard]] bool is_connected() const { return descriptor_ >= 0; }
   void send(const protocol::Message& message);
-  // Bytes as they are; false: the peer closed.
+  // Bytes as they are; false: the peer closed, or took nothing for k_timeout (a test failure).
   bool send_bytes(std::string_view bytes);
-  // The next message; nullopt: the peer closed, or said nothing for `k_patience` (a test failure).
+  // The next message; nullopt: the peer closed, or said nothing for k_timeout (a test failure).
   [[nodiscard]] std::optional<protocol::Message> next();
 
-  // Skips other messages until one of this type comes; a test failure if the connection ends first.
+  // Skips other messages until one of this type comes; a test failure, at the place of the call, if the connection ends
+  // first, or if only others come for k_timeout.
   template <typename Wanted>
-  Wanted expect() {
-    while (auto message = next()) {
+  Wanted expect(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    const auto end = std::chrono::steady_clock::now() + k_timeout;
+    const char* why = "only other messages came";
+    while (std::chrono::steady_clock::now() < end) {
+      auto message = next();
+      if (!message) {
+        why = "the connection ended";
+        break;
+      }
       if (auto* wanted = std::get_if<Wanted>(&*message)) return std::move(*wanted);
     }
-    ADD_FAILURE() << "the connection ended before the expected message";
+    ADD_FAILURE_AT(file, line) << why << " before the expected message";
     return {};
   }
-  // Everything up to the end of the connection; the last Refused's reason, if there was one.
+  // Everything up to the end of the connection; the last Refused's reason, if there was one. A connection that stands
+  // for k_timeout all the same is a test failure.
   [[nodiscard]] std::string read_refusal();
   [[nodiscard]] nlohmann::json ask(const std::string& request);
 
  private:
+  [[nodiscard]] bool readable() const;
+
   int descriptor_ = -1;
   std::uint64_t queries_ = 0;
   protocol::FrameReader reader_;

@@ -4,6 +4,7 @@
 load lib/e2e
 
 @test "a mixed load: short and failing jobs, arrays, jobs across owners, cancels, requeues, suspensions" {
+  requeues_expected
   start_with
   plain_load 18
   array_load
@@ -21,11 +22,12 @@ load lib/e2e
 }
 
 @test "resized jobs, a failed node, and allocations without a batch script" {
+  requeues_expected
   start_with
   srun --account=astro -n2 --chdir=/ sleep 1
   salloc --account=bio -n3 --chdir=/ sleep 1
-  resized=$(submit chem -N3 -n6 "$(until_told resized)")
-  struck=$(submit astro -N3 -n6 "$requeued_command")
+  resized=$(submit chem -N3 --nodelist=n1,n2,n3 -n6 "$(until_told resized)")
+  struck=$(submit astro -N3 --nodelist=n1,n2,n3 -n6 "$requeued_command")
   wait_until 20 running "$resized"
   wait_until 20 running "$struck"
   wait_until 10 seconds_passed 1

@@ -38,6 +38,7 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
 }
 
 @test "a requeued job runs again within seconds" {
+  requeues_expected
   cluster_start
   job=$(submit astro "sleep 600")
   wait_until 10 job_is "$job" RUNNING
@@ -63,6 +64,63 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
     cluster_start "$2" && echo up >"$2/up"; kill -KILL $$' - "$lib" "$CLUSTER_DIR" || true
   [ -e "$CLUSTER_DIR/up" ]
   wait_until 10 no_process_names "$CLUSTER_DIR"
+}
+
+# A bats file whose only test is in the middle of a load, for ever.
+endless_test() {
+  cat <<TEST
+load $BATS_TEST_DIRNAME/lib/e2e
+$(printf '@%s' test) "endless" {
+  CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4)
+  cluster_start
+  submit astro "sleep 3000"
+  submit bio --hold "sleep 3000"
+  echo "\$CLUSTER_DIR" >$BATS_TEST_TMPDIR/dir.new && mv $BATS_TEST_TMPDIR/dir.new $BATS_TEST_TMPDIR/dir
+  while :; do submit chem "sleep 1" >/dev/null; done
+}
+TEST
+}
+job_runs() { test -s "$BATS_TEST_TMPDIR/dir" && pgrep -f "$(cat "$BATS_TEST_TMPDIR/dir")/spool/.*slurm_script"; }
+marked_processes() { grep -lzsxF "SHAPLEY_TEST_CLUSTER=$1" /proc/[0-9]*/environ | wc -l; }
+nothing_left() { test "$(marked_processes "$1")" -eq 0 && no_process_names "$1" && ! grep -rqsx "$1/run" "${TMPDIR:-/tmp}/shapley-test-ports"; }
+
+# killed_in_a_load COMMAND...: COMMAND PID ends bats, which runs in a process group of its own as `timeout` would have it.
+killed_in_a_load() {
+  local bats dir
+  endless_test >"$BATS_TEST_TMPDIR/endless.bats"
+  rm -f "$BATS_TEST_TMPDIR/dir"
+  setsid env --default-signal=INT -i PATH="$PATH" HOME=/ SHAPLEY_BUILD="$SHAPLEY_BUILD" "$BATS_ROOT/bin/bats" "$BATS_TEST_TMPDIR/endless.bats" \
+    </dev/null >"$BATS_TEST_TMPDIR/endless.out" 2>&1 3>&- &
+  bats=$!
+  wait_until 30 job_runs || { cat "$BATS_TEST_TMPDIR/endless.out"; return 1; }
+  dir=$(cat "$BATS_TEST_TMPDIR/dir")
+  [ "$(marked_processes "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, a job: the count can fail
+  "$@" "$bats"
+  wait "$bats" || true
+  wait_until 5 nothing_left "$dir"
+  rm -rf "$dir"
+}
+# As `timeout` does, and as Ctrl-C and ctest do: SIGKILL of every process that has it as ancestor.
+terminate_group() { kill -TERM -- "-$1"; }
+interrupt_group() { kill -INT -- "-$1"; }
+kill_tree() {
+  local child
+  kill -STOP "$1"
+  for child in $(pgrep -P "$1"); do kill_tree "$child"; done
+  kill -KILL "$1"
+}
+
+@test "a test killed in the middle of a load leaves no process and no claim: by timeout, by Ctrl-C, by ctest's limit" {
+  killed_in_a_load terminate_group
+  killed_in_a_load interrupt_group
+  killed_in_a_load kill_tree
+}
+
+@test "directories that killed tests leave are bounded in number" {
+  local TMPDIR=$BATS_TEST_TMPDIR
+  for i in {1..12}; do mkdir "$TMPDIR/shapley-cluster.left$(printf %02d "$i")"; done
+  cluster_prepare
+  [ "$(ls -d "$TMPDIR"/shapley-cluster.left* | wc -l)" -eq 8 ]
 }
 
 @test "two clusters run at once" {

@@ -38,9 +38,9 @@ set_mode() {
 }
 mode_is() { status_json | jq -e --arg mode "$1" '.daemon.mode == $mode'; }
 no_rank_left() { test ! -e "$CLUSTER_DIR/state/shapley.scales"; }
-# The plugin compares every record at least once in five seconds, and hints shorten that; looks are counted in its debug lines.
-looks() { grep -c 'looked at the jobs' "$CLUSTER_DIR/log/slurmctld.log" || true; }
-looked_since() { test "$(looks)" -gt "$1"; }
+# The plugin compares every record at least once in five seconds, and hints shorten that; scans are counted in its debug lines.
+scans() { grep -c 'scanned the jobs' "$CLUSTER_DIR/log/slurmctld.log" || true; }
+scanned_since() { test "$(scans)" -gt "$1"; }
 priorities_are() { diff "$1" <(priorities); }
 
 @test "priorities equal those of plain multifactor, a site's own site factors included, and the books are right" {
@@ -54,14 +54,14 @@ priorities_are() { diff "$1" <(priorities); }
   [ "$(cut -d ' ' -f 2 "$PAIR_DIR/plain" | sort -u | wc -l)" -gt 5 ]
   grep -q ' 500$' "$PAIR_DIR/plain"
   use shapley
-  before=$(looks)
-  wait_until 20 looked_since "$before"
+  before=$(scans)
+  wait_until 20 scanned_since "$before"
   priorities_are "$PAIR_DIR/plain"
   # Also after a restart, when the plugin finds jobs that it has never seen.
   ctld_restart
   wait_until 15 plugin_connected
-  before=$(looks)
-  wait_until 20 looked_since "$((before + 1))"
+  before=$(scans)
+  wait_until 20 scanned_since "$((before + 1))"
   wait_until 20 priorities_are "$PAIR_DIR/plain"
   no_rank_left
   in_both open_queue

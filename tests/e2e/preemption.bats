@@ -4,12 +4,15 @@
 load lib/e2e
 load lib/order
 
+setup() { requeues_expected; }
+
 # fill REQUEUE_OPTION CANCEL_OPTION: a job of a whole node on each, two that preemption requeues and two that it cancels. bio's runs
 # on a node of astro, the others at home: so astro's claim and bio's debt only grow.
 fill() {
   requeued=("$(submit bio "$1" --nodelist=n1 -n16 "$requeued_command")" "$(submit chem "$1" --nodelist=n4 -n16 "$requeued_command")")
-  cancelled=("$(submit astro "$2" --nodelist=n2 -n16 "sleep 300")" "$(submit bio "$2" --nodelist=n3 -n16 "sleep 300")")
+  cancelled=("$(submit astro "$2" --nodelist=n2 -n16 "sleep 3000")" "$(submit bio "$2" --nodelist=n3 -n16 "sleep 3000")")
   for job in "${requeued[@]}" "${cancelled[@]}"; do wait_until 20 running "$job" || return 1; done
+  wait_until 10 seconds_passed 0  # no run is of no second
 }
 
 # submit_urgent OPTION: four jobs of a whole node each, worst rank first, while their partition is closed.
@@ -34,8 +37,8 @@ expect_preempted_books() {
 @test "preemption by partition tier: requeue in one partition, cancel in another" {
   CLUSTER_EXTRA_CONF="PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-PartitionName=spare Nodes=ALL MaxTime=INFINITE DefaultTime=10 State=UP PreemptMode=CANCEL
-PartitionName=urgent Nodes=ALL MaxTime=INFINITE DefaultTime=10 State=UP PriorityTier=10 PreemptMode=OFF"
+PartitionName=spare Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP PreemptMode=CANCEL
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP PriorityTier=10 PreemptMode=OFF"
   start_with
   lend
   fill --partition=main --partition=spare
@@ -63,7 +66,7 @@ QOS
   CLUSTER_EXTRA_CONF="AccountingStorageEnforce=associations,limits,qos
 PreemptType=preempt/qos
 PreemptMode=REQUEUE
-PartitionName=gate Nodes=ALL MaxTime=INFINITE DefaultTime=10 State=UP"
+PartitionName=gate Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP"
   start_with
   lend
   fill --qos=normal --qos=scrap

@@ -7,20 +7,23 @@ load lib/order
 set_partitions() { local state=$1 name; shift; for name in "$@"; do scontrol update PartitionName="$name" State="$state"; done; }
 
 @test "tiers first, then ranks: sixty jobs in two partitions" {
-  CLUSTER_EXTRA_CONF="PartitionName=urgent Nodes=ALL MaxTime=INFINITE DefaultTime=10 State=UP PriorityTier=10"
+  CLUSTER_EXTRA_CONF="PartitionName=urgent Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP PriorityTier=10"
   start_with
   lend
   set_partitions DOWN main urgent
   for ((i = 0; i < 10; ++i)); do
     for account in bio chem astro; do
-      submit "$account" -p main -n8 "sleep 1"
-      submit "$account" -p urgent -n8 "sleep 1"
+      submit "$account" -p main -n8 "$(until_told tiers); sleep 1"
+      submit "$account" -p urgent -n8 "$(until_told tiers); sleep 1"
     done
   done >/dev/null
   squeue -h -t PENDING -o '%A %P/%a' >"$CLUSTER_DIR/waiting"
   [ "$(wc -l <"$CLUSTER_DIR/waiting")" -eq 60 ]
   wait_until 10 priorities_follow "astro chem bio"
   set_partitions UP urgent main  # main alone would start its jobs
+  # The cluster has room for eight. They last until all of them have started, so that the ranks are those of before.
+  wait_until 20 eight_run
+  tell tiers
   wait_drained 60
   started "$CLUSTER_DIR/waiting" >"$CLUSTER_DIR/started"
   [ "$(wc -l <"$CLUSTER_DIR/started")" -eq 60 ]
@@ -29,9 +32,10 @@ set_partitions() { local state=$1 name; shift; for name in "$@"; do scontrol upd
   [ "$(sed 's|/.*||' "$CLUSTER_DIR/started" | passed_over_tiers)" -eq 0 ]
   # The first starts happen on the ranks that stood when the partitions opened.
   [ "$(head -n 8 "$CLUSTER_DIR/started" | inversions "$order")" -eq 0 ]
-  [ "$(head -n 8 "$CLUSTER_DIR/started" | grep -c ' urgent/astro$')" -ge 1 ]
+  [ "$(head -n 8 "$CLUSTER_DIR/started" | grep -c ' urgent/astro$')" -eq 8 ]
   expect_books_correct 61
 }
+eight_run() { test "$(squeue -h -t RUNNING -o %A | wc -l)" -eq 8; }
 # passed_over_tiers: reads "JOB TIER" in order of start; counts urgent starts after one of main.
 passed_over_tiers() { awk '$2 == "main" { main++ } $2 == "urgent" { bad += main > 0 } END { print bad + 0 }'; }
 
@@ -43,10 +47,10 @@ has_planned_start() { test "$(job_field "$1" StartTime)" != Unknown; }
   CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,bf_resolution=60"
   start_with
   lend
-  blocker=$(submit chem -n16 --nodelist=n1 -t10 "$(until_told blocker)")
+  blocker=$(submit chem -n16 --nodelist=n1 -t60 "$(until_told blocker)")
   wait_until 10 running "$blocker"
   close_queue
-  long=$(submit bio -n1 -t30 "sleep 1")  # first come, and nodes are idle: without ranks it starts at once
+  long=$(submit bio -n1 -t120 "sleep 1")  # first come, and nodes are idle: without ranks it starts at once
   big=$(submit astro -N4 --exclusive -t1 "sleep 2")
   short=$(submit bio -n1 -t1 "sleep 1")
   wait_until 10 priorities_follow "astro bio"
@@ -77,7 +81,7 @@ backfilled_since() { test "$(backfill_passes)" -gt "$1"; }
   CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=60,bf_interval=1,bf_continue,bf_yield_interval=1,bf_yield_sleep=50000"
   start_with "order: weighted" "rank_weight: 3000"
   lend
-  job=$(submit chem -N4 --exclusive -t30 "sleep 300")
+  job=$(submit chem -N4 --exclusive -t30 "sleep 3000")
   wait_until 10 running "$job"
   for ((i = 0; i < 10; ++i)); do submit astro -n1 -t10 "sleep 1"; done >/dev/null
   for weight in 4000 5000 4000 5000; do

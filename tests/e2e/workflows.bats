@@ -6,18 +6,25 @@ load lib/e2e
 workflows_of() { shapleyctl workflows "$1" --json | jq -r ".organizations[0] | $2"; }
 workflows_are() { shapleyctl workflows "$1" --json | jq -e ".organizations[0] | $2"; }
 
+# How long a job of a workflow lasts is counted in looks at shapleyctl's answer, not in seconds: what is true while one runs is seen.
+looks=0
+look() { echo "$((++looks))" >"$CLUSTER_DIR/looks.new" && mv "$CLUSTER_DIR/looks.new" "$CLUSTER_DIR/looks"; }
+looks_passed() { echo "begun=\$(cat $CLUSTER_DIR/looks); until test \$(cat $CLUSTER_DIR/looks) -ge \$((begun + $1)); do sleep 0.1; done"; }
+look_at_workflows() { look && workflows_are "$@"; }
+look_at_queue() { look && queue_empty; }
+
 # submit_workflow ACCOUNT NAME PARTITION GATES: twelve jobs of activity NAME-align, the first GATES of which run until the gate is open, and
 # two of NAME-merge, which depend on all of them.
 submit_workflow() {
   local account=$1 name=$2 partition=$3 i id command ids=""
   for ((i = 0; i < 12; ++i)); do
-    command="sleep 2"
+    command=$(looks_passed 10)
     [ "$i" -ge "$4" ] || command="until test -e $CLUSTER_DIR/gate; do sleep 0.1; done"
     id=$(submit "$account" -p "$partition" -J "$name-align-$i" "$command") || return 1
     ids+=:$id
   done
   for i in 0 1; do
-    submit "$account" -p "$partition" -J "$name-merge-$i" --dependency="afterok$ids" "sleep 2" >/dev/null || return 1
+    submit "$account" -p "$partition" -J "$name-merge-$i" --dependency="afterok$ids" "sleep 1" >/dev/null || return 1
   done
 }
 remember_names() { squeue -h -t all -o '%A %j' | sort -u >"$CLUSTER_DIR/names"; }
@@ -47,8 +54,8 @@ raised_above_others() {
 @test "two workflows, one submitted later: under workflow_fairness they get even, under fifo the later one waits" {
   # The same load twice at the same time, each on a node of its own: astro by fairness, chem by fifo.
   CLUSTER_NODE_CPUS=(3 3 1)
-  CLUSTER_EXTRA_CONF="PartitionName=left Nodes=n1 MaxTime=INFINITE DefaultTime=10 State=UP
-PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=10 State=UP"
+  CLUSTER_EXTRA_CONF="PartitionName=left Nodes=n1 MaxTime=INFINITE DefaultTime=60 State=UP
+PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=60 State=UP"
   cluster_prepare
   cluster_config "organizations:" \
     "  - name: astro" "    accounts: [astro]" "    nodes: [n1]" \
@@ -56,6 +63,7 @@ PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=10 State=UP"
     "  - name: chem" "    accounts: [chem]" "    nodes: [n2]"
   cluster_start
   wait_until 15 plugin_connected
+  look
   submit_workflow astro early left 3
   submit_workflow chem fifo-early right 3
   wait_until 20 some_run astro 3
@@ -69,9 +77,9 @@ PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=10 State=UP"
   wait_until 20 raised_above_others
   touch "$CLUSTER_DIR/gate"
   # After: both run, both still have much to do, and they are even.
-  wait_until 40 workflows_are astro '(.unfair | not) and (.workflows | length == 2 and all(.running > 0 and .pending > 0))'
+  wait_until 40 look_at_workflows astro '(.unfair | not) and (.workflows | length == 2 and all(.running > 0 and .pending > 0))'
   workflows_are astro '.highest.eta > .threshold'
-  wait_drained 120
+  wait_until 120 look_at_queue
   fair=$(early_before_late "")
   fifo=$(early_before_late fifo-)
   echo "jobs of the early workflow that start before the first of the later one: $fair by fairness, $fifo by fifo"
@@ -94,7 +102,7 @@ all_equal() { test "$(priorities_of astro "early|late" | sort -u | wc -l)" -eq 1
   cluster_start
   wait_until 15 plugin_connected
   # astro's early workflow runs on everything: astro owes, the rest of its jobs waits, and the late workflow is behind.
-  blocker=$(submit astro -N3 --exclusive -J early-align-0 "sleep 300")
+  blocker=$(submit astro -N3 --exclusive -J early-align-0 "sleep 3000")
   wait_until 20 job_is "$blocker" RUNNING
   for name in early late other; do
     account=astro

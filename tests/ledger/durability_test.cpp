@@ -3,12 +3,12 @@
 #include <csignal>
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/rng.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger_fixture.hpp"
+#include "tests/support/child.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -41,21 +41,19 @@ TEST(Durability, a_killed_writer_loses_nothing_it_acknowledged) {
   for (int round = 0; round < 5; ++round) {
     int pipe_ends[2] = {};
     ASSERT_EQ(::pipe(pipe_ends), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
+    test::Child child("the writer", [&] {
       ::close(pipe_ends[0]);
       append_for_ever(file, pipe_ends[1]);
-    }
+    });
     ::close(pipe_ends[1]);
+    const test::Deadline deadline("the writer's acknowledgements");
     // Killed somewhere in the batch after the last one we read of.
     std::int64_t acknowledged = 0;
     for (std::uint64_t left = 1 + rng.below(20); left > 0; --left) {
       ASSERT_EQ(::read(pipe_ends[0], &acknowledged, sizeof acknowledged), static_cast<ssize_t>(sizeof acknowledged));
     }
-    ASSERT_EQ(::kill(child, SIGKILL), 0);
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << status;
+    child.signal(SIGKILL);
+    ASSERT_EQ(child.wait(), -SIGKILL) << "the writer ended by itself";
     while (::read(pipe_ends[0], &acknowledged, sizeof acknowledged) == static_cast<ssize_t>(sizeof acknowledged)) {
     }
     ::close(pipe_ends[0]);

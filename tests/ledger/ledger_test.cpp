@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
+#include "tests/support/child.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -145,14 +145,11 @@ TEST_F(LedgerTest, another_name_of_the_same_file_is_no_way_around) {
 
 TEST_F(LedgerTest, another_process_is_refused_too) {
   const Ledger first = writer(file());
-  const pid_t child = ::fork();
-  if (child == 0) {
+  test::Child child("another writer", [this] {
     const auto second = Ledger::open(file(), OpenMode::create_or_write);
     ::_exit(!second && second.error().code == Errc::conflict ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  });
+  EXPECT_EQ(child.wait(), 0);
 }
 
 TEST_F(LedgerTest, refuses_what_is_no_ledger_and_leaves_it_alone) {
@@ -223,17 +220,16 @@ TEST_F(LedgerTest, reads_a_copied_file) {
 
 // Opens the ledger as somebody who may write nothing there, which root always may. 0: it could be read.
 int read_as_nobody(const std::filesystem::path& ledger) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const pid_t parent = ::getpid();
+  test::Child child("a reader of another user", [&] {
     if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
+    test::die_with(parent);
     if (::access(ledger.parent_path().c_str(), W_OK) == 0) ::_exit(3);
     const auto opened = Ledger::open(ledger, OpenMode::read_only);
     if (!opened) std::fprintf(stderr, "%s\n", opened.error().what.c_str());
     ::_exit(opened && opened->last_sequence() == 1 ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
+  });
+  return child.wait();
 }
 
 TEST_F(LedgerTest, reads_in_a_directory_that_it_may_not_write) {

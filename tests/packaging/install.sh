@@ -1,5 +1,6 @@
 #!/bin/sh
-# install.sh BUILD: what `cmake --install` puts where, beneath a folder of its own; programs must run from there.
+# install.sh BUILD: what `cmake --install` puts where, beneath a folder of its own; programs must run from there, and a debugger must find
+# their source lines with the component `debug` only.
 set -eu
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -14,6 +15,19 @@ for plugin in priority_shapley site_factor_shapley; do
   [ "$(find "$usr/lib" -path "*/slurm-wlm/$plugin.so" | wc -l)" -eq 1 ] || { echo "not installed: $plugin.so" >&2; exit 1; }
 done
 [ ! -e "$root/etc" ] || { echo "/etc belongs to the site" >&2; exit 1; }
+# Nobody pays for symbols: what runs is stripped, what a debugger wants is a component of its own.
+[ ! -e "$usr/lib/debug" ] || { echo "debug files are installed without being asked for" >&2; exit 1; }
+DESTDIR=$root cmake --install "$1" --component debug >/dev/null
+for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim "lib/*/slurm-wlm/priority_shapley.so" "lib/*/slurm-wlm/site_factor_shapley.so"; do
+  file=$(find "$usr" -path "$usr/$file")
+  if readelf -SW "$file" | grep -qE ' \.(debug_info|symtab) '; then echo "not stripped: $file" >&2; exit 1; fi
+  id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
+  debug=$usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug
+  readelf -SW "$debug" 2>/dev/null | grep -q ' \.debug_info ' || { echo "no debug information of $file in $debug" >&2; exit 1; }
+done
+debug=$(find "$usr/lib/debug" -path "*$(readelf -n "$usr/sbin/shapleyd" | sed -n 's/.*Build ID: ..//p').debug")
+line=$(addr2line -e "$debug" "0x$(nm "$debug" | sed -n 's/ T main$//p')")
+case $line in */daemon/main.cpp:[0-9]*) ;; *) echo "the line of shapleyd's main is not found: $line" >&2; exit 1 ;; esac
 # The unit starts what was installed.
 grep -qx 'ExecStart=/usr/sbin/shapleyd .*' "$usr/lib/systemd/system/shapleyd.service"
 "$usr/bin/shapleyctl" check-config "$usr/share/doc/slurm-shapley/examples/shapleyd.yaml"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "plugin/fingerprint.h"
+#include "plugin/scan/fingerprint.h"
 }
 
 namespace {

@@ -1,8 +1,10 @@
-/* Job records made by hand as slurmctld leaves them (22.05's job_mgr.c), for the tests of plugin/records.c. */
+/* Job records made by hand as slurmctld leaves them (22.05's job_mgr.c), for the tests of plugin/scan,
+ * and a stand-in for the client that keeps what it is handed. */
 #ifndef SHAPLEY_MADE_RECORD_H
 #define SHAPLEY_MADE_RECORD_H
 
-#include "plugin/records.h"
+#include "plugin/job_traits.h"
+#include "plugin/scan/records.h"
 
 enum { k_now = 1000000 };
 
@@ -78,16 +80,50 @@ static inline void make_node_table(void) {
   rehash_node(); /* names are looked up in it */
 }
 
-static inline shapley_job_t read_job(const made_t* made) {
+/* ---- the client: everything is new to it -------------------------------------------------------- */
+
+static struct {
+  uint64_t fingerprint, quick_hash;
   shapley_job_t job;
-  shapley_job_summary(&records, &made->record, k_now, &job);
-  shapley_job_lists(&records, &made->record, &job);
-  return job;
+  shapley_node_t node;
+} handed;
+
+bool shapley_client_scan_job(shapley_client_t* client, uint32_t job_id, uint64_t fingerprint, uint64_t quick_hash) {
+  (void)client, (void)job_id;
+  handed.fingerprint = fingerprint;
+  handed.quick_hash = quick_hash;
+  return true;
+}
+
+void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* job) {
+  (void)client;
+  handed.job = *job;
+}
+
+bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint) {
+  (void)client, (void)index;
+  handed.fingerprint = fingerprint;
+  return true;
+}
+
+void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, const shapley_node_t* node) {
+  (void)client, (void)index;
+  handed.node = *node;
+}
+
+/* ---- what the client is handed ------------------------------------------------------------------ */
+
+/* Valid until the next call. */
+static inline shapley_job_t read_job(const made_t* made) {
+  static shapley_job_traits_buffer_t traits;
+  shapley_job_traits_fill(&made->record, &traits);
+  shapley_records_pass_job(&records, &made->record, &traits.traits, 1);
+  return handed.job;
 }
 
 static inline uint64_t fingerprint(const made_t* made) {
-  shapley_job_t job;
-  return shapley_job_summary(&records, &made->record, k_now, &job);
+  (void)read_job(made);
+  return handed.fingerprint;
 }
 
 #endif

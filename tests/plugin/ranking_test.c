@@ -1,12 +1,12 @@
 /* Ranks and levels put into job records: which jobs are touched, what is written, and how a stale priority is noticed.
  * The client and the stock plugin are stand-ins here. */
-#include "plugin/ranking.h"
+#include "plugin/priority/ranking.h"
 
 #include <stdlib.h>
 
-#include "plugin/front.h"
 #include "plugin/multifactor.h"
-#include "plugin/site_factor.h"
+#include "plugin/plugin_name.h"
+#include "plugin/priority/site_factor.h"
 #include "tests/plugin/check.h"
 
 const char plugin_type[] = "priority/shapley";
@@ -117,8 +117,8 @@ static void test_levels_order_within_the_organization(void) {
   CHECK_EQ(wanted(&ranking, 78, "org1"), k_shapley_nice_headroom + 13001 + 15 * 3002);
   CHECK_EQ(wanted(&ranking, 77, "org1"), wanted(&ranking, 78, "org1") + 3 * 3002);
   CHECK(wanted(&ranking, 77, "org1") < wanted(&ranking, 78, "org0"));
-  shapley_scale_t scale = shapley_ranking_scale(&ranking);
-  CHECK_EQ(scale.level_unit, 3002); /* or the values would not be taken off later */
+  shapley_site_formula_t formula = shapley_ranking_formula(&ranking);
+  CHECK_EQ(formula.level_unit, 3002); /* or the values would not be taken off later */
 
   order = (shapley_order_t){.act = true, .strict = false, .weight = 800, .ranks = 3, .levels = true};
   ranking = shapley_ranking_now(NULL);

@@ -1,5 +1,4 @@
 /* What the plugin reads in Slurm's records: states, times, nodes, organization, fingerprints. */
-#include "plugin/records.h"
 
 #include "tests/plugin/check.h"
 #include "tests/plugin/made_record.h"
@@ -208,7 +207,6 @@ static void test_deleted_dynamic_nodes_leave_holes(void) {
 }
 
 static void test_nodes_that_slurm_cannot_use(void) {
-  shapley_node_t node;
   node_record_t* record = node_record_table_ptr[0];
   const struct {
     uint32_t state;
@@ -228,15 +226,17 @@ static void test_nodes_that_slurm_cannot_use(void) {
   };
   for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
     record->node_state = states[i].state;
-    shapley_node_summary(record, &node);
-    CHECK_EQ(node.usable, states[i].usable);
+    shapley_records_pass_node(&records, 0, record);
+    CHECK_EQ(handed.node.usable, states[i].usable);
   }
   record->node_state = NODE_STATE_IDLE;
-  uint64_t before = shapley_node_summary(record, &node);
-  CHECK_EQ(node.cpus, 16);
+  shapley_records_pass_node(&records, 0, record);
+  uint64_t before = handed.fingerprint;
+  CHECK_EQ(handed.node.cpus, 16);
   record->cpus_efctv = 14; /* two cores are set aside for the system */
-  CHECK(shapley_node_summary(record, &node) != before);
-  CHECK_EQ(node.cpus, 14);
+  shapley_records_pass_node(&records, 0, record);
+  CHECK(handed.fingerprint != before);
+  CHECK_EQ(handed.node.cpus, 14);
 }
 
 /* ---- organization ------------------------------------------------------------------------------- */
@@ -330,7 +330,7 @@ static void test_bare_records(void) {
 
 int main(void) {
   make_node_table();
-  CHECK(shapley_records_reserve(&records, (size_t)slurmctld_tres_cnt));
+  CHECK(shapley_records_begin(&records, k_now, (size_t)slurmctld_tres_cnt));
   test_pending();
   test_running();
   test_suspended();

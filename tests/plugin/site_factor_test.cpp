@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 extern "C" {
-#include "plugin/site_factor.h"
+#include "plugin/priority/site_factor.h"
 }
 
 namespace {

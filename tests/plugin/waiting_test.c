@@ -1,5 +1,5 @@
 /* What the plugin reads in the record of a job that waits: why it waits, what it depends on, how long it may run. */
-#include "plugin/records.h"
+#include "plugin/scan/quick_hash.h"
 #include "tests/plugin/check.h"
 #include "tests/plugin/made_record.h"
 
@@ -145,10 +145,10 @@ static void test_time_limit(void) {
   CHECK_EQ(read_job(&made).time_limit_s, UINT32_MAX / 60 * 60);
 }
 
-/* ---- at a glance -------------------------------------------------------------------------------- */
+/* ---- the quick hash ----------------------------------------------------------------------------- */
 
-static uint64_t glance_with(uint32_t state, uint32_t priority, uint32_t reason, uint32_t site_factor,
-                            uint16_t restarts) {
+static uint64_t quick_hash_with(uint32_t state, uint32_t priority, uint32_t reason, uint32_t site_factor,
+                                uint16_t restarts) {
   made_t made;
   make(&made);
   made.record.job_state = state;
@@ -156,33 +156,52 @@ static uint64_t glance_with(uint32_t state, uint32_t priority, uint32_t reason, 
   made.record.state_reason = reason;
   made.record.site_factor = site_factor;
   made.record.restart_cnt = restarts;
-  return shapley_job_glance(&made.record);
+  return shapley_quick_hash(&made.record);
 }
 
-static void test_a_glance_sees_what_slurmctld_does(void) {
-  uint64_t waits = glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 0);
+static void test_the_quick_hash_shows_what_slurmctld_does(void) {
+  uint64_t waits = quick_hash_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 0);
   CHECK(waits != 0);
-  CHECK(waits == glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 0));
+  CHECK(waits == quick_hash_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 0));
   const uint64_t others[] = {
-      glance_with(JOB_PENDING | JOB_COMPLETING, 5, WAIT_PRIORITY, 7, 0),
-      glance_with(JOB_PENDING, 0, WAIT_PRIORITY, 7, 0),
-      glance_with(JOB_PENDING, 6, WAIT_PRIORITY, 7, 0),
-      glance_with(JOB_PENDING, 5, WAIT_RESOURCES, 7, 0),
-      glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 8, 0),
-      glance_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 1),
+      quick_hash_with(JOB_PENDING | JOB_COMPLETING, 5, WAIT_PRIORITY, 7, 0),
+      quick_hash_with(JOB_PENDING, 0, WAIT_PRIORITY, 7, 0),
+      quick_hash_with(JOB_PENDING, 6, WAIT_PRIORITY, 7, 0),
+      quick_hash_with(JOB_PENDING, 5, WAIT_RESOURCES, 7, 0),
+      quick_hash_with(JOB_PENDING, 5, WAIT_PRIORITY, 8, 0),
+      quick_hash_with(JOB_PENDING, 5, WAIT_PRIORITY, 7, 1),
   };
   for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) CHECK(others[i] != waits);
-  CHECK(glance_with(JOB_RUNNING, 5, WAIT_PRIORITY, 7, 0) == 0);
-  CHECK(glance_with(JOB_CANCELLED, 5, WAIT_PRIORITY, 7, 0) == 0);
+  CHECK(quick_hash_with(JOB_RUNNING, 5, WAIT_PRIORITY, 7, 0) == 0);
+  CHECK(quick_hash_with(JOB_CANCELLED, 5, WAIT_PRIORITY, 7, 0) == 0);
 }
 
+/* Whether the quick hash was handed to the client with the job. */
 static bool suffices(const made_t* made) {
-  shapley_job_t job;
-  shapley_job_summary(&records, &made->record, k_now, &job);
-  return shapley_glance_suffices(&made->record, &job);
+  (void)read_job(made);
+  return handed.quick_hash != 0;
 }
 
-static void test_when_a_glance_suffices(void) {
+/* The earliest begin time to come is kept, because no time stamp of slurmctld says when it passes. */
+static void test_the_earliest_begin_time_is_kept(void) {
+  made_t made;
+  CHECK(shapley_records_begin(&records, k_now, (size_t)slurmctld_tres_cnt));
+  make(&made);
+  (void)read_job(&made); /* eligible since long */
+  CHECK_EQ(records.next_eligible, 0);
+  for (int later = 30; later > 0; later -= 10) {
+    made.details.begin_time = k_now + later;
+    (void)read_job(&made);
+    CHECK_EQ(records.next_eligible, k_now + later);
+  }
+  made.details.begin_time = k_now + 20;
+  (void)read_job(&made);
+  CHECK_EQ(records.next_eligible, k_now + 10);
+  CHECK(shapley_records_begin(&records, k_now, (size_t)slurmctld_tres_cnt));
+  CHECK_EQ(records.next_eligible, 0);
+}
+
+static void test_when_the_quick_hash_suffices(void) {
   made_t made;
   make(&made);
   CHECK(suffices(&made));
@@ -201,14 +220,15 @@ static void test_when_a_glance_suffices(void) {
 
 int main(void) {
   make_node_table();
-  CHECK(shapley_records_reserve(&records, (size_t)slurmctld_tres_cnt));
+  CHECK(shapley_records_begin(&records, k_now, (size_t)slurmctld_tres_cnt));
   test_wait_reasons();
   test_array_rest();
   test_dependencies();
   test_a_list_of_thousands_is_cut();
   test_time_limit();
-  test_a_glance_sees_what_slurmctld_does();
-  test_when_a_glance_suffices();
+  test_the_quick_hash_shows_what_slurmctld_does();
+  test_when_the_quick_hash_suffices();
+  test_the_earliest_begin_time_is_kept();
   shapley_records_free(&records);
   return failures != 0;
 }

@@ -6,13 +6,18 @@ sim=$1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/shapley-sim.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 die() { echo "$*"; exit 1; }
+# Before a program: it dies with this script, also when that is killed and no trap runs.
+mortal=(setpriv --pdeathsig KILL)
+# Seconds that a command may take; a few are enough, but for a slow machine with a sanitizer.
+timeout_s=600
 
 # ends CODE PATTERN COMMAND...: the command ends with CODE and says PATTERN on standard error, which holds nothing else
 # on success (no progress bar: it is no terminal).
 ends() {
   local code=$1 pattern=$2 found=0
   shift 2
-  "$@" >"$dir/out" 2>"$dir/err" || found=$?
+  "${mortal[@]}" timeout --foreground -s KILL "$timeout_s" "${mortal[@]}" "$@" >"$dir/out" 2>"$dir/err" || found=$?
+  [[ $found != 137 ]] || die "not over within $timeout_s s: $*"
   [[ $found == "$code" ]] || die "exit $found, not $code: $* ($(cat "$dir/err"))"
   [[ -z $pattern ]] || grep -qE "$pattern" "$dir/err" || die "'$pattern' not said by: $* ($(cat "$dir/err"))"
   [[ $code != 0 || ! -s $dir/err ]] || die "noise on standard error: $(cat "$dir/err")"
@@ -95,16 +100,26 @@ ends 1 'cannot be written' "$sim" run "${window[@]}" --policy fcfs --csv "$dir/n
 ends 2 '' "$sim" compare --endowment unfair
 ends 2 '' "$sim"
 
-# interrupted COMMAND...: Ctrl-C once the program has asked for it; it must end with exit code 3.
-interrupted() {
-  "$@" >"$dir/out" 2>"$dir/err" &
-  local pid=$! found=0
-  # Until the shell's child has become the program, it catches the signal as shells do.
-  for ((i = 0; i < 6000; ++i)); do
-    [[ /proc/$pid/exe -ef $sim ]] && ((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$pid/status") & 2)) && break
+# until_so COMPLAINT COMMAND...: waits until the command succeeds, with a deadline.
+until_so() {
+  local complaint=$1 deadline=$((SECONDS + timeout_s))
+  shift
+  until "$@"; do
+    ((SECONDS < deadline)) || die "$complaint within $timeout_s s"
     sleep 0.05
   done
+}
+catches_ctrl_c() { [[ /proc/$1/exe -ef $sim ]] && ((0x$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status") & 2)); }
+is_over() { [[ " $(jobs -pr | xargs) " != *" $1 "* ]]; }
+
+# interrupted COMMAND...: Ctrl-C once the program has asked for it; it must end with exit code 3.
+interrupted() {
+  "${mortal[@]}" "$@" >"$dir/out" 2>"$dir/err" &
+  local pid=$! found=0
+  # Until the shell's child has become the program, it catches the signal as shells do.
+  until_so "$* catches no Ctrl-C" catches_ctrl_c "$pid"
   kill -INT "$pid"
+  until_so "$* does not end after Ctrl-C" is_over "$pid"
   wait "$pid" || found=$?
   [[ $found == 3 ]] || die "exit $found after Ctrl-C: $* ($(cat "$dir/err"))"
 }
@@ -125,10 +140,10 @@ interrupted "$sim" experiment workflow --instances 100000
 grep -qE 'interrupted: [0-9]+ of 2400000 repetitions are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
 
 # On a terminal a bar says how much is done and how much time is left, and is gone at the end; a pipe sees none (ends).
-script -qefc "'$sim' compare --trace excerpt --processors 12 --organizations 4 --length 8000 --windows 30 --policies fcfs" \
+"${mortal[@]}" script -qefc "exec '$sim' compare --trace excerpt --processors 12 --organizations 4 --length 8000 --windows 30 --policies fcfs" \
   /dev/null </dev/null >"$dir/terminal"
 tr '\r' '\n' <"$dir/terminal" >"$dir/lines"
-grep -qE '^windows \[#+\.+\] [0-9]+/30  [0-9]+ s left' "$dir/lines" || die "no bar on a terminal: $(cat "$dir/lines")"
+grep -qE '^windows \[#+\.+\] [0-9]+/30  [0-9].* left' "$dir/lines" || die "no bar on a terminal: $(cat "$dir/lines")"
 grep -q '^windows \[##############################\] 30/30' "$dir/lines" || die "the bar does not end: $(cat "$dir/lines")"
 grep -qE $'^\033\\[K30 windows of 8000 s' "$dir/lines" || die "the bar is not wiped away: $(cat "$dir/lines")"
 

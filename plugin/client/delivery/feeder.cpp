@@ -21,12 +21,13 @@ bool is_away(Errc code) {
 }
 }  // namespace
 
-Feeder::Feeder(FeederOptions options, Log log, Doorbell& bell, Inbox& inbox, Alarm& alarm, RankBoard& board)
+Feeder::Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& inbox, WakeUpSignal& wake_up,
+               RankBoard& board)
     : options_(std::move(options)),
       log_(log),
-      bell_(bell),
+      event_(event),
       inbox_(inbox),
-      alarm_(alarm),
+      wake_up_(wake_up),
       board_(board),
       backlog_(options_.spool_path, options_.spool_max_bytes, log),
       backoff_(options_.timings.first_backoff) {}
@@ -50,7 +51,7 @@ Expected<void> Feeder::start() {
 
 void Feeder::stop() {
   stopping_ = true;
-  bell_.ring();
+  event_.signal();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -114,7 +115,7 @@ Clock::time_point Feeder::next_due() const {
 void Feeder::sleep_until_due() {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_due() - Clock::now()).count();
   std::array<pollfd, 2> descriptors{};
-  descriptors[0] = {bell_.descriptor(), POLLIN, 0};
+  descriptors[0] = {event_.descriptor(), POLLIN, 0};
   nfds_t count = 1;
   if (connection_) {
     const bool more_to_send = connection_->is_writing() || (state_ == State::connected && backlog_.has_unsent());
@@ -122,7 +123,7 @@ void Feeder::sleep_until_due() {
     count = 2;
   }
   ::poll(descriptors.data(), count, static_cast<int>(std::clamp<long>(left, 0, 3'600'000)));
-  if (descriptors[0].revents != 0) bell_.silence();
+  if (descriptors[0].revents != 0) event_.clear();
   ready_to_read_ = count == 2 && (descriptors[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
 }
 
@@ -230,7 +231,7 @@ void Feeder::handle(protocol::Message&& message) {
   if (auto* ranks = std::get_if<protocol::Ranks>(&message)) return handle_ranks(std::move(*ranks));
   if (const auto* levels = std::get_if<protocol::Levels>(&message)) return handle_levels(*levels);
   if (auto* rules = std::get_if<protocol::Rules>(&message)) {
-    if (board_.set_rules(std::move(rules->rules))) alarm_.ranks_changed();
+    if (board_.set_rules(std::move(rules->rules))) wake_up_.ranks_changed();
     return;
   }
   lose(Error{Errc::protocol, "the daemon sent a message that only a daemon may receive"});
@@ -243,19 +244,19 @@ void Feeder::handle_levels(const protocol::Levels& levels) {
   const std::size_t jobs = table->size();
   if (!board_.set_levels(std::move(*table))) return;
   log_.debug("levels: of " + std::to_string(jobs) + " jobs");
-  alarm_.ranks_changed();
+  wake_up_.ranks_changed();
 }
 
 void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   // A daemon that gives levels does so before the ranks; one that came back without them gives none any more.
-  if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) alarm_.ranks_changed();
+  if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) wake_up_.ranks_changed();
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
   const bool changed = board_.set_ranks(std::move(ranks.organizations));
   ranks_hold_until_.reset();
   // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
   if (changed) log_.debug("ranks: " + order);
-  if (board_.set_stale(false) || changed) alarm_.ranks_changed();
+  if (board_.set_stale(false) || changed) wake_up_.ranks_changed();
 }
 
 void Feeder::handle_welcome(const protocol::Welcome& welcome) {
@@ -265,7 +266,7 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
                                           std::to_string(protocol::k_version) + "; install the same release of both"});
   }
   stale_after_ = std::chrono::seconds(welcome.stale_after_s);
-  if (board_.set_policy({welcome.act, welcome.strict, welcome.weight})) alarm_.ranks_changed();
+  if (board_.set_policy({welcome.act, welcome.strict, welcome.weight})) wake_up_.ranks_changed();
   if (state_ == State::connected) return;  // a reloaded configuration
   const std::size_t before = backlog_.entries();
   if (!backlog_.begin_connection(welcome.acknowledged)) {
@@ -287,7 +288,7 @@ void Feeder::want_snapshot_once_backlog_is_through() {
   if (!backlog_at_welcome_ || !backlog_.is_through(*backlog_at_welcome_)) return;
   backlog_at_welcome_.reset();
   inbox_.want_snapshot_for(connection_number_);
-  alarm_.hint();
+  wake_up_.hint();
 }
 
 void Feeder::handle_acknowledgement(std::uint64_t sequence) {
@@ -339,7 +340,7 @@ void Feeder::watch_answers(bool heard) {
   if (heard && std::exchange(silent_, false)) {
     // What it had to say about ranks meanwhile comes in order on this very connection.
     ranks_hold_until_.reset();
-    if (board_.set_stale(false)) alarm_.ranks_changed();
+    if (board_.set_stale(false)) wake_up_.ranks_changed();
     log_.info("shapleyd: " + options_.socket_path + ": answers again");
   }
   const bool expects_answer = state_ == State::greeting || backlog_.awaits_acknowledgement();
@@ -369,7 +370,7 @@ std::string Feeder::kept_meanwhile() const {
 void Feeder::watch_staleness() {
   if (!ranks_hold_until_ || Clock::now() < *ranks_hold_until_) return;
   const bool acted = board_.order().act;
-  if (board_.set_stale(true)) alarm_.ranks_changed();
+  if (board_.set_stale(true)) wake_up_.ranks_changed();
   if (acted) {
     log_.error("ranks: older than " + std::to_string(stale_after_.count()) +
                " s without shapleyd; priorities are left to Slurm until it is back");

@@ -14,12 +14,12 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/client/alarm.hpp"
 #include "plugin/client/delivery/connection.hpp"
 #include "plugin/client/delivery/inbox.hpp"
 #include "plugin/client/log.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/spool/backlog.hpp"
+#include "plugin/client/wake_up_signal.hpp"
 
 namespace shapley::client {
 
@@ -42,7 +42,7 @@ struct FeederOptions {
   Timings timings;
 };
 
-// Written by the feeder thread, read by any.
+// Written by the feeder thread, read by any; for tests.
 struct Counters {
   std::atomic<bool> connected = false;
   std::atomic<std::uint64_t> sent = 0;
@@ -56,7 +56,7 @@ struct Counters {
 
 class Feeder {
  public:
-  Feeder(FeederOptions options, Log log, Doorbell& bell, Inbox& inbox, Alarm& alarm, RankBoard& board);
+  Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& inbox, WakeUpSignal& wake_up, RankBoard& board);
   ~Feeder() { stop(); }
   Feeder(const Feeder&) = delete;
   Feeder& operator=(const Feeder&) = delete;
@@ -101,9 +101,9 @@ class Feeder {
 
   const FeederOptions options_;
   const Log log_;
-  Doorbell& bell_;
+  EventDescriptor& event_;
   Inbox& inbox_;
-  Alarm& alarm_;
+  WakeUpSignal& wake_up_;
   RankBoard& board_;
   Counters counters_;
   std::atomic<bool> stopping_ = false;

@@ -17,7 +17,7 @@ void Inbox::push(ScanChunk&& chunk) {
     content_.chunks.push_back(std::move(chunk));
     bytes_ += bytes;
   }
-  bell_.ring();
+  event_.signal();
 }
 
 void Inbox::mark_lost() {
@@ -25,7 +25,7 @@ void Inbox::mark_lost() {
     const std::lock_guard lock(mutex_);
     content_.lost = true;
   }
-  bell_.ring();
+  event_.signal();
 }
 
 std::uint64_t Inbox::snapshot_wanted_for() const {

@@ -30,7 +30,7 @@ struct ScanChunk {
 
 class Inbox {
  public:
-  Inbox(std::size_t max_bytes, Doorbell& bell) : max_bytes_(max_bytes), bell_(bell) {}
+  Inbox(std::size_t max_bytes, EventDescriptor& event) : max_bytes_(max_bytes), event_(event) {}
 
   // Scanning thread.
   void push(ScanChunk&& chunk);
@@ -50,7 +50,7 @@ class Inbox {
 
  private:
   const std::size_t max_bytes_;
-  Doorbell& bell_;
+  EventDescriptor& event_;
   mutable std::mutex mutex_;
   Content content_;
   std::size_t bytes_ = 0;

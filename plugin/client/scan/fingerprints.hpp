@@ -17,7 +17,7 @@ class FingerprintTable {
     std::uint32_t seen = 0;    // number of the scan that saw it last
     std::uint64_t epoch = 0;   // the epoch in which its record was handed over; 0: never
     std::uint64_t fingerprint = 0;
-    std::uint64_t glance = 0;  // of the last look at the whole record; 0: none
+    std::uint64_t quick_hash = 0;  // when the whole record was last read; 0: none
   };
 
   // The job's entry, inserted when it is new. Valid until the next insertion. REQUIRES: job_id > 0.

@@ -31,20 +31,20 @@ void Scanner::mark_seen(FingerprintTable::Entry& entry) {
   entry.seen = scan_;
 }
 
-bool Scanner::same_at_a_glance(std::uint32_t job_id, std::uint64_t glance) {
+bool Scanner::same_quick_hash(std::uint32_t job_id, std::uint64_t quick_hash) {
   // Each scan looks at an equal part of the records as a whole, so that no scan costs much more than another.
-  if (glance == 0 || job_id == 0 || (job_id + scan_) % (k_shapley_glances_in_a_row + 1) == 0) return false;
+  if (quick_hash == 0 || job_id == 0 || (job_id + scan_) % (k_shapley_quick_hashes_in_a_row + 1) == 0) return false;
   FingerprintTable::Entry& entry = jobs_.at(job_id);
-  if (entry.epoch != epoch_ || entry.glance != glance) return false;
+  if (entry.epoch != epoch_ || entry.quick_hash != quick_hash) return false;
   mark_seen(entry);
   return true;
 }
 
-bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t glance) {
+bool Scanner::job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t quick_hash) {
   if (job_id == 0) return false;
   FingerprintTable::Entry& entry = jobs_.at(job_id);
   mark_seen(entry);
-  entry.glance = glance;
+  entry.quick_hash = quick_hash;
   if (entry.epoch == epoch_ && entry.fingerprint == fingerprint) return false;
   changed_job_ = job_id;
   changed_job_fingerprint_ = fingerprint;

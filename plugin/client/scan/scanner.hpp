@@ -21,13 +21,13 @@ class Scanner {
 
   void begin(std::int64_t now);
   // As the functions of shapley_client.h.
-  [[nodiscard]] bool same_at_a_glance(std::uint32_t job_id, std::uint64_t glance);
-  [[nodiscard]] bool job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t glance = 0);
+  [[nodiscard]] bool same_quick_hash(std::uint32_t job_id, std::uint64_t quick_hash);
+  [[nodiscard]] bool job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t quick_hash = 0);
   void add(const shapley_job_t& job);
   [[nodiscard]] bool node_changed(std::uint32_t index, std::uint64_t fingerprint);
   void add(std::uint32_t index, const shapley_node_t& node);
   void end(bool complete);
-  // After an exception: what was collected is lost, so everything must be looked at and sent anew.
+  // After an exception: what was collected is lost, so everything must be read and sent anew.
   void give_up() noexcept;
 
  private:
@@ -55,7 +55,7 @@ class Scanner {
   std::uint64_t snapshot_for_ = 0;
   bool first_chunk_ = true;
   ScanChunk chunk_;
-  std::uint32_t changed_job_ = 0;  // the job (node) that was last told to be changed, with its fingerprint
+  std::uint32_t changed_job_ = 0;  // the job (node) that was last reported as changed, with its fingerprint
   std::uint64_t changed_job_fingerprint_ = 0;
   std::uint64_t changed_node_fingerprint_ = 0;
 };

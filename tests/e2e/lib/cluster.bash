@@ -9,6 +9,7 @@ CLUSTER_NODE_CPUS=(16 16 16 16)       # one node n1, n2, ... per entry
 CLUSTER_PRIORITY=priority/shapley     # or priority/multifactor, or site_factor/shapley under the latter
 CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backfill lets small jobs pass
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
+CLUSTER_CRED_EXPIRE_S=120             # life of a job's credential, Slurm's default: a requeued job waits so long and a second
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
 CLUSTER_DATABASE=no                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash)
 #
@@ -22,20 +23,36 @@ export TZ=UTC  # jobcomp/filetxt writes local times without a zone
 say() { printf '%s\n' "$*" >&2; }
 
 # A deadline is given in seconds of an idle machine. A busy one is many times slower, and a deadline that is not reached costs nothing.
-: "${SHAPLEY_PATIENCE:=6}"
+: "${SHAPLEY_TIMEOUT_FACTOR:=6}"
 
 # wait_until SECONDS COMMAND...: true as soon as COMMAND succeeds; false, with a line that says what did not happen, at the deadline.
 wait_until() {
-  local seconds=$(($1 * SHAPLEY_PATIENCE))
-  local deadline=$((${EPOCHREALTIME/./} + seconds * 1000000))
+  local seconds=$(($1 * SHAPLEY_TIMEOUT_FACTOR)) began=${EPOCHREALTIME/./} before now pauses=(0.05 0.05 0.1 0.1 0.1 0.2) pause=0
+  before=$began
   shift
   until "$@" >/dev/null 2>&1; do
-    if ((${EPOCHREALTIME/./} > deadline)); then
+    now=${EPOCHREALTIME/./}
+    if ((now - began > seconds * 1000000)); then
       say "not true within $seconds s: $*"
       return 1
     fi
-    sleep 0.1
+    _announce_waiting $((now - before)) "$@"
+    before=$now
+    sleep "${pauses[pause]}"
+    ((pause + 1 == ${#pauses[@]})) || pause=$((pause + 1))
   done
+}
+
+# _announce_waiting MICROSECONDS COMMAND...: a bats test that has waited for a minute in sum says for what it waits, at once and past bats,
+# which shows a test's own output only at its end. So a test that ctest or a person kills has said where it hung.
+_unannounced_waiting=0
+_announce_waiting() {
+  _unannounced_waiting=$((_unannounced_waiting + $1))
+  shift
+  ((_unannounced_waiting < 60000000)) || [ -z "${BATS_TEST_DESCRIPTION:-}" ] || {
+    printf '# waited for a minute, now until: %s (%s)\n' "$*" "$BATS_TEST_DESCRIPTION" >&3
+    _unannounced_waiting=0
+  }
 }
 
 # ---- one daemon ----------------------------------------------------------------------------------------------------
@@ -119,14 +136,16 @@ shapleyd_reload() { daemon_signal shapleyd HUP; }
 cluster_start() {
   _cluster_requirements || return 1
   cluster_prepare "${1:-}" || return 1
-  _cluster_start_daemons && return
+  _start_guard && _cluster_start_daemons && return
   say "the cluster did not start; its logs: $CLUSTER_DIR/log"
+  touch "$CLUSTER_DIR/log/said"
   return 1
 }
 
 # cluster_prepare [DIR]: directory, ports and slurm.conf; nothing runs yet.
 cluster_prepare() {
   [ -z "${CLUSTER_DIR:-}" ] || return 0
+  [ -n "${1:-}" ] || _remove_old_directories
   CLUSTER_DIR=${1:-$(mktemp -d "${TMPDIR:-/tmp}/shapley-cluster.XXXXXX")}
   mkdir -p "$CLUSTER_DIR"/{run,log,state,spool}
   CLUSTER_DIR=$(readlink -f "$CLUSTER_DIR")
@@ -134,6 +153,7 @@ cluster_prepare() {
   export SLURM_CONF=$CLUSTER_DIR/slurm.conf SHAPLEY_SOCKET=$CLUSTER_DIR/run/shapleyd.sock
   CLUSTER_LEDGER=$CLUSTER_DIR/ledger.db
   CLUSTER_JOBCOMP=$CLUSTER_DIR/log/jobcomp.txt
+  export SHAPLEY_TEST_CLUSTER=$CLUSTER_DIR  # whose a process is: every process that this shell starts, and their jobs
   _claim_ports || return 1
   (umask 077 && head -c 1024 /dev/urandom >"$CLUSTER_DIR/run/munge.key")
   _write_slurm_conf
@@ -157,10 +177,11 @@ cluster_stop() {
   fi
   for name in slurmctld shapleyd; do daemon_stop "$name" || failed=1; done
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do daemon_stop "slurmd.n$((i + 1))" || failed=1; done
-  for name in slurmdbd mariadb; do daemon_stop "$name" || failed=1; done
-  _kill_leftovers
-  daemon_stop munged || failed=1
-  rm -f "$CLUSTER_CLAIM"
+  for name in slurmdbd mariadb munged; do daemon_stop "$name" || failed=1; done
+  # slurmstepds and job processes outlive their slurmd.
+  "$cluster_lib/guard" kill "$CLUSTER_DIR" || failed=1
+  rm -f "$CLUSTER_DIR/run/guarded"
+  rm -f "${CLUSTER_CLAIM:-}"
   return "$failed"
 }
 
@@ -190,29 +211,29 @@ _cluster_start_daemons() {
   if [ -e "$CLUSTER_DIR/shapleyd.yaml" ]; then shapleyd_start || return 1; fi
   ctld_start || return 1
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
-    # The mark finds slurmstepds that outlive their slurmd (_kill_leftovers).
-    daemon_start "slurmd.n$((i + 1))" env SHAPLEY_TEST_CLUSTER="$CLUSTER_DIR" \
-      slurmd -D -f "$SLURM_CONF" -N "n$((i + 1))" || return 1
+    daemon_start "slurmd.n$((i + 1))" slurmd -D -f "$SLURM_CONF" -N "n$((i + 1))" || return 1
   done
   wait_until 30 nodes_ready
 }
 
-# slurmstepds and job processes whose slurmd is gone have left our process tree; their environment says whose they are.
-_kill_leftovers() {
-  local environ pid
-  for environ in /proc/[0-9]*/environ; do
-    pid=${environ#/proc/} pid=${pid%/environ}
-    tr '\0' '\n' 2>/dev/null <"$environ" | awk -v dir="$CLUSTER_DIR" '
-      $0 == "SHAPLEY_TEST_CLUSTER=" dir { mine = 1 }
-      $0 == "SLURM_CONF=" dir "/slurm.conf" { conf = 1 }
-      /^SLURM_JOB_ID=/ { job = 1 }
-      END { exit !(mine || (conf && job)) }' && kill -KILL "$pid" 2>/dev/null
-  done
-  return 0
+# A harness that is killed stops nothing; the guard, in a session of its own, then ends what it started (lib/guard).
+_start_guard() {
+  touch "$CLUSTER_DIR/run/guarded"
+  setsid --fork "$cluster_lib/guard" watch "$BASHPID" "$CLUSTER_DIR" \
+    </dev/null >/dev/null 2>"$CLUSTER_DIR/log/guard.out" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+}
+
+# Failed and killed tests keep their directories; the oldest go when there are more than eight that no harness uses.
+_remove_old_directories() {
+  local dir
+  for dir in "${TMPDIR:-/tmp}"/shapley-cluster.??????; do
+    [ -d "$dir" ] && ! pgrep -f -- "guard watch [0-9]+ $dir\$" >/dev/null && echo "$dir"
+  done | xargs -r ls -dt | tail -n +9 | xargs -r rm -rf
 }
 
 # A block of 32 ports below the ephemeral range. The claim file keeps a second cluster that starts at the same moment off
-# the same block; one left by a dead process is taken over.
+# the same block. It names the cluster's directory, not a pid, which another process may have later; one whose directory is gone is
+# taken over, and the guard of a killed harness removes it.
 _claim_ports() {
   local claims=${TMPDIR:-/tmp}/shapley-test-ports base owner used lock status
   mkdir -p "$claims"
@@ -229,8 +250,8 @@ _claim_ports_alone() {
     base=$((20000 + RANDOM % 390 * 32))
     CLUSTER_CLAIM=$claims/$base
     owner=$(cat "$CLUSTER_CLAIM" 2>/dev/null)
-    [ -n "$owner" ] && ! [ -e "/proc/$owner" ] && rm -f "$CLUSTER_CLAIM"
-    (set -o noclobber; echo "$$" >"$CLUSTER_CLAIM") 2>/dev/null || continue
+    [ -n "$owner" ] && ! [ -d "$owner" ] && rm -f "$CLUSTER_CLAIM"
+    (set -o noclobber; echo "$CLUSTER_DIR/run" >"$CLUSTER_CLAIM") 2>/dev/null || continue
     _ports_free "$base" "$used" && CLUSTER_PORT=$base && return
     rm -f "$CLUSTER_CLAIM"
   done
@@ -278,8 +299,7 @@ SlurmctldPort=$CLUSTER_PORT
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-# The shortest life of a credential that Slurm accepts: a requeued job waits this long and one second.
-AuthInfo=socket=$CLUSTER_DIR/run/munge.socket,cred_expire=5
+AuthInfo=socket=$CLUSTER_DIR/run/munge.socket,cred_expire=$CLUSTER_CRED_EXPIRE_S
 CredType=cred/munge
 StateSaveLocation=$CLUSTER_DIR/state
 SlurmdSpoolDir=$CLUSTER_DIR/spool/%n
@@ -299,10 +319,13 @@ JobCompLoc=$CLUSTER_JOBCOMP
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=$CLUSTER_SCHEDULER
-SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,default_queue_depth=10000
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,default_queue_depth=10000,max_sched_time=20
 SlurmdParameters=config_overrides
 ReturnToService=2
-MinJobAge=300
+# A busy machine is slow: no job is given up because its start or its end takes long, and none that has ended is forgotten before it is looked at.
+MinJobAge=3600
+BatchStartTimeout=600
+UnkillableStepTimeout=600
 KillWait=1
 PropagateResourceLimits=NONE
 # Commands are more patient than Slurm's ten seconds: a busy machine is slow.
@@ -311,6 +334,6 @@ MessageTimeout=30
 Epilog=/bin/true
 $priority_lines
 $CLUSTER_EXTRA_CONF
-${nodes}PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
+${nodes}PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 State=UP
 CONF
 }

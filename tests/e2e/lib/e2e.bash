@@ -16,7 +16,7 @@ end_cluster() {
     cluster_discard
     return
   fi
-  echo "logs, ledger and Slurm's job records are kept in $CLUSTER_DIR"
+  [ -z "${CLUSTER_DIR:-}" ] || [ -e "$CLUSTER_DIR/log/said" ] || echo "logs, ledger and Slurm's job records are kept in $CLUSTER_DIR"
   tail -n 25 "$CLUSTER_DIR/log/shapleyd.out" "$CLUSTER_DIR/log/slurmctld.log" 2>/dev/null
   return "$stopped"
 }

@@ -2,7 +2,12 @@
 
 running() { job_is "$1" RUNNING; }
 pending() { job_is "$1" PENDING; }
-suspended() { job_is "$1" SUSPENDED; }
+
+# have_begun JOB...: none waits any more; unlike RUNNING that does not pass.
+have_begun() {
+  local pending
+  pending=$(squeue -h -t PENDING -j "$(IFS=,; echo "$*")" -o %A) && [ -z "$pending" ]
+}
 
 # plain_load COUNT: short jobs of three organizations, of 0-3 s and 1-6 processors, some of them failing.
 plain_load() {
@@ -17,49 +22,66 @@ array_load() {
   submit bio --array=0-5 "sleep \$((SLURM_ARRAY_TASK_ID % 3))"
 }
 
-# Jobs whose processors lie on nodes of several owners.
+# Jobs whose processors lie on nodes of several owners. One that needs whole nodes holds up everybody behind it, so it must not wait for a job
+# that lasts until something is told or cancelled: these have begun when the function returns.
 wide_load() {
-  submit chem -N4 -n8 "sleep 2"
-  submit astro -N2 -n10 --ntasks-per-node=5 "sleep 1"
-  submit bio -N3 --exclusive "sleep 1"
+  local jobs=()
+  jobs+=("$(submit chem -N4 -n8 "sleep 2")") && jobs+=("$(submit astro -N2 -n10 --ntasks-per-node=5 "sleep 1")") &&
+    jobs+=("$(submit bio -N3 --exclusive "sleep 1")") && wait_until 60 have_begun "${jobs[@]}"
 }
 
 # Cancelled while held, while waiting for a dependency, while running, and an array in its midst.
 cancelled_load() {
   local held late long array
-  held=$(submit astro --hold "sleep 1") && long=$(submit bio -n3 "sleep 300") || return 1
+  held=$(submit astro --hold "sleep 1") && long=$(submit bio -n3 "sleep 3000") || return 1
   late=$(submit chem --dependency=afternotok:"$long" "sleep 1") || return 1
-  array=$(submit chem --array=1-6%2 "sleep 300") || return 1
-  wait_until 90 running "$long" && wait_until 90 running "${array}_2" || return 1
+  array=$(submit chem --array=1-6%2 "sleep 3000") || return 1
+  wait_until 60 running "$long" && wait_until 60 running "${array}_2" || return 1
   scancel "$held" "$late" "$long" "$array"
 }
 
-# Runs for minutes, but only one second once it was requeued.
-requeued_command='[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || sleep 300; sleep 1'
+# Runs for an hour, but only one second once it was requeued.
+requeued_command='[ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] || sleep 3000; sleep 1'
+
+# A busy machine may need as long as this to start a job whose credential is at hand; the requeued one waits for it.
+requeues_expected() { CLUSTER_CRED_EXPIRE_S=15; }
 
 # Requeued by hand, and held by a requeue and released.
 requeued_load() {
   local plain held
   plain=$(submit astro -n4 "$requeued_command") && held=$(submit bio -n2 "$requeued_command") || return 1
-  wait_until 90 running "$plain" && wait_until 90 running "$held" || return 1
+  wait_until 60 running "$plain" && wait_until 60 running "$held" || return 1
   scontrol requeue "$plain" && scontrol requeuehold "$held" || return 1
-  wait_until 90 pending "$held" && scontrol release "$held"
+  wait_until 60 pending "$held" && scontrol release "$held"
 }
 
-# Suspended once, twice, and cancelled while suspended. slurmd carries out a suspend and a resume in any order when they come at once, and
-# then the job stays stopped for good: each is waited for.
+# Suspended once, twice, and cancelled while suspended.
 suspended_load() {
   local once twice never command
   rm -f "$CLUSTER_DIR/told.suspensions"
   command=$(until_told suspensions)
   once=$(submit astro -n3 "$command") && twice=$(submit bio -n5 "$command") && never=$(submit chem -n2 "$command") || return 1
-  wait_until 90 under_way "$once" && wait_until 90 under_way "$twice" && wait_until 90 under_way "$never" || return 1
-  scontrol suspend "$once,$twice,$never" && wait_until 10 stopped "$once" && wait_until 10 stopped "$twice" &&
-    wait_until 10 stopped "$never" && wait_until 10 seconds_passed 2 || return 1
-  scontrol resume "$once,$twice" && wait_until 10 under_way "$once" && wait_until 10 under_way "$twice" || return 1
-  wait_until 10 seconds_passed 0 && scontrol suspend "$twice" && wait_until 10 stopped "$twice" || return 1
-  wait_until 10 seconds_passed 0 && scontrol resume "$twice" && wait_until 10 under_way "$twice" || return 1
+  wait_until 60 under_way "$once" && wait_until 60 under_way "$twice" && wait_until 60 under_way "$never" || return 1
+  suspend_job "$once" && suspend_job "$twice" && suspend_job "$never" && wait_until 10 seconds_passed 2 || return 1
+  resume_job "$once" && resume_job "$twice" && wait_until 10 seconds_passed 0 || return 1
+  suspend_job "$twice" && wait_until 10 seconds_passed 0 && resume_job "$twice" || return 1
   tell suspensions && scancel "$never"
+}
+
+# suspend_job JOB, resume_job JOB: slurmctld says so and the script's process is stopped, or goes on. slurmd loses a suspension that comes while
+# the step begins, and carries out what comes at once in any order: it is asked again until it is so.
+suspend_job() { ask_again 5 "$1" suspend stopped resume under_way; }
+resume_job() { ask_again 5 "$1" resume under_way suspend stopped; }
+
+# ask_again TIMES JOB REQUEST STATE OPPOSITE OPPOSITE_STATE
+ask_again() {
+  local times=$1 job=$2
+  while ((times-- > 0)); do
+    scontrol "$3" "$job" && wait_until 3 "$4" "$job" && return
+    scontrol "$5" "$job" && wait_until 3 "$6" "$job"
+  done
+  say "job $job: scontrol $3 has no effect"
+  return 1
 }
 
 # stopped JOB, under_way JOB: its script's process is stopped by slurmd, or is not.

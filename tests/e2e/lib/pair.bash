@@ -3,7 +3,7 @@
 #
 # One of them is current at a time: every function of the other libraries means that one.
 
-PAIR_VARIABLES=(CLUSTER_DIR CLUSTER_PORT CLUSTER_CLAIM CLUSTER_LEDGER CLUSTER_JOBCOMP CLUSTER_PRIORITY SLURM_CONF SHAPLEY_SOCKET)
+PAIR_VARIABLES=(CLUSTER_DIR CLUSTER_PORT CLUSTER_CLAIM CLUSTER_LEDGER CLUSTER_JOBCOMP CLUSTER_PRIORITY SLURM_CONF SHAPLEY_SOCKET SHAPLEY_TEST_CLUSTER)
 PAIR_CURRENT=""
 
 # use NAME: makes that cluster the current one; a new name begins without a directory.
@@ -24,7 +24,7 @@ in_both() { in_plain "$@" && in_shapley "$@"; }
 
 # pair_prepare [CONFIGURATION_LINE...]: both directories; hooks may change slurm.conf before pair_run.
 pair_prepare() {
-  PAIR_DIR=$(mktemp -d "${TMPDIR:-/tmp}/shapley-pair.XXXXXX")
+  PAIR_DIR=$BATS_TEST_TMPDIR
   use plain && CLUSTER_PRIORITY=priority/multifactor && cluster_prepare || return 1
   use shapley && CLUSTER_PRIORITY=priority/shapley && cluster_prepare && three_organizations "$@"
 }
@@ -39,6 +39,5 @@ teardown() {
     use "$name"
     end_cluster || failed=1
   done
-  rm -rf "$PAIR_DIR"
   return "$failed"
 }

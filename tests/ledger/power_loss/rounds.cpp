@@ -16,6 +16,7 @@
 #include "ledger/audit/audit.hpp"
 #include "site.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/child.hpp"
 #include "world.hpp"
 
 namespace shapley::ledger::testing {
@@ -166,8 +167,10 @@ class Harness {
     if (::pipe(ends) != 0) throw std::runtime_error("pipe");
     const std::uint64_t end = draw_end(rng);
     const Rng choices(rng.next());
+    const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) {
+      test::die_with(parent);
       disk.power_on(end);
       disk.at_the_end([] { ::kill(::getpid(), SIGKILL); });
       work(life.directory->path(), life.world, frames, choices, [&](const Reached& step) {
@@ -176,6 +179,7 @@ class Harness {
       ::_exit(0);
     }
     ::close(ends[1]);
+    const test::Deadline deadline("the daemon that kills itself");
     Reached reached;
     Reached step;
     while (::read(ends[0], &step, sizeof step) == static_cast<ssize_t>(sizeof step)) reached = step;

@@ -305,7 +305,6 @@ TEST(WithoutAClient, EveryFunctionIsHarmless) {
   shapley_client_hint(nullptr);
   EXPECT_EQ(shapley_client_wait(nullptr, 1000), SHAPLEY_WAKE_STOP);
   shapley_client_stop(nullptr);
-  EXPECT_FALSE(shapley_client_counters(nullptr).connected);
 }
 
 }  // namespace

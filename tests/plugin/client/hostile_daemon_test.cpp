@@ -126,23 +126,25 @@ TEST_F(HostileDaemon, OneThatStopsAnsweringKeepsItsConnectionButNotItsRanks) {
   auto answer = FakeDaemon::default_welcome();
   answer.stale_after_s = 0;
   start();
-  daemon.welcome(answer);
+  welcome_in_time(answer);
+  const std::uint64_t reconnects = counters().reconnects;
   daemon.send(protocol::Rules{});
   daemon.send(protocol::Ranks{.generation = 1, .organizations = {"guests"}});
   scan_on_hint();
-  (void)daemon.take_snapshot();
-  ASSERT_TRUE(eventually([&] { return shapley_client_order(client).act; }));
-  log_lines::clear();
+  const auto snapshot = daemon.take_snapshot();
+  ASSERT_TRUE(eventually(
+      [&] { return shapley_client_order(client).act && counters().acknowledged == snapshot.sequences.back(); }));
+  log_lines::clear();  // on a busy machine an answer may have come too late before
   jobs[7] = {.id = 7};
   scan();
   const auto unanswered = daemon.expect<protocol::Observations>();
   ASSERT_TRUE(eventually([&] { return !shapley_client_order(client).act; }));
-  EXPECT_EQ(log_lines::count("does not answer"), 1);
+  EXPECT_TRUE(eventually([] { return log_lines::count("does not answer") == 1; }));
   EXPECT_TRUE(counters().connected);
   daemon.acknowledge(unanswered.sequence);
   ASSERT_TRUE(eventually([&] { return shapley_client_order(client).act; })) << "by itself, on the same connection";
   EXPECT_TRUE(eventually([] { return log_lines::count("answers again") == 1; }));
-  EXPECT_EQ(counters().reconnects, 0U);
+  EXPECT_EQ(counters().reconnects, reconnects);
 }
 
 // A full disk under the ledger, a crash loop: Welcome comes, but never an acknowledgement.
@@ -165,14 +167,15 @@ TEST_F(HostileDaemon, ASilentConnectionWithNothingToAnswerStands) {
   daemon.listen();
   timings.answer_timeout = k_short_timeout;
   start();
-  (void)connect_and_take_snapshot();
+  welcome_in_time();
+  (void)take_snapshot();
   ASSERT_TRUE(eventually([&] { return counters().queued_bytes == 0; }));
+  const std::uint64_t reconnects = counters().reconnects;
   // Two timeouts pass; it has no reason to part.
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(shapley_client_wait(client, std::chrono::milliseconds(k_short_timeout).count()), SHAPLEY_WAKE_TICK);
-  }
+  const auto end = std::chrono::steady_clock::now() + 2 * k_short_timeout;
+  while (std::chrono::steady_clock::now() < end) (void)shapley_client_wait(client, 100);
   EXPECT_TRUE(counters().connected);
-  EXPECT_EQ(counters().reconnects, 0U);
+  EXPECT_EQ(counters().reconnects, reconnects);
 }
 
 TEST_F(HostileDaemon, BeyondTheBoundAStoppedDaemonGetsAFreshSnapshotLater) {

@@ -203,23 +203,25 @@ TEST_F(RanksTest, ReadersSeeOneOrderOrTheOther) {
   scan();
   EXPECT_TRUE(eventually([&] { return rank_of_account("biology") == 0; }));
   done = true;
+  const Deadline deadline("the reader");
   reader.join();
   EXPECT_EQ(wrong, 0U);
 }
 
-class AlarmTest : public ClientTest {};
+class WakeUpSignalTest : public ClientTest {};
 
-TEST_F(AlarmTest, StopWakesTheSleeperAndStaysSet) {
+TEST_F(WakeUpSignalTest, StopWakesTheSleeperAndStaysSet) {
   start();
   std::atomic<int> woken_by = -1;
   std::thread sleeper([&] { woken_by = shapley_client_wait(client, 3'600'000); });
   shapley_client_stop(client);
-  sleeper.join();  // without the wake-up the test would hang here for an hour
+  const Deadline deadline("the sleeper's wait of an hour");
+  sleeper.join();
   EXPECT_EQ(woken_by, SHAPLEY_WAKE_STOP);
   EXPECT_EQ(shapley_client_wait(client, 3'600'000), SHAPLEY_WAKE_STOP);
 }
 
-TEST_F(AlarmTest, HintsAreRememberedUntilTheyAreTaken) {
+TEST_F(WakeUpSignalTest, HintsAreRememberedUntilTheyAreTaken) {
   start();
   shapley_client_hint(client);
   shapley_client_hint(client);

@@ -48,10 +48,10 @@ TEST(FingerprintTable, AHundredThousandIdsInARowAreFound) {
   EXPECT_EQ(table.size(), 100'000U);
 }
 
-// One record of a scan, as the shim does it. True: a glance did.
-bool look_at(Scanner& scanner, const shapley_job_t& job, std::uint64_t fingerprint, std::uint64_t glance = 0) {
-  if (scanner.same_at_a_glance(job.job_id, glance)) return true;
-  if (scanner.job_changed(job.job_id, fingerprint, glance)) scanner.add(job);
+// One record of a scan, as the C half does it. True: the quick hash sufficed.
+bool scan_one(Scanner& scanner, const shapley_job_t& job, std::uint64_t fingerprint, std::uint64_t quick_hash = 0) {
+  if (scanner.same_quick_hash(job.job_id, quick_hash)) return true;
+  if (scanner.job_changed(job.job_id, fingerprint, quick_hash)) scanner.add(job);
   return false;
 }
 
@@ -64,14 +64,14 @@ void scan(Scanner& scanner, const Truth& truth, std::size_t jobs_seen, bool comp
     shapley_job_t job{};
     job.job_id = id;
     job.start_time = start_time;
-    look_at(scanner, job, static_cast<std::uint64_t>(start_time));
+    scan_one(scanner, job, static_cast<std::uint64_t>(start_time));
   }
   scanner.end(complete);
 }
 
 RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
-  Doorbell bell;
-  Inbox inbox(1U << 30U, bell);
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
   Scanner scanner(inbox);
   Truth truth;
   Truth replayed;
@@ -102,28 +102,28 @@ RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
   }
 }
 
-// Jobs as (what a glance shows, what only a whole look shows). What a glance shows is known after every scan; an edit
-// of the rest after eight, and only where no glance hid it until then.
+// Jobs as (what the quick hash shows, what only the whole record shows). What the quick hash shows is known after every
+// scan; an edit of the rest after eight, and only where no quick hash hid it until then.
 struct Edited {
   std::uint64_t shown = 1;
   std::int64_t hidden = 0;
 };
 
-void scan_at_a_glance(Scanner& scanner, const std::map<std::uint32_t, Edited>& truth) {
+void scan_with_quick_hashes(Scanner& scanner, const std::map<std::uint32_t, Edited>& truth) {
   scanner.begin(1);
   for (const auto& [id, job] : truth) {
     shapley_job_t record{};
     record.job_id = id;
     record.restart_count = static_cast<std::uint32_t>(job.shown);
     record.start_time = job.hidden;
-    look_at(scanner, record, 1000 * job.shown + static_cast<std::uint64_t>(job.hidden), job.shown);
+    scan_one(scanner, record, 1000 * job.shown + static_cast<std::uint64_t>(job.hidden), job.shown);
   }
   scanner.end(true);
 }
 
-RC_GTEST_PROP(ScannerProperty, GlancesHideNothingForMoreThanSevenScans, ()) {
-  Doorbell bell;
-  Inbox inbox(1U << 30U, bell);
+RC_GTEST_PROP(ScannerProperty, AQuickHashHidesNothingForMoreThanSevenScans, ()) {
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
   Scanner scanner(inbox);
   std::map<std::uint32_t, Edited> truth;
   std::map<std::uint32_t, std::pair<std::uint64_t, std::int64_t>> told;
@@ -145,7 +145,7 @@ RC_GTEST_PROP(ScannerProperty, GlancesHideNothingForMoreThanSevenScans, ()) {
           if (*rc::gen::inRange(0, 8) == 0) inbox.want_snapshot_for(static_cast<std::uint64_t>(round) + 1);
       }
     }
-    scan_at_a_glance(scanner, truth);
+    scan_with_quick_hashes(scanner, truth);
     for (const ScanChunk& chunk : inbox.take().chunks) {
       for (const auto& job : chunk.changes.jobs) told[job.job_id] = {job.restart_count, job.start_time};
       for (const std::uint32_t id : chunk.changes.gone) told.erase(id);
@@ -155,33 +155,33 @@ RC_GTEST_PROP(ScannerProperty, GlancesHideNothingForMoreThanSevenScans, ()) {
       RC_ASSERT(told.contains(id));
       RC_ASSERT(told[id].first == job.shown);
       unseen_since[id] = told[id].second == job.hidden ? 0 : unseen_since[id] + 1;
-      RC_ASSERT(unseen_since[id] <= k_shapley_glances_in_a_row);
+      RC_ASSERT(unseen_since[id] <= k_shapley_quick_hashes_in_a_row);
     }
   }
 }
 
-TEST(Scanner, AGlanceSavesTheWholeLook) {
-  Doorbell bell;
-  Inbox inbox(1U << 30U, bell);
+TEST(Scanner, AQuickHashSavesReadingTheWholeRecord) {
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
   Scanner scanner(inbox);
-  int passed_over = 0;
+  int skipped = 0;
   for (int scan = 0; scan < 80; ++scan) {
     scanner.begin(1);
     shapley_job_t job{};
     job.job_id = 7;
-    passed_over += look_at(scanner, job, 77, 5) ? 1 : 0;
+    skipped += scan_one(scanner, job, 77, 5) ? 1 : 0;
     scanner.end(true);
   }
-  EXPECT_EQ(passed_over, 70) << "every eighth scan, the first among them, looked at the whole record";
+  EXPECT_EQ(skipped, 70) << "every eighth scan, the first among them, read the whole record";
   scanner.begin(1);
-  EXPECT_FALSE(scanner.same_at_a_glance(8, 5)) << "never heard of";
-  EXPECT_FALSE(scanner.same_at_a_glance(7, 0)) << "no glance";
-  EXPECT_FALSE(scanner.same_at_a_glance(7, 6)) << "another one";
+  EXPECT_FALSE(scanner.same_quick_hash(8, 5)) << "never heard of";
+  EXPECT_FALSE(scanner.same_quick_hash(7, 0)) << "no quick hash";
+  EXPECT_FALSE(scanner.same_quick_hash(7, 6)) << "another one";
 }
 
 TEST(Inbox, AStuckFeederCostsABoundedAmountOfMemory) {
-  Doorbell bell;
-  Inbox inbox(1000, bell);
+  EventDescriptor event;
+  Inbox inbox(1000, event);
   for (int i = 0; i < 100; ++i) {
     ScanChunk chunk;
     chunk.first = true;
@@ -197,8 +197,8 @@ TEST(Inbox, AStuckFeederCostsABoundedAmountOfMemory) {
 }
 
 TEST(Inbox, AScanUnderWayIsNotTornApart) {
-  Doorbell bell;
-  Inbox inbox(1000, bell);
+  EventDescriptor event;
+  Inbox inbox(1000, event);
   for (int i = 0; i < 100; ++i) {
     ScanChunk chunk;
     chunk.first = i == 0;

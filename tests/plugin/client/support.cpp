@@ -34,15 +34,6 @@ void record_line(enum shapley_log_level, const char* text) {
 
 }  // namespace
 
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + k_deadline;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    ::poll(nullptr, 0, 1);
-  }
-  return true;
-}
-
 TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "shapley-client-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
@@ -84,10 +75,16 @@ void FakeDaemon::hang_up() {
 
 void FakeDaemon::accept() {
   hang_up();
-  pollfd descriptor{listener_.get(), POLLIN, 0};
-  const int timeout = static_cast<int>(std::chrono::milliseconds(k_deadline).count());
-  if (::poll(&descriptor, 1, timeout) != 1) give_up("FakeDaemon: nobody connects");
+  if (!eventually([this] { return is_called(); })) give_up("FakeDaemon: nobody connects");
   peer_ = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  timeval timeout{};
+  timeout.tv_sec = k_timeout.count();
+  ::setsockopt(peer_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+}
+
+bool FakeDaemon::is_called() const {
+  pollfd descriptor{listener_.get(), POLLIN, 0};
+  return ::poll(&descriptor, 1, 0) == 1;
 }
 
 protocol::Welcome FakeDaemon::default_welcome() {
@@ -108,6 +105,7 @@ void FakeDaemon::send(const protocol::Message& message) {
 void FakeDaemon::send_bytes(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(peer_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) give_up("FakeDaemon: the client reads nothing");
     if (sent <= 0) return;  // the client hung up; what the test expects next will tell
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -222,6 +220,7 @@ void ClientTest::start() {
 }
 
 void ClientTest::stop() {
+  const Deadline deadline("shapley_client_destroy()");
   shapley_client_destroy(std::exchange(client, nullptr));
 }
 
@@ -263,8 +262,20 @@ void ClientTest::scan_on_hint() {
   scan();
 }
 
+void ClientTest::welcome_in_time(const protocol::Welcome& answer) {
+  const bool in_time = eventually([&] {
+    daemon.welcome(answer);
+    return eventually([&] { return counters().connected || daemon.is_called(); }) && counters().connected;
+  });
+  if (!in_time) give_up("the client takes no welcome in time");
+}
+
 FakeDaemon::Snapshot ClientTest::connect_and_take_snapshot() {
   daemon.welcome();
+  return take_snapshot();
+}
+
+FakeDaemon::Snapshot ClientTest::take_snapshot() {
   return daemon.take_snapshot([&] {
     if (shapley_client_wait(client, 1) == SHAPLEY_WAKE_HINT) scan();
   });

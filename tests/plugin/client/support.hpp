@@ -1,6 +1,5 @@
-// What the tests of the plugin's client share: a daemon that the test drives by hand, a client with short timings, the
-// lines it logged, and a wait for conditions. Nothing here sleeps for a fixed time; every wait has a deadline and fails
-// loudly.
+// What the tests of the plugin's client share: a daemon that the test drives by hand, a client with short timings, and
+// the lines it logged. Nothing here sleeps for a fixed time; every wait has a deadline and fails loudly.
 #pragma once
 
 #include <chrono>
@@ -19,17 +18,16 @@
 #include "plugin/client/shapley_client.h"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
+#include "tests/support/waiting.hpp"
 
 namespace shapley::client::testing {
 
-// Longer than any machine needs, so that only a real fault runs into it.
-inline constexpr std::chrono::seconds k_deadline{120};
+using test::Deadline;
+using test::eventually;
+using test::k_timeout;
 
-// For what the client must give up in a test: long enough that a busy machine answers the client's greeting in time.
+// For what the client must give up in a test. On a busy machine it may give up a greeting, too: welcome_in_time().
 inline constexpr std::chrono::seconds k_short_timeout{2};
-
-// True as soon as the condition holds, false after the deadline.
-[[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
 // Calls of operator new by this thread so far.
 [[nodiscard]] std::uint64_t allocations_of_this_thread();
@@ -65,6 +63,8 @@ class FakeDaemon {
   // Accepts, reads Hello and answers with Welcome.
   protocol::Hello welcome(protocol::Welcome answer = default_welcome());
   [[nodiscard]] static protocol::Welcome default_welcome();
+  // Whether a connection waits to be accepted.
+  [[nodiscard]] bool is_called() const;
 
   void send(const protocol::Message& message);
   void send_bytes(std::string_view bytes);
@@ -124,14 +124,18 @@ class ClientTest : public ::testing::Test {
 
   void start();
   void stop();  // as fini does: joins, spools
-  shapley_client_counters_t counters() { return shapley_client_counters(client); }
+  [[nodiscard]] const Counters& counters() const { return client->feeder.counters(); }
 
   // One whole scan of `jobs` and `nodes`; the number of records handed over.
   int scan(bool complete = true);
-  // Scans whenever the client's alarm says so, until the condition holds.
+  // Scans whenever the client's wake_up says so, until the condition holds.
   [[nodiscard]] bool scan_until(const std::function<bool()>& condition);
   // Scans as a hint of the client demands, once.
   void scan_on_hint();
+  // Welcomes a client that gives up after k_short_timeout, again and again until it took the welcome in time.
+  void welcome_in_time(const protocol::Welcome& answer = FakeDaemon::default_welcome());
+  // Takes the snapshot that the client asks for once it is welcomed.
+  FakeDaemon::Snapshot take_snapshot();
   // Daemon and client shake hands, the backlog is acknowledged and the snapshot that the client then asks for is taken.
   FakeDaemon::Snapshot connect_and_take_snapshot();
 

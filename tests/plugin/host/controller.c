@@ -65,7 +65,7 @@ void host_open(const char* slurm_conf_path, const char* log_path) {
   host_associations_move();
 }
 
-void host_log_looks(void) {
+void host_log_scans(void) {
   log_options_t detailed = LOG_OPTS_INITIALIZER;
   detailed.stderr_level = LOG_LEVEL_QUIET;
   detailed.logfile_level = LOG_LEVEL_DEBUG2;
@@ -314,6 +314,7 @@ void host_purge_everything(void) {
   lock_slurmctld(k_change);
   list_delete_all(job_list, is_any, NULL);
   last_job_update = time(NULL);
+  atomic_store(&next_id, 1); /* how many jobs the load submits depends on the machine; the ids never run out */
   unlock_slurmctld(k_change);
 }
 
@@ -324,7 +325,7 @@ typedef struct {
   size_t count, capacity;
 } truths_t;
 
-static void look_at_jobs(ListForF visit, void* to) {
+static void visit_jobs(ListForF visit, void* to) {
   lock_slurmctld(k_read);
   list_for_each(job_list, visit, to);
   unlock_slurmctld(k_read);
@@ -338,7 +339,7 @@ static int add_truth(void* element, void* to) {
 
 size_t host_truth(host_truth_t* jobs, size_t capacity) {
   truths_t truths = {.jobs = jobs, .capacity = capacity};
-  look_at_jobs(add_truth, &truths);
+  visit_jobs(add_truth, &truths);
   return truths.count;
 }
 
@@ -363,7 +364,7 @@ static int add_to_spans(void* element, void* to) {
 bool host_priorities_follow(const char* const* order, size_t organizations) {
   spans_t spans = {.order = order, .organizations = organizations};
   memset(spans.lowest, 0xff, sizeof(spans.lowest));
-  look_at_jobs(add_to_spans, &spans);
+  visit_jobs(add_to_spans, &spans);
   for (size_t above = 0; above < organizations; above++)
     for (size_t below = above + 1; below < organizations; below++)
       if (spans.lowest[above] <= spans.highest[below]) return false;
@@ -386,7 +387,7 @@ static int add_waiting(void* element, void* to) {
 
 size_t host_waiting(host_waiting_t* jobs, size_t capacity) {
   waitings_t waitings = {.jobs = jobs, .capacity = capacity};
-  look_at_jobs(add_waiting, &waitings);
+  visit_jobs(add_waiting, &waitings);
   return waitings.count;
 }
 

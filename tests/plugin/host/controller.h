@@ -22,8 +22,8 @@ enum { k_host_organizations = 3 };
 /* Reads slurm.conf and makes nodes, partitions and associations; no job yet. Slurm's log goes to the file. Once a
  * process. */
 void host_open(const char* slurm_conf, const char* log_path);
-/* From now on the log tells of each look at the jobs, too. */
-void host_log_looks(void);
+/* From now on the log has a line for each scan, too. */
+void host_log_scans(void);
 /* Frees everything that host_open and the jobs hold. The plugin is unloaded. */
 void host_close(void);
 
@@ -47,7 +47,7 @@ void host_refresh_associations(void);
 /* An RPC that is still on its way through priority_p_set and priority_p_job_end while the plugin comes and goes: by the
  * plugin's own symbols, past Slurm's wrappers, which would load it again. A job of its own, on no list. */
 void host_late_call(void);
-/* All jobs end and leave the list. */
+/* All jobs end and leave the list; ids begin anew. The plugin is unloaded. */
 void host_purge_everything(void);
 
 /* ---- single calls ------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ typedef struct {
 } host_waiting_t;
 /* All jobs that wait and are not held, up to `capacity`; the number of them. */
 size_t host_waiting(host_waiting_t* jobs, size_t capacity);
-/* Jobs submitted so far; jobs that started so far. */
+/* Jobs submitted since the last purge of everything; jobs that started so far. */
 uint64_t host_submitted(void);
 uint64_t host_started(void);
 

@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/support/waiting.hpp"
+
 namespace shapley::host {
 
 namespace {
@@ -71,6 +73,7 @@ Daemon::Daemon(std::string path) : path_(std::move(path)) {
 
 Daemon::~Daemon() {
   stopping_ = true;
+  const test::Deadline deadline("the daemon's thread");
   thread_.join();
   ::unlink(path_.c_str());
 }

@@ -48,7 +48,7 @@ class Daemon {
   void fix_levels(std::vector<protocol::JobLevel> levels);
 
   [[nodiscard]] std::uint64_t connections() const { return connections_; }
-  // What the plugin has told on the current connection: jobs by id, as last observed, those gone left out.
+  // What the plugin has reported on the current connection: jobs by id, as last observed, those gone left out.
   [[nodiscard]] std::map<std::uint32_t, protocol::JobRecord> jobs() const;
   [[nodiscard]] bool snapshot_taken() const { return snapshot_taken_; }
 

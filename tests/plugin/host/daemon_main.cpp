@@ -50,11 +50,11 @@ std::string line_about(const JobRecord& job) {
 }
 
 [[noreturn]] void tell_for_ever(const shapley::host::Daemon& daemon) {
-  std::map<std::uint32_t, std::string> told;
+  std::map<std::uint32_t, std::string> reported;
   while (true) {
     for (const auto& [id, job] : daemon.jobs()) {
       const std::string line = line_about(job);
-      if (std::exchange(told[id], line) != line) std::puts(line.c_str());
+      if (std::exchange(reported[id], line) != line) std::puts(line.c_str());
     }
     std::fflush(stdout);
     ::poll(nullptr, 0, 50);

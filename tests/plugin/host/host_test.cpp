@@ -1,7 +1,7 @@
 // The real plugin in a process that imitates slurmctld, under the sanitizers: jobs come, run and go under slurmctld's
-// locks while the plugin looks at them, slurmctld is reconfigured and restarted again and again, and the daemon at the
-// other end of the socket does everything that a daemon should not. What the plugin told in the end is compared with
-// the host's own account.
+// locks while the plugin scans them, slurmctld is reconfigured and restarted again and again, and the daemon at the
+// other end of the socket does everything that a daemon should not. What the plugin reported in the end is compared
+// with the host's own account.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -48,21 +48,15 @@ std::size_t allocated_bytes() {
 #endif
 }
 
-// What the process holds. A thread that was joined may be listed for a moment longer: the least of many looks.
+std::size_t threads() {
+  return entries("/proc/self/task");
+}
+
+// What the process holds. A thread that was joined may be listed for a moment longer.
 struct Holdings {
   std::size_t descriptors = entries("/proc/self/fd");
-  std::size_t threads = least_threads();
+  std::size_t most_threads = threads();
   std::size_t bytes = allocated_bytes();
-
- private:
-  static std::size_t least_threads() {
-    std::size_t least = entries("/proc/self/task");
-    for (int look = 0; look < 200; ++look) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      least = std::min(least, entries("/proc/self/task"));
-    }
-    return least;
-  }
 };
 
 // slurmctld's RPC and scheduler threads, at work until the end of scope.
@@ -79,6 +73,7 @@ class Load {
   }
   ~Load() {
     over_ = true;
+    const Deadline deadline("a thread of the load");
     for (std::thread& worker : workers_) worker.join();
   }
   Load(const Load&) = delete;
@@ -98,30 +93,31 @@ class Load {
 };
 
 // The plugin's last word on a job against the host's. Times of a waiting job are of the run before, and not compared.
-std::string difference(const host_truth_t& truth, const protocol::JobRecord& told) {
-  const auto state = static_cast<int>(told.state);
+std::string difference(const host_truth_t& truth, const protocol::JobRecord& reported) {
+  const auto state = static_cast<int>(reported.state);
   std::uint32_t cpus = 0;
-  for (const auto& share : told.nodes) cpus += share.cpus;
+  for (const auto& share : reported.nodes) cpus += share.cpus;
   const bool same = state == static_cast<int>(truth.state) &&
                     (truth.state == HOST_PENDING ||
-                     (told.start_time == truth.start && told.end_time == truth.end && cpus == truth.cpus));
+                     (reported.start_time == truth.start && reported.end_time == truth.end && cpus == truth.cpus));
   if (same) return "";
-  return "job " + std::to_string(truth.job_id) + ": state " + std::to_string(truth.state) + " told " +
-         std::to_string(state) + ", start " + std::to_string(truth.start) + " told " + std::to_string(told.start_time) +
-         ", end " + std::to_string(truth.end) + " told " + std::to_string(told.end_time) + ", cpus " +
-         std::to_string(truth.cpus) + " told " + std::to_string(cpus);
+  return "job " + std::to_string(truth.job_id) + ": state " + std::to_string(truth.state) + " reported " +
+         std::to_string(state) + ", start " + std::to_string(truth.start) + " reported " +
+         std::to_string(reported.start_time) + ", end " + std::to_string(truth.end) + " reported " +
+         std::to_string(reported.end_time) + ", cpus " + std::to_string(truth.cpus) + " reported " +
+         std::to_string(cpus);
 }
 
 std::string differences(const Daemon& daemon) {
   static std::vector<host_truth_t> truths(1U << 20U);
   const std::size_t count = host_truth(truths.data(), truths.size());
-  const auto told = daemon.jobs();
-  if (told.size() != count) {
-    return std::to_string(told.size()) + " jobs told, " + std::to_string(count) + " exist";
+  const auto reported = daemon.jobs();
+  if (reported.size() != count) {
+    return std::to_string(reported.size()) + " jobs reported, " + std::to_string(count) + " exist";
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const auto found = told.find(truths[i].job_id);
-    if (found == told.end()) return "job " + std::to_string(truths[i].job_id) + " was never told";
+    const auto found = reported.find(truths[i].job_id);
+    if (found == reported.end()) return "job " + std::to_string(truths[i].job_id) + " was never reported";
     if (std::string text = difference(truths[i], found->second); !text.empty()) return text;
   }
   return "";
@@ -191,8 +187,8 @@ TEST(PluginInHost, agrees_with_slurmctld_after_a_thousand_reconfigures_under_loa
       if (i % 100 == 50) daemon.set_mood(i % 200 == 50 ? Mood::fickle : Mood::good);
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
+    EXPECT_TRUE(eventually([started] { return host_started() > started; })) << "no job started";
   }
-  EXPECT_GT(host_started(), started);
   expect_agreement(daemon);
   host_unload_plugin();
   host_purge_everything();
@@ -217,6 +213,7 @@ void live(Daemon& daemon, int round) {
     do host_late_call();
     while (!unloaded);
   });
+  const Deadline deadline("the plugin's unloading, or the late call");
   host_unload_plugin();
   unloaded = true;
   late.join();
@@ -237,7 +234,7 @@ TEST(PluginInHost, holds_nothing_after_a_hundred_restarts) {
   const Holdings before = holdings_after(2 * k_moods);
   const Holdings after = holdings_after(rounds("SHAPLEY_HOST_RESTARTS", 100));
   EXPECT_EQ(after.descriptors, before.descriptors);
-  EXPECT_EQ(after.threads, before.threads);
+  EXPECT_TRUE(eventually([&] { return threads() <= before.most_threads; })) << threads() << " threads";
   // Slurm's library keeps buffers of varying size; a record lost in each life would be far more.
   EXPECT_LT(after.bytes, before.bytes + (64U << 10U));
 
@@ -252,28 +249,28 @@ TEST(PluginInHost, holds_nothing_after_a_hundred_restarts) {
   host_purge_everything();
 }
 
-// Whether some look passed over at least so many jobs, by slurmctld's log.
-bool passed_over(std::size_t jobs) {
+// Whether some scan skipped at least so many jobs, by slurmctld's log.
+bool skipped(std::size_t jobs) {
   std::ifstream log(directory() + "/slurmctld.log");
   const std::string after = " us; ";
   for (std::string line; std::getline(log, line);) {
-    if (line.find(": looked at the jobs in ") == std::string::npos) continue;
+    if (line.find(": scanned the jobs in ") == std::string::npos) continue;
     if (std::stoull(line.substr(line.find(after) + after.size())) >= jobs) return true;
   }
   return false;
 }
 
-// So many jobs that those which only wait are passed over. What starts, ends or is held among them is told all the
+// So many jobs that those which only wait are skipped. What starts, ends or is held among them is reported all the
 // same, and new ranks reach every one.
-TEST(PluginInHost, passes_over_what_only_waits) {
+TEST(PluginInHost, skips_what_only_waits) {
   Daemon daemon(socket_path());
   daemon.fix_order({"astro", "bio", "chem"});
   daemon.fix_levels({});
-  host_log_looks();
+  host_log_scans();
   host_load_plugin();
   for (std::uint64_t i = 0; i < 21000; ++i) host_submit(i);
   EXPECT_TRUE(eventually([&] { return daemon.jobs().size() >= 21000; }));
-  EXPECT_TRUE(eventually([] { return passed_over(15000); })) << "no look passed over most of what waits";
+  EXPECT_TRUE(eventually([] { return skipped(15000); })) << "no scan skipped most of what waits";
   const std::uint64_t started = host_started();
   {
     const Load load(2);

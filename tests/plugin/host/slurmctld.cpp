@@ -1,27 +1,16 @@
 #include "slurmctld.hpp"
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/plugin/host/controller.h"
 
 namespace shapley::host {
 
 namespace fs = std::filesystem;
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(4);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 const std::string& directory() {
   static const std::string path = [] {
@@ -48,6 +37,7 @@ void Slurmctld::SetUp() {
 }
 
 void Slurmctld::TearDown() {
+  const Deadline deadline("host_close()");
   host_close();
   if (::testing::UnitTest::GetInstance()->Failed()) {
     std::cerr << "slurmctld's log is kept in " << directory() << '\n';

@@ -1,15 +1,16 @@
 // The life of the imitated slurmctld: one a process, in a directory of its own that is kept when a test fails.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "tests/support/waiting.hpp"
+
 namespace shapley::host {
 
-// True as soon as the condition holds, false after a minute.
-[[nodiscard]] bool eventually(const std::function<bool()>& condition);
+using test::Deadline;
+using test::eventually;
 
 [[nodiscard]] const std::string& directory();
 [[nodiscard]] std::string socket_path();

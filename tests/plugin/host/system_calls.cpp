@@ -15,6 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "tests/support/waiting.hpp"
+
 namespace shapley::host {
 
 namespace {
@@ -57,6 +59,7 @@ std::vector<int> system_calls_of(const std::function<void()>& code) {
   g_count = 0;
   bool filtered = false;
   std::size_t made = 0;
+  const test::Deadline deadline("the code whose system calls are counted");
   std::thread([&] {
     filtered = install_filter();
     if (!filtered) return;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "plugin/client/shapley_client.h"
-#include "plugin/scales.h"
-#include "plugin/site_factor.h"
+#include "plugin/priority/site_factor.h"
+#include "plugin/priority/site_history.h"
 #include "plugin/slurm_compat.h"
 
 /* What the other weights of slurm.conf can add up to; a rank step exceeds it. Reads slurm_conf: config read lock, or a
@@ -25,7 +25,7 @@ typedef struct {
   bool levels; /* too little is left for levels, or nothing */
 } shapley_narrow_t;
 
-/* One pass over the jobs decides what to rewrite with one order, so all jobs are judged alike. */
+/* One pass over the jobs decides what to write with one order, the same for all jobs. */
 typedef struct {
   shapley_client_t* client;
   shapley_order_t order;
@@ -41,8 +41,8 @@ bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b
 /* Says in slurmctld's log what is too narrow, each thing once until *logged is cleared. */
 void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged);
 
-/* The scale that this order's site factors lie on. */
-shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking);
+/* The formula that gives this order's site factors. */
+shapley_site_formula_t shapley_ranking_formula(const shapley_ranking_t* ranking);
 
 /* True for a job whose priority is Slurm's to compute and ours to order. Job lock. */
 bool shapley_is_rankable(const job_record_t* job);

@@ -1,11 +1,11 @@
-#include "plugin/ranking.h"
+#include "plugin/priority/ranking.h"
 
 #include <math.h>
 #include <stdatomic.h>
 
-#include "plugin/front.h"
 #include "plugin/job_traits.h"
 #include "plugin/multifactor.h"
+#include "plugin/plugin_name.h"
 
 /* Largest possible sum of everything but rank and nice. Only grows between two readings of the configuration. */
 static _Atomic uint64_t others_max;
@@ -60,12 +60,12 @@ void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow
   logged->levels = logged->levels || ranking->narrow.levels;
 }
 
-shapley_scale_t shapley_ranking_scale(const shapley_ranking_t* ranking) {
+shapley_site_formula_t shapley_ranking_formula(const shapley_ranking_t* ranking) {
   const shapley_order_t* order = &ranking->order;
-  return (shapley_scale_t){.strict = order->strict,
-                           .unit = order->strict ? ranking->steps.rank : order->weight,
-                           .ranks = order->ranks,
-                           .level_unit = ranking->steps.level};
+  return (shapley_site_formula_t){.strict = order->strict,
+                                  .unit = order->strict ? ranking->steps.rank : order->weight,
+                                  .ranks = order->ranks,
+                                  .level_unit = ranking->steps.level};
 }
 
 bool shapley_is_rankable(const job_record_t* job) {

@@ -1,11 +1,14 @@
-#include "plugin/records.h"
+#include "plugin/scan/records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/fingerprint.h"
+#include "plugin/scan/fingerprint.h"
+#include "plugin/scan/job_state.h"
 
-bool shapley_records_reserve(shapley_records_t* records, size_t tres) {
+bool shapley_records_begin(shapley_records_t* records, time_t now, size_t tres) {
+  records->now = now;
+  records->next_eligible = 0;
   if (tres > records->tres_capacity) {
     shapley_tres_t* grown = realloc(records->tres, tres * sizeof(*grown));
     if (!grown) return false;
@@ -19,104 +22,6 @@ void shapley_records_free(shapley_records_t* records) {
   shapley_allocation_free(&records->allocation);
   free(records->tres);
   memset(records, 0, sizeof(*records));
-}
-
-/* ---- why a pending job waits -------------------------------------------------------------------- */
-
-/* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept
- * one pattern, their numbers have not kept one range. */
-static bool is_account_limit(uint32_t reason) {
-  if (reason == WAIT_ACCOUNT || reason == WAIT_ACCOUNT_POLICY) return true;
-  const char* name = shapley_reason_name(reason);
-  return !strncmp(name, "QOS", 3) || !strncmp(name, "Assoc", 5) || strstr(name, "PerAccount") ||
-         strstr(name, "PerUser");
-}
-
-/* Tasks of an array's pending rest that its own limit would let start now. */
-static uint32_t startable_tasks(const job_array_struct_t* array) {
-  if (!array->max_run_tasks) return array->task_cnt;
-  if (array->tot_run_tasks >= array->max_run_tasks) return 0;
-  uint32_t room = array->max_run_tasks - array->tot_run_tasks;
-  return room < array->task_cnt ? room : array->task_cnt;
-}
-
-static bool is_array_rest(const job_record_t* record) {
-  return record->array_recs && record->array_task_id == NO_VAL;
-}
-
-/* What is known exactly (priority 0, begin time, the array's own counters) goes before state_reason, which is as old as
- * the scheduler's last look at the job. */
-static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
-  uint32_t reason = record->state_reason;
-  if (IS_JOB_REVOKED(record)) return SHAPLEY_WAIT_OTHER; /* it runs, or waits, on another cluster of the federation */
-  if (record->priority == 0) return SHAPLEY_WAIT_HELD;
-  if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
-  if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
-  if (reason == WAIT_ARRAY_TASK_LIMIT && !is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
-  if (is_array_rest(record) && startable_tasks(record->array_recs) == 0) return SHAPLEY_WAIT_ARRAY_LIMIT;
-  switch (reason) {
-    case WAIT_NO_REASON:
-    case WAIT_PRIORITY:
-    case WAIT_RESOURCES:
-    case WAIT_TIME:             /* its time has come, see above */
-    case WAIT_ARRAY_TASK_LIMIT: /* there is room again, see above */
-      return SHAPLEY_WAIT_STARTABLE;
-    default:
-      return is_account_limit(reason) ? SHAPLEY_WAIT_ACCOUNT_LIMIT : SHAPLEY_WAIT_OTHER;
-  }
-}
-
-/* ---- state and times ---------------------------------------------------------------------------- */
-
-/* End of the run before, for a job that waits again after a requeue. Slurm wipes start and end when the requeued job's
- * nodes are clean, but not time_last_active, which every way to end a run sets to the end (job_mgr.c: _job_requeue_op,
- * _job_complete, kill_running_job_by_node_name). A later value than the new submit_time came from something else, such
- * as the recovery of slurmctld's state: then the end is not known here. */
-static int64_t end_before_requeue(const job_record_t* record) {
-  if (!record->restart_cnt || !record->details) return 0;
-  /* Not wiped where slurmctld, just restarted, found no node to clean (job_mgr.c: _job_requeue_op). */
-  if (record->end_time) return record->end_time;
-  time_t last_active = record->time_last_active;
-  return last_active <= record->details->submit_time ? last_active : 0;
-}
-
-static void set_pending(const job_record_t* record, time_t now, shapley_job_t* job) {
-  job->state = SHAPLEY_JOB_PENDING;
-  /* While it completes, the record still describes the run that was requeued, its end included. */
-  job->start_time = job->completing ? record->start_time : 0;
-  job->end_time = job->completing ? record->end_time : end_before_requeue(record);
-  job->wait = job->completing ? SHAPLEY_WAIT_OTHER : wait_reason(record, now);
-  if (is_array_rest(record)) {
-    uint32_t tasks = startable_tasks(record->array_recs);
-    job->pending_tasks = tasks ? tasks : 1;
-  }
-}
-
-static void set_state_and_times(const job_record_t* record, time_t now, shapley_job_t* job) {
-  job->completing = IS_JOB_COMPLETING(record);
-  job->pending_tasks = 1;
-  if (IS_JOB_PENDING(record)) {
-    set_pending(record, now, job);
-  } else if (IS_JOB_POWER_UP_NODE(record)) {
-    /* Its nodes boot; Slurm sets start_time anew when they are up, and counts from there. */
-    job->state = SHAPLEY_JOB_PENDING;
-    job->wait = SHAPLEY_WAIT_OTHER;
-  } else if (IS_JOB_FINISHED(record)) {
-    job->state = SHAPLEY_JOB_ENDED;
-    /* A job cancelled while it waited has a start_time but never held a node. */
-    job->start_time = record->job_resrcs ? record->start_time : 0;
-    job->end_time = record->end_time;
-  } else {
-    job->state = IS_JOB_SUSPENDED(record) ? SHAPLEY_JOB_SUSPENDED : SHAPLEY_JOB_RUNNING;
-    job->start_time = record->start_time; /* end_time is an expectation now */
-  }
-  if (job->start_time) {
-    job->suspend_time = record->suspend_time;
-    job->pre_suspend_run_s = record->pre_sus_time;
-    job->total_suspended_s = record->tot_sus_time;
-    /* Slurm keeps the resize_time of a run before a requeue. */
-    job->resize_time = record->resize_time >= record->start_time ? record->resize_time : 0;
-  }
 }
 
 /* ---- resources ---------------------------------------------------------------------------------- */
@@ -152,8 +57,8 @@ static uint32_t requested_cpus(const job_record_t* record) {
 
 /* ---- dependencies and time limit ---------------------------------------------------------------- */
 
-/* The jobs in Slurm's dependency list, in its order; some kinds (singleton, burst buffer) name none. Looks at no more
- * than the first so many entries: users write lists of thousands, and this runs under slurmctld's locks. */
+/* The jobs in Slurm's dependency list, in its order; some kinds (singleton, burst buffer) name none. Only the first
+ * `left` entries are read: users write lists of thousands, and this runs under slurmctld's locks. */
 typedef struct {
   uint32_t* ids;
   size_t count;
@@ -238,9 +143,9 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
   return hash;
 }
 
-uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* record, time_t now, shapley_job_t* job) {
-  shapley_job_traits_fill(record, &records->traits);
-  const shapley_job_traits_t* traits = &records->traits.traits;
+/* Everything but the lists of nodes, resources and dependencies. */
+static void fill(const shapley_records_t* records, const job_record_t* record, const shapley_job_traits_t* traits,
+                 shapley_job_t* job) {
   *job = (shapley_job_t){
       .job_id = record->job_id,
       .array_job_id = record->array_job_id,
@@ -262,11 +167,10 @@ uint64_t shapley_job_summary(shapley_records_t* records, const job_record_t* rec
       .requested_cpus = requested_cpus(record),
       .time_limit_s = time_limit_s(record),
   };
-  set_state_and_times(record, now, job);
-  return fingerprint_of(records, record, job);
+  shapley_job_state_fill(record, records->now, job);
 }
 
-void shapley_job_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
+static void fill_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
   if (job->start_time) {
     shapley_allocation_read(&records->allocation, record);
     job->nodes = records->allocation.nodes;
@@ -278,19 +182,23 @@ void shapley_job_lists(shapley_records_t* records, const job_record_t* record, s
   job->depends_on_count = sort_each_once(records->depends_on, read_dependencies(records, record));
 }
 
-uint64_t shapley_job_glance(const job_record_t* record) {
-  if (!IS_JOB_PENDING(record)) return 0;
-  uint64_t hash = SHAPLEY_FINGERPRINT_START;
-  hash = shapley_mix(hash, (uint64_t)record->job_state << 32 | record->priority);
-  hash = shapley_mix(hash, (uint64_t)record->state_reason << 32 | record->site_factor);
-  hash = shapley_mix(hash, record->restart_cnt);
-  return hash ? hash : 1;
+/* Whether nothing but a user's edit can change this waiting job's fingerprint while its quick hash stays. Begin times
+ * pass by the clock, an array's rest shrinks by counters of its own, and what completes still changes its times. */
+static bool quick_hash_suffices(const job_record_t* record, const shapley_job_t* job) {
+  return IS_JOB_PENDING(record) && !job->completing && job->wait != SHAPLEY_WAIT_BEGIN_TIME && !record->array_recs;
 }
 
-/* Begin times pass by the clock, an array's rest shrinks by counters of its own, and what completes still changes its
- * times. */
-bool shapley_glance_suffices(const job_record_t* record, const shapley_job_t* job) {
-  return IS_JOB_PENDING(record) && !job->completing && job->wait != SHAPLEY_WAIT_BEGIN_TIME && !record->array_recs;
+void shapley_records_pass_job(shapley_records_t* records, const job_record_t* record,
+                              const shapley_job_traits_t* traits, uint64_t quick_hash) {
+  shapley_job_t job;
+  fill(records, record, traits, &job);
+  if (job.wait == SHAPLEY_WAIT_BEGIN_TIME && (!records->next_eligible || job.eligible_time < records->next_eligible))
+    records->next_eligible = job.eligible_time;
+  uint64_t fingerprint = fingerprint_of(records, record, &job);
+  if (!quick_hash_suffices(record, &job)) quick_hash = 0;
+  if (!shapley_client_scan_job(records->client, record->job_id, fingerprint, quick_hash)) return;
+  fill_lists(records, record, &job);
+  shapley_client_scan_record(records->client, &job);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
@@ -302,19 +210,21 @@ static bool is_usable(const node_record_t* record) {
            IS_NODE_UNKNOWN(record) || IS_NODE_INVALID_REG(record));
 }
 
-uint64_t shapley_node_summary(const node_record_t* record, shapley_node_t* node) {
-  *node = (shapley_node_t){
-      .name = record->name,
-      .cpus = record->cpus_efctv ? record->cpus_efctv : record->cpus,
-      .usable = is_usable(record),
-  };
+static uint64_t node_fingerprint(const node_record_t* record, const shapley_node_t* node) {
   uint64_t hash = shapley_mix_text(SHAPLEY_FINGERPRINT_START, node->name);
   hash = shapley_mix(shapley_mix(hash, node->cpus), node->usable);
   for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
   return hash;
 }
 
-void shapley_node_lists(shapley_records_t* records, const node_record_t* record, shapley_node_t* node) {
-  node->tres = records->tres;
-  node->tres_count = copy_tres(record->tres_cnt, records);
+void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record) {
+  shapley_node_t node = {
+      .name = record->name,
+      .cpus = record->cpus_efctv ? record->cpus_efctv : record->cpus,
+      .usable = is_usable(record),
+  };
+  if (!shapley_client_scan_node(records->client, index, node_fingerprint(record, &node))) return;
+  node.tres = records->tres;
+  node.tres_count = copy_tres(record->tres_cnt, records);
+  shapley_client_scan_node_record(records->client, index, &node);
 }

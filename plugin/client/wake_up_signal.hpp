@@ -1,5 +1,5 @@
-// The scanning thread's clock: sleeps until something is to be done, and remembers what happened while nobody slept.
-// Any thread; stop stays set.
+// The scanning thread's wake-up signal: sleeps until something is to be done, and remembers what happened while nobody
+// slept. Any thread; stop stays set.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ namespace shapley::client {
 // A hint is taken up after this long at most.
 inline constexpr std::chrono::milliseconds k_hint_delay{50};
 
-class Alarm {
+class WakeUpSignal {
  public:
-  // From slurmctld's threads, under its locks: a store, no system call. So it wakes nobody; the sleeper looks for
+  // From slurmctld's threads, under its locks: a store, no system call. So it wakes nobody; the sleeper polls for
   // hints.
   void hint() { hinted_ = true; }
   void ranks_changed() { raise(ranks_); }

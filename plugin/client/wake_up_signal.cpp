@@ -1,11 +1,11 @@
-#include "plugin/client/alarm.hpp"
+#include "plugin/client/wake_up_signal.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace shapley::client {
 
-void Alarm::raise(bool& flag) {
+void WakeUpSignal::raise(bool& flag) {
   {
     const std::lock_guard lock(mutex_);
     flag = true;
@@ -13,7 +13,7 @@ void Alarm::raise(bool& flag) {
   changed_.notify_all();
 }
 
-enum shapley_wake Alarm::wait(std::chrono::milliseconds timeout) {
+enum shapley_wake WakeUpSignal::wait(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::unique_lock lock(mutex_);
   while (true) {

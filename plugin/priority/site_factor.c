@@ -1,4 +1,4 @@
-#include "plugin/site_factor.h"
+#include "plugin/priority/site_factor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "plugin/allocation.h"
+#include "plugin/scan/allocation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,219 @@
+#include "plugin/priority/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/clock.h"
+#include "plugin/plugin_name.h"
+#include "plugin/priority/ranking.h"
+#include "plugin/priority/site_history.h"
+
+enum {
+  /* One hold of the job write lock ends at the first reading of the clock after this; 64 jobs take about 0.1 ms. Half
+   * of the 10 ms that a hold may last: the kernel may take the processor away in its midst. */
+  k_hold_max_us = 5000,
+  k_jobs_between_clock_readings = 64,
+  /* Between two holds: others have the lock four fifths of the time. */
+  k_pause_ms = 20,
+  /* Ranks that slurmctld recovered with its jobs hold this long without word from shapleyd. */
+  k_recovered_ranks_timeout_ms = 300 * 1000,
+};
+
+static struct {
+  shapley_client_t* client;
+  int64_t opened_ms;
+  shapley_ranking_t ranking; /* of the scan */
+  enum shapley_site_mode mode;
+  shapley_order_t written;        /* the order of the last writing that was not cut short */
+  bool acted;                     /* ranks have been written in this life of the plugin */
+  shapley_narrow_t narrow_logged; /* said since the configuration was read */
+  uint32_t* noted;                /* job ids */
+  size_t noted_count, noted_capacity;
+  char history_path[4096];
+} writer;
+
+/* The formulas of the site factors that jobs may carry. Apart from the above: callbacks read it. */
+static shapley_site_history_t history = SHAPLEY_SITE_HISTORY_NONE;
+
+/* ---- the history on disk ------------------------------------------------------------------------ */
+
+static void load_history(void) {
+  if (!shapley_site_history_load(&history, writer.history_path))
+    error("%s: %s: cannot read: %s; ranks that jobs carry from before the restart are not recognized", plugin_type,
+          writer.history_path, strerror(errno));
+}
+
+static void save_history(void) {
+  if (!shapley_site_history_save(&history, writer.history_path))
+    error("%s: %s: cannot write: %s; ranks cannot be distinguished from a site's own site factors after a restart",
+          plugin_type, writer.history_path, strerror(errno));
+}
+
+/* On disk before the first job gets a value of the formula. No lock is held. */
+static void remember_formula(void) {
+  shapley_site_formula_t formula = shapley_ranking_formula(&writer.ranking);
+  if (shapley_site_history_has(&history, &formula)) return;
+  shapley_site_history_add(&history, &formula);
+  save_history();
+}
+
+/* A scan found no job that carries a rank: what is set from now on to such a value is the site's own. */
+static void clear_history(void) {
+  shapley_site_history_clear(&history);
+  save_history();
+  info("%s: no job carries a rank any more", plugin_type);
+}
+
+/* ---- start and end ------------------------------------------------------------------------------ */
+
+void shapley_writer_open(shapley_client_t* client) {
+  writer.client = client;
+  writer.opened_ms = monotonic_ms();
+  snprintf(writer.history_path, sizeof(writer.history_path), "%s/shapley.scales", slurm_conf.state_save_location);
+  shapley_ranking_read_weights();
+  load_history();
+}
+
+void shapley_writer_close(void) {
+  free(writer.noted);
+  memset(&writer, 0, sizeof(writer));
+}
+
+/* ---- noting, under a scan's read locks ----------------------------------------------------------- */
+
+static enum shapley_site_mode choose_mode(void) {
+  const shapley_order_t* order = &writer.ranking.order;
+  bool timed_out = monotonic_ms() - writer.opened_ms >= k_recovered_ranks_timeout_ms;
+  return shapley_site_mode_of(order->act, shapley_site_history_any(&history), order->observe, writer.acted, timed_out);
+}
+
+bool shapley_writer_begin(bool reconfigured) {
+  shapley_ranking_t ranking_before = writer.ranking;
+  enum shapley_site_mode mode_before = writer.mode;
+  writer.noted_count = 0;
+  if (reconfigured) {
+    shapley_ranking_read_weights();
+    writer.narrow_logged = (shapley_narrow_t){0};
+  }
+  writer.ranking = shapley_ranking_now(writer.client);
+  writer.mode = choose_mode();
+  /* While values are taken off, each scan must find all that are left. */
+  return writer.mode == mode_before && writer.mode != SHAPLEY_SITE_CLEAR &&
+         shapley_ranking_same(&writer.ranking, &ranking_before);
+}
+
+/* Only a value of ours is taken off; a site's own site factor stays. Ended jobs count, too: they may be requeued. */
+static bool is_ranked_by_us(const job_record_t* record) {
+  return record->site_factor > NICE_OFFSET &&
+         shapley_site_history_recognizes(&history, record->site_factor - NICE_OFFSET);
+}
+
+static bool needs_writing(const job_record_t* record, const shapley_job_traits_t* traits) {
+  switch (writer.mode) {
+    case SHAPLEY_SITE_RANK:
+      return shapley_is_rankable(record) &&
+             (record->site_factor != shapley_wanted_site_factor(&writer.ranking, record->job_id, traits) ||
+              !shapley_priority_is_current(record));
+    case SHAPLEY_SITE_CLEAR:
+      return is_ranked_by_us(record);
+    default:
+      return false;
+  }
+}
+
+/* Out of memory: what does not fit is found again by the next scan. */
+static void note(uint32_t job_id) {
+  if (writer.noted_count == writer.noted_capacity) {
+    size_t capacity = writer.noted_capacity ? writer.noted_capacity * 2 : 1024;
+    uint32_t* grown = realloc(writer.noted, capacity * sizeof(*grown));
+    if (!grown) return;
+    writer.noted = grown;
+    writer.noted_capacity = capacity;
+  }
+  writer.noted[writer.noted_count++] = job_id;
+}
+
+bool shapley_writer_note(const job_record_t* record, const shapley_job_traits_t* traits) {
+  if (!needs_writing(record, traits)) return false;
+  note(record->job_id);
+  return true;
+}
+
+size_t shapley_writer_noted(void) {
+  return writer.noted_count;
+}
+
+/* ---- writing, under the job write lock ---------------------------------------------------------- */
+
+/* The job may have changed since it was noted: everything is checked again. */
+static bool write_one(uint32_t job_id) {
+  job_record_t* record = find_job_record(job_id);
+  if (!record) return false;
+  if (writer.mode == SHAPLEY_SITE_CLEAR) return is_ranked_by_us(record) && shapley_set_site_factor(record, NICE_OFFSET);
+  if (!shapley_is_rankable(record)) return false;
+  uint32_t wanted = shapley_wanted_site_factor_of(&writer.ranking, record);
+  if (record->site_factor == wanted && shapley_priority_is_current(record)) return false;
+  return shapley_set_site_factor(record, wanted);
+}
+
+/* One hold of the write lock. Returns the number of priorities that changed. */
+static size_t write_some(size_t* next, int64_t* longest_hold_us) {
+  slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+  size_t changed = 0, done = 0;
+  lock_slurmctld(locks);
+  int64_t locked_us = monotonic_us();
+  while (*next < writer.noted_count) {
+    changed += write_one(writer.noted[(*next)++]);
+    if (++done % k_jobs_between_clock_readings == 0 && monotonic_us() - locked_us >= k_hold_max_us) break;
+  }
+  if (changed) last_job_update = time(NULL);
+  int64_t held_us = monotonic_us() - locked_us;
+  unlock_slurmctld(locks);
+  debug2("%s: held the job lock for writing for %" PRId64 " us", plugin_type, held_us);
+  if (held_us > *longest_hold_us) *longest_hold_us = held_us;
+  return changed;
+}
+
+/* False when it was cut short by the end. */
+static bool write_all(const atomic_bool* stopping) {
+  size_t changed = 0;
+  int64_t longest_hold_us = 0;
+  for (size_t next = 0; next < writer.noted_count;) {
+    if (next) sleep_ms(k_pause_ms);
+    if (atomic_load(stopping)) return false;
+    changed += write_some(&next, &longest_hold_us);
+  }
+  if (changed) {
+    debug("%s: %zu priorities set, longest hold %" PRId64 " us", plugin_type, changed, longest_hold_us);
+    queue_job_scheduler();
+  }
+  return true;
+}
+
+void shapley_writer_write(bool complete, const atomic_bool* stopping) {
+  shapley_ranking_log_narrow(&writer.ranking, &writer.narrow_logged);
+  if (writer.mode == SHAPLEY_SITE_RANK) remember_formula();
+  if (!write_all(stopping)) return;
+  writer.written = writer.ranking.order;
+  writer.acted = writer.acted || writer.mode == SHAPLEY_SITE_RANK;
+  if (writer.mode == SHAPLEY_SITE_CLEAR && complete && !writer.noted_count) clear_history();
+}
+
+bool shapley_writer_is_due(void) {
+  shapley_order_t now = shapley_client_order(writer.client);
+  return now.generation != writer.written.generation || now.act != writer.written.act;
+}
+
+/* ---- one job, in a callback --------------------------------------------------------------------- */
+
+void shapley_writer_rank(job_record_t* job) {
+  if (!IS_JOB_PENDING(job) || IS_JOB_REVOKED(job) || (job->direct_set_prio && job->priority)) return;
+  shapley_ranking_t ranking = shapley_ranking_now(writer.client);
+  /* A formula that is not on disk yet waits for the timer's thread: this caller must not. */
+  shapley_site_formula_t formula = shapley_ranking_formula(&ranking);
+  if (ranking.order.act && shapley_site_history_has(&history, &formula))
+    job->site_factor = shapley_wanted_site_factor_of(&ranking, job);
+}

@@ -1,0 +1,75 @@
+#include "plugin/scan/scan.h"
+
+#include "plugin/clock.h"
+#include "plugin/configuration.h"
+#include "plugin/priority/writer.h"
+#include "plugin/scan/quick_hash.h"
+#include "plugin/slurm_compat.h"
+
+/* From so many records on, waiting jobs may be skipped by their quick hash. A scan of 10,000 takes 15 ms: fewer are
+ * read in full, and edits of waiting jobs are seen at once. */
+enum { k_quick_from_records = 20000 };
+
+/* The traits come first, because the writer and the records both need them. A job whose priority is to be written is
+ * read in full until that is done. */
+static int scan_job(void* element, void* to) {
+  const job_record_t* record = element;
+  shapley_scan_t* scan = to;
+  uint64_t quick_hash = shapley_quick_hash(record);
+  if (scan->quick && shapley_client_scan_quick_hash(scan->records.client, record->job_id, quick_hash)) {
+    scan->skipped++;
+    return 0;
+  }
+  shapley_job_traits_fill(record, &scan->traits);
+  if (shapley_writer_note(record, &scan->traits.traits)) quick_hash = 0;
+  shapley_records_pass_job(&scan->records, record, &scan->traits.traits, quick_hash);
+  return 0;
+}
+
+/* Deleted dynamic nodes leave empty slots in the table. */
+static void scan_nodes(shapley_scan_t* scan) {
+  for (int i = 0; i < node_record_count; i++) {
+    const node_record_t* record = node_record_table_ptr[i];
+    if (record && record->name) shapley_records_pass_node(&scan->records, (uint32_t)i, record);
+  }
+}
+
+/* Under all locks. False when the records could not all be read. */
+static bool scan_records(shapley_scan_t* scan) {
+  size_t tres = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
+  if (!job_list || !shapley_records_begin(&scan->records, scan->started_at, tres)) return false;
+  scan_nodes(scan);
+  list_for_each_ro(job_list, scan_job, scan);
+  return true;
+}
+
+/* Under slurmctld's locks, not the association manager's. */
+static void begin(shapley_scan_t* scan) {
+  scan->started_at = time(NULL);
+  scan->skipped = 0;
+  bool same_order = shapley_writer_begin(shapley_configuration_refresh());
+  scan->quick = same_order && job_list && list_count(job_list) >= k_quick_from_records;
+}
+
+void shapley_scan_run(shapley_scan_t* scan) {
+  slurmctld_lock_t locks = {.conf = READ_LOCK, .job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+  assoc_mgr_lock_t assoc_locks = {.assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK};
+
+  lock_slurmctld(locks);
+  int64_t locked_us = monotonic_us();
+  begin(scan);
+  assoc_mgr_lock(&assoc_locks);
+  shapley_client_scan_begin(scan->records.client, scan->started_at);
+  scan->complete = scan_records(scan);
+  assoc_mgr_unlock(&assoc_locks);
+  unlock_slurmctld(locks);
+
+  scan->held_us = monotonic_us() - locked_us;
+  scan->ended_ms = monotonic_ms();
+  scan->next_eligible = scan->complete ? scan->records.next_eligible : 0;
+  shapley_client_scan_end(scan->records.client, scan->complete);
+}
+
+void shapley_scan_free(shapley_scan_t* scan) {
+  shapley_records_free(&scan->records);
+}

@@ -1,0 +1,34 @@
+/* One scan: every node and job record is compared with the scan before, under one hold of slurmctld's read locks. What
+ * changed is handed to the client, and the jobs whose priority is to be written are noted by the writer.
+ *
+ * The timer's thread's. No I/O happens under a lock.
+ */
+#ifndef SHAPLEY_SCAN_H
+#define SHAPLEY_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "plugin/job_traits.h"
+#include "plugin/scan/records.h"
+
+typedef struct {
+  shapley_records_t records; /* its client is set by the owner */
+  shapley_job_traits_buffer_t traits;
+  bool quick; /* this scan may skip waiting jobs by their quick hash */
+  /* What the last scan came to. */
+  bool complete;        /* it read every record */
+  size_t skipped;       /* waiting jobs that were skipped */
+  int64_t held_us;      /* how long it held the locks */
+  int64_t ended_ms;     /* monotonic; 0: no scan yet */
+  time_t started_at;    /* wall clock */
+  time_t next_eligible; /* earliest begin time still to come, 0: none. No time stamp of slurmctld says when it passes */
+} shapley_scan_t;
+
+/* Takes and releases the locks; the caller holds none. Begins and ends the client's scan and the writer's notes. */
+void shapley_scan_run(shapley_scan_t* scan);
+void shapley_scan_free(shapley_scan_t* scan);
+
+#endif

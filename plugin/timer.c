@@ -1,0 +1,129 @@
+#include "plugin/timer.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "plugin/clock.h"
+#include "plugin/configuration.h"
+#include "plugin/plugin_name.h"
+#include "plugin/priority/writer.h"
+#include "plugin/scan/scan.h"
+#include "plugin/signals.h"
+#include "plugin/slurm_compat.h"
+
+enum {
+  /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. */
+  k_busy_interval_ms = 100,
+  /* Two scans are at least this far apart, however many hints come in. */
+  k_gap_min_ms = 50,
+  /* Rest at least this many times as long as the last scan held the locks: 2 % of a core and of the locks. Where the
+   * interval asks for more the interval wins, up to the 20 % of the second factor. */
+  k_rest_factor = 50,
+  k_rest_factor_min = 4,
+  /* Scan this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
+  k_scan_at_least_ms = 5000,
+};
+
+static shapley_client_t* client;
+static shapley_scan_t scan;
+static pthread_t thread;
+static bool thread_runs;
+static atomic_bool stopping;
+
+static int64_t max_of(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t min_of(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* ---- when to scan ------------------------------------------------------------------------------- */
+
+/* slurmctld's time stamp of the last change, read without its lock: a late value costs one interval. A function of its
+ * own, because the thread sanitizer's list of exceptions names it. */
+static __attribute__((noinline)) time_t unlocked_stamp(const time_t* stamp) {
+  return *(const volatile time_t*)stamp;
+}
+
+/* Nothing can have changed when slurmctld's time stamps are older than the last scan. They count seconds, so the last
+ * scan may have missed a change of its own second. */
+static bool is_anything_new(void) {
+  return !scan.ended_ms || monotonic_ms() - scan.ended_ms >= k_scan_at_least_ms ||
+         unlocked_stamp(&last_job_update) >= scan.started_at || unlocked_stamp(&last_node_update) >= scan.started_at ||
+         (scan.next_eligible && time(NULL) >= scan.next_eligible) || shapley_configuration_is_expired() ||
+         shapley_writer_is_due();
+}
+
+/* How long to leave the locks alone after a scan. */
+static int64_t gap_ms(void) {
+  int64_t gap = max_of(k_gap_min_ms, k_rest_factor * scan.held_us / 1000);
+  gap = min_of(gap, shapley_configuration_interval_ms());
+  return max_of(gap, k_rest_factor_min * scan.held_us / 1000);
+}
+
+/* How long the next scan must still wait, 0: not at all. */
+static int64_t rest_ms(void) {
+  return scan.ended_ms ? max_of(0, scan.ended_ms + gap_ms() - monotonic_ms()) : 0;
+}
+
+/* How long to sleep unless something happens. */
+static int64_t sleep_time_ms(void) {
+  bool busy = unlocked_stamp(&last_job_update) + 1 >= time(NULL);
+  int64_t interval = shapley_configuration_interval_ms();
+  return max_of(busy ? min_of(k_busy_interval_ms, interval) : interval, gap_ms());
+}
+
+/* ---- the thread --------------------------------------------------------------------------------- */
+
+static void scan_and_write(void) {
+  shapley_scan_run(&scan);
+  debug2("%s: scanned the jobs in %" PRId64 " us; %zu skipped, %zu to write", plugin_type, scan.held_us, scan.skipped,
+         shapley_writer_noted());
+  shapley_writer_write(scan.complete, &stopping);
+}
+
+static void* run(void* unused) {
+  (void)unused;
+  pthread_setname_np(pthread_self(), "shapley-scan");
+  bool wanted = true;
+  while (!atomic_load(&stopping)) {
+    int64_t rest = rest_ms();
+    if (wanted && !rest) {
+      scan_and_write();
+      wanted = false;
+    }
+    switch (shapley_client_wait(client, (uint32_t)(wanted ? max_of(rest, 1) : sleep_time_ms()))) {
+      case SHAPLEY_WAKE_STOP:
+        return NULL;
+      case SHAPLEY_WAKE_TICK:
+        wanted = wanted || is_anything_new();
+        break;
+      default:
+        wanted = true;
+    }
+  }
+  return NULL;
+}
+
+void shapley_timer_start(shapley_client_t* of) {
+  if (thread_runs) return;
+  client = of;
+  scan = (shapley_scan_t){.records.client = of};
+  atomic_store(&stopping, false);
+  sigset_t before;
+  shapley_block_signals(&before);
+  int fault = pthread_create(&thread, NULL, run, NULL);
+  shapley_restore_signals(&before);
+  thread_runs = fault == 0;
+  if (fault) error("%s: no scanning thread: %s; jobs keep plain multifactor order", plugin_type, slurm_strerror(fault));
+}
+
+void shapley_timer_stop(shapley_client_t* of) {
+  atomic_store(&stopping, true);
+  shapley_client_stop(of);
+  if (thread_runs) pthread_join(thread, NULL);
+  thread_runs = false;
+  shapley_scan_free(&scan);
+}
