@@ -264,7 +264,7 @@ class JobObserver {
         const accounting::LiveSegment* live = books_.find_segment(key);
         if (live != nullptr && live->opened.begin >= submit) return;
       }
-      for (const accounting::TakenBack& taken : memory_->taken_back) {
+      for (const accounting::RetractedSegment& taken : memory_->retracted) {
         if (taken.key.anchor >= submit) return;
       }
     }

@@ -44,7 +44,7 @@ void RunWriter::remember(const accounting::State& state) {
     // A run keeps the organization it started with, whatever its account is called by now.
     run_.organization = live->opened.organization;
   }
-  for (const accounting::TakenBack& taken : memory->taken_back) {
+  for (const accounting::RetractedSegment& taken : memory->retracted) {
     if (taken.key.kind != accounting::SegmentKind::run || taken.key.anchor != run_.start) continue;
     next_ordinal_ = std::max(next_ordinal_, taken.key.ordinal + 1);
     taken_back_ = std::max(taken_back_.value_or(taken.at), taken.at);

@@ -1,4 +1,4 @@
-// Long histories of rates: late news at any depth, snapshots dense and thinned out, restarts. The properties of State
+// Long histories of rates: late events at any depth, snapshots dense and thinned out, restarts. The properties of State
 // use short scenarios, in which no snapshot is ever dropped.
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-// What the books remember of jobs, what they forget, and what they ask for when news come of what they forgot.
+// What the books remember of jobs, what they forget, and what they ask for when late events speak of what they forgot.
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,7 +62,7 @@ TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
            run(3, "ann", 999, {{"n1", cores(1)}}),
            closed(open, 999),
            SegmentRetracted{old.key, at(2000)},   // forgotten
-           SegmentRetracted{open.key, at(2000)},  // would take back what happened before the horizon
+           SegmentRetracted{open.key, at(2000)},  // would retract what happened before the horizon
            OrganizationsDeclared{at(999), {"ann"}},
            owned("n1", 999, {{"ann", 1'000'000}}),
            capacity("n1", 999, 1),

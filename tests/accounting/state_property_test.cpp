@@ -114,7 +114,7 @@ void expect_order_independence(const scenario::Shape& shape) {
   again.insert(again.end(), scenario.events.begin(), scenario.events.end());
   for (const Event& event : scenario::shuffled(again)) {
     scenario::apply_all(second, {event});
-    // Asking in between makes the rates be evaluated and taken back. Just below k_exact_players that is slow: ask less
+    // Asking in between makes the rates be evaluated and undone. Just below k_exact_players that is slow: ask less
     // often.
     if (*rc::gen::inRange(0, shape.organizations + 1) == 0) expect_conservation(second.standings(second.now()));
   }

@@ -1,6 +1,7 @@
 // RapidCheck generators of well-formed events: any single event, and whole histories that hang together.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace shapley::ledger::testing {
 // Any bytes, so that names which are no UTF-8 and control characters come up.
 [[nodiscard]] rc::Gen<std::string> any_text();
 
-// A well-formed event of any kind.
+// A well-formed event of any kind, or of the kind with this index in Event: members by their descriptions.
 [[nodiscard]] rc::Gen<accounting::Event> any_event();
+[[nodiscard]] rc::Gen<accounting::Event> any_event_of(std::size_t kind);
 
 // A consistent history: organizations a, b, c declared, nodes n1..n4 with dated fractional owners and capacities, jobs
 // that wait, run, are suspended, resized, requeued, retracted; in order of time but for some stragglers. No two events

@@ -262,7 +262,7 @@ TEST_F(RecordComparison, a_run_suspended_in_the_second_it_began_holds_nothing_be
   EXPECT_TRUE(notes(report, "1 runs were suspended and the records do not say for how long"));
 }
 
-TEST_F(RecordComparison, a_run_whose_first_segment_was_taken_back_starts_at_its_anchor_all_the_same) {
+TEST_F(RecordComparison, a_run_whose_first_segment_was_retracted_starts_at_its_anchor_all_the_same) {
   piece(17, k_t, 0, k_t, k_t + 10, 4, CloseReason::suspended);
   add(accounting::SegmentRetracted{{accounting::SegmentKind::run, {17}, {k_t}, 0}, {k_t + 30}});
   piece(17, k_t, 1, k_t + 20, k_t + 100, 4, CloseReason::ended);

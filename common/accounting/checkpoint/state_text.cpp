@@ -4,8 +4,10 @@
 // just before the horizon. load() enters the facts again through the code that entered them first; so a checkpoint
 // cannot hold books that contradict its facts. Everything in it is ordered, so equal states make equal texts.
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
+#include "accounting/checkpoint/fact_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
@@ -100,13 +102,14 @@ void write_nodes(TextWriter& out, const State::Impl& state) {
       out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value);
     }
   }
-  for (const auto& [key, spans] : state.statements) {
-    out.line("statement").word(key.first).instant(key.second);
-    for (const OwnershipSpan& span : spans) {
-      out.line("span").instant(span.from).number(static_cast<Int128>(span.owners.size()));
-      for (const OwnerPart& part : span.owners) out.word(part.organization).number(part.parts_per_million);
-    }
-  }
+}
+
+template <typename... Facts>
+void write_kept(TextWriter& out, const KeptFacts& kept, std::type_identity<std::variant<Facts...>> /*event*/) {
+  const auto write_kind = [&]<typename Fact>(std::type_identity<Fact>) {
+    for (const Fact& fact : kept.all<Fact>()) write_fact(out, fact);
+  };
+  (write_kind(std::type_identity<Facts>{}), ...);
 }
 
 void write_jobs(TextWriter& out, const Jobs& jobs) {
@@ -159,7 +162,7 @@ class Loader {
     read_organizations();
     read_rules();
     read_nodes();
-    read_statements();
+    read_kept(std::type_identity<Event>{});
     read_accounts();
     read_rates();
     while (in_.next("job")) read_job();
@@ -177,11 +180,10 @@ class Loader {
     if (state_.horizon > state_.now) in_.fault("the horizon lies in the future");
   }
 
-  template <typename Fact>
-  bool accept(const Fact& fact) {
+  bool accept(const Event& fact) {
     const auto verdict = check(fact);
     if (!verdict) in_.fault(verdict.error().what);
-    if (time_of(Event{fact}) > state_.now) in_.fault("a fact from the future");
+    if (time_of(fact) > state_.now) in_.fault("a fact from the future");
     return in_.ok();
   }
 
@@ -239,24 +241,29 @@ class Loader {
     }
   }
 
-  void read_statements() {
-    while (in_.next("statement")) {
-      OwnershipStated fact;
-      fact.node = in_.word();
-      fact.effective = in_.instant(k_zero, k_last_instant);
-      while (in_.next("span")) {
-        OwnershipSpan span{
-            in_.instant({std::numeric_limits<std::int64_t>::min()}, {std::numeric_limits<std::int64_t>::max()}), {}};
-        for (auto n = in_.small(0, k_count_max); n > 0 && in_.ok(); --n) {
-          std::string owner = known_organization();
-          span.owners.push_back({std::move(owner), in_.small(1, k_whole_node)});
-        }
-        fact.spans.push_back(std::move(span));
-      }
+  template <typename... Facts>
+  void read_kept(std::type_identity<std::variant<Facts...>> /*event*/) {
+    const std::size_t organizations = state_.organizations.names().size();
+    (read_kept_kind<Facts>(), ...);
+    if (state_.organizations.names().size() != organizations) in_.fault("an organization that is not in the books");
+  }
+
+  template <typename Fact>
+  void read_kept_kind() {
+    constexpr std::string_view word = k_description<Fact>.kept_as;
+    while (!word.empty() && in_.next(word)) {
+      Fact fact;
+      read_fact(in_, fact);
       if (!accept(fact)) return;
-      if (state_.statements.contains({fact.node, fact.effective})) return in_.fault("a statement twice");
-      state_.restore_statement(fact);
+      if (state_.kept.find(fact) != nullptr) return in_.fault("a " + std::string(word) + " twice");
+      restore(fact);
     }
+  }
+
+  void restore(const OwnershipStated& statement) { state_.restore_statement(statement); }
+  template <typename Fact>
+  void restore(const Fact& fact) {
+    state_.fold(Event{fact});
   }
 
   void read_accounts() {
@@ -331,14 +338,14 @@ class Loader {
   SegmentRecord read_segment(JobId job) {
     SegmentRecord record;
     SegmentOpened& opened = record.live.opened;
-    const auto kind = parse_segment_kind(in_.word());
+    const auto kind = parse_word<SegmentKind>(in_.word());
     if (!kind) in_.fault("no such kind of segment");
     opened.key = {kind.value_or(SegmentKind::run), job, in_.instant(k_zero, k_last_instant), 0};
     opened.key.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
     if (in_.next("opened")) read_opened(record);
     if (in_.next("closed")) {
       record.live.end = in_.instant(k_zero, k_last_instant);
-      const auto reason = parse_close_reason(in_.word());
+      const auto reason = parse_word<CloseReason>(in_.word());
       if (!reason) in_.fault("no such reason");
       record.reason = reason.value_or(CloseReason::ended);
       record.job_state_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
@@ -405,7 +412,7 @@ void State::Impl::restore_statement(const OwnershipStated& statement) {
   if (const auto planned = nodes[index].ownership.next_hand_over()) hand_overs.erase({*planned, index});
   nodes[index].ownership.state(statement.effective, spans_of(statement), now);
   schedule_hand_over(index);
-  statements.emplace(std::pair(statement.node, statement.effective), statement.spans);
+  kept.keep(statement);
 }
 
 void State::Impl::restore_segment(const SegmentRecord& segment) {
@@ -440,6 +447,7 @@ std::string State::save() const {
   out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);
   write_facts(out, *impl_);
   write_nodes(out, *impl_);
+  write_kept(out, impl_->kept, std::type_identity<Event>{});
   write_books(out, impl_->books_of_forgotten());
   write_rates(out, impl_->rates);
   write_jobs(out, impl_->jobs);

@@ -18,7 +18,7 @@ class TextWriter {
   TextWriter& word(std::string_view text);
   TextWriter& number(Int128 value);
   TextWriter& instant(Instant t) { return number(t.value); }
-  // Ends the text with a line that lets the reader tell damage.
+  // Ends the text with a line that lets the reader detect damage.
   [[nodiscard]] std::string finish();
 
  private:

@@ -10,7 +10,7 @@ namespace shapley::accounting {
 
 namespace {
 
-// So many of the latest instants can be changed by late news at the cost of re-evaluating only what follows them.
+// So many of the latest instants can be changed by late events at the cost of re-evaluating only what follows them.
 constexpr std::size_t k_dense_snapshots = 64;
 constexpr std::uint64_t k_snapshot_stride = 256;
 
@@ -49,7 +49,7 @@ void RateHistory::change(Instant t, OrgId organization, const LevelChange& chang
   entry->change.running += change.running;
   entry->change.waiting += change.waiting;
   entry->change.owned += change.owned;
-  // A change taken back leaves nothing: an empty breakpoint would still draw new rates above k_exact_players.
+  // A change that was retracted leaves nothing: an empty breakpoint would still draw new rates above k_exact_players.
   if (is_zero(entry->change)) entries.erase(entry);
   if (entries.empty()) breakpoints_.erase(at);
 }

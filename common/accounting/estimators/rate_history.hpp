@@ -62,7 +62,7 @@ class RateHistory {
   void forget_before(Instant horizon);
 
   // For checkpoints. The base, and a few later snapshots ending with the present one, ever farther apart back in time,
-  // so that news that come late after a restart cost about as much as before it.
+  // so that late events cost about as much after a restart as before it.
   [[nodiscard]] const RateSnapshot& base() const { return snapshots_.front(); }
   [[nodiscard]] std::vector<const RateSnapshot*> landmarks() const;
   // Goes back to where a checkpoint was taken. First the base, without levels; then every change again; then the

@@ -1,69 +1,51 @@
 #include "accounting/events/event.hpp"
 
-#include <array>
-#include <utility>
+#include <type_traits>
 
 namespace shapley::accounting {
 
 namespace {
 
-template <typename... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-// C++20 deduces this itself; clang 14, which builds the fuzz targets, does not yet.
-template <typename... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
-
-std::string text_of(const SegmentKey& key) {
-  return std::string(name_of(key.kind)) + '/' + std::to_string(key.job.value) + '/' + std::to_string(key.anchor.value) +
-         '/' + std::to_string(key.ordinal);
+template <typename Value>
+void append_value(std::string& text, const Value& value) {
+  if constexpr (Described<Value>) {
+    for_each_member(value, [&](std::string_view, const auto& inner, auto) { append_value(text, inner); });
+  } else {
+    text += '/';
+    if constexpr (std::is_same_v<Value, std::string>) {
+      text += value;
+    } else if constexpr (std::is_enum_v<Value>) {
+      text += name_of(value);
+    } else if constexpr (std::is_integral_v<Value>) {
+      text += std::to_string(value);
+    } else {
+      text += std::to_string(value.value);
+    }
+  }
 }
-
-std::string identity_of(const Event& event) {
-  return std::visit(
-      Overloaded{
-          [](const SegmentOpened& e) { return text_of(e.key); },
-          [](const SegmentClosed& e) { return text_of(e.key); },
-          [](const SegmentRetracted& e) { return text_of(e.key); },
-          [](const OrganizationsDeclared& e) { return std::to_string(e.at.value); },
-          [](const OwnershipStated& e) { return e.node + '/' + std::to_string(e.effective.value); },
-          [](const CapacityChanged& e) {
-            return e.node + '/' + std::to_string(e.at.value) + '/' + std::to_string(e.ordinal);
-          },
-          [](const PeriodDeclared& e) { return std::to_string(e.at.value); },
-          [](const JobDescribed& e) { return std::to_string(e.job.value) + '/' + std::to_string(e.submit.value); },
-          [](const ConfigurationLoaded& e) { return std::to_string(e.at.value); },
-      },
-      event);
-}
-
-constexpr std::array k_close_reasons{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued,
-                                     CloseReason::resized, CloseReason::started,   CloseReason::changed,
-                                     CloseReason::vanished};
 
 }  // namespace
 
 std::string_view kind_of(const Event& event) {
-  constexpr std::array<std::string_view, std::variant_size_v<Event>> names{
-      "segment_opened",   "segment_closed",  "segment_retracted", "organizations_declared", "ownership_stated",
-      "capacity_changed", "period_declared", "job_described",     "configuration_loaded"};
-  return names[event.index()];
+  return std::visit([]<typename Fact>(const Fact&) { return k_description<Fact>.name; }, event);
 }
 
 Instant time_of(const Event& event) {
-  return std::visit(Overloaded{
-                        [](const SegmentOpened& e) { return e.begin; },
-                        [](const SegmentClosed& e) { return e.end; },
-                        [](const OwnershipStated& e) { return e.effective; },
-                        [](const JobDescribed& e) { return e.submit; },
-                        [](const auto& e) { return e.at; },
-                    },
-                    event);
+  Instant time;
+  const auto take = [&](std::string_view, const auto& value, auto role) {
+    if constexpr (is_time(role)) time = value;
+  };
+  std::visit([&](const auto& fact) { for_each_member(fact, take); }, event);
+  return time;
 }
 
 std::string event_key(const Event& event) {
-  return std::string(kind_of(event)) + '/' + identity_of(event);
+  std::string key(kind_of(event));
+  const auto append = [&](std::string_view, const auto& value, auto role) {
+    if constexpr (is_identity(role)) append_value(key, value);
+  };
+  std::visit([&](const auto& fact) { for_each_member(fact, append); }, event);
+  return key;
 }
 
 std::string_view name_of(SegmentKind kind) {
@@ -88,19 +70,6 @@ std::string_view name_of(CloseReason reason) {
       return "vanished";
   }
   return "ended";
-}
-
-std::optional<SegmentKind> parse_segment_kind(std::string_view name) {
-  if (name == "run") return SegmentKind::run;
-  if (name == "wait") return SegmentKind::wait;
-  return std::nullopt;
-}
-
-std::optional<CloseReason> parse_close_reason(std::string_view name) {
-  for (const CloseReason reason : k_close_reasons) {
-    if (name == name_of(reason)) return reason;
-  }
-  return std::nullopt;
 }
 
 }  // namespace shapley::accounting

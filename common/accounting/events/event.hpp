@@ -4,9 +4,12 @@
 // identity (event_key): two events with one identity are the same fact, so applying one twice changes nothing, and any
 // order of the same set of events gives the same books.
 //
+// A kind of event is its struct, its description (description.hpp) and its place in `Event`, all in this file.
+//
 // Units: see base/types.hpp. Organizations are named, not numbered, in events, so that a ledger can be read by itself.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "accounting/events/description.hpp"
 #include "base/calendar.hpp"
 #include "base/types.hpp"
 
@@ -36,6 +40,11 @@ struct SegmentKey {
   std::uint32_t ordinal = 0;
   friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
 };
+template <>
+inline constexpr auto k_description<SegmentKey> = describe("key", member<Role::identity>("kind", &SegmentKey::kind),
+                                                           member<Role::identity>("job", &SegmentKey::job),
+                                                           member<Role::identity>("anchor", &SegmentKey::anchor),
+                                                           member<Role::identity>("ordinal", &SegmentKey::ordinal));
 
 // Weighted micro-processors that a segment holds on one node (> 0).
 struct NodeShare {
@@ -43,6 +52,9 @@ struct NodeShare {
   MicroProcessors processors;
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
+template <>
+inline constexpr auto k_description<NodeShare> = describe("on", member("node", &NodeShare::node),
+                                                          member("processors", &NodeShare::processors));
 
 // [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
 // is their sum. For a wait `nodes` is empty.
@@ -54,6 +66,13 @@ struct SegmentOpened {
   std::vector<NodeShare> nodes;
   friend bool operator==(const SegmentOpened&, const SegmentOpened&) = default;
 };
+template <>
+inline constexpr auto k_description<SegmentOpened> = describe("segment_opened",
+                                                              member<Role::identity>("", &SegmentOpened::key),
+                                                              member("organization", &SegmentOpened::organization),
+                                                              member<Role::time>("begin", &SegmentOpened::begin),
+                                                              member("processors", &SegmentOpened::processors),
+                                                              member("nodes", &SegmentOpened::nodes));
 
 enum class CloseReason : std::uint8_t { ended, suspended, requeued, resized, started, changed, vanished };
 
@@ -67,6 +86,12 @@ struct SegmentClosed {
   std::string job_state;
   friend bool operator==(const SegmentClosed&, const SegmentClosed&) = default;
 };
+template <>
+inline constexpr auto k_description<SegmentClosed> = describe("segment_closed",
+                                                              member<Role::identity>("", &SegmentClosed::key),
+                                                              member<Role::time>("end", &SegmentClosed::end),
+                                                              member("reason", &SegmentClosed::reason),
+                                                              member("job_state", &SegmentClosed::job_state));
 
 // Slurm's own books do not hold this segment after all (slurmctld was killed before it saved the start). It counts for
 // nothing, whatever else is known of it. `at` is when that was learned.
@@ -75,6 +100,10 @@ struct SegmentRetracted {
   Instant at;
   friend bool operator==(const SegmentRetracted&, const SegmentRetracted&) = default;
 };
+template <>
+inline constexpr auto k_description<SegmentRetracted> = describe("segment_retracted",
+                                                                 member<Role::identity>("", &SegmentRetracted::key),
+                                                                 member<Role::time>("at", &SegmentRetracted::at));
 
 // The organizations of the configuration in its order (ties of ranks go to the first). In force from `at` until the
 // next such event. An organization not named before joins the books; one no longer named keeps its row and rank order
@@ -84,6 +113,10 @@ struct OrganizationsDeclared {
   std::vector<std::string> names;
   friend bool operator==(const OrganizationsDeclared&, const OrganizationsDeclared&) = default;
 };
+template <>
+inline constexpr auto k_description<OrganizationsDeclared> =
+    describe("organizations_declared", member<Role::identity_and_time>("at", &OrganizationsDeclared::at),
+             member("names", &OrganizationsDeclared::names));
 
 inline constexpr std::int64_t k_whole_node = 1'000'000;  // parts per million
 
@@ -93,12 +126,18 @@ struct OwnerPart {
   std::int64_t parts_per_million = 0;
   friend bool operator==(const OwnerPart&, const OwnerPart&) = default;
 };
+template <>
+inline constexpr auto k_description<OwnerPart> = describe("part", member("organization", &OwnerPart::organization),
+                                                          member("parts_per_million", &OwnerPart::parts_per_million));
 
 struct OwnershipSpan {
   Instant from;
   std::vector<OwnerPart> owners;  // empty: commons. Each organization once; parts > 0, sum <= 1,000,000.
   friend bool operator==(const OwnershipSpan&, const OwnershipSpan&) = default;
 };
+template <>
+inline constexpr auto k_description<OwnershipSpan> = describe("span", member("from", &OwnershipSpan::from),
+                                                              member("owners", &OwnershipSpan::owners));
 
 // Who owns `node` at every instant from `effective` on, as agreed at `effective`: spans ascending by `from`, the last
 // one open. It replaces what earlier statements said about instants >= effective and leaves the past alone. Spans may
@@ -109,6 +148,12 @@ struct OwnershipStated {
   std::vector<OwnershipSpan> spans;
   friend bool operator==(const OwnershipStated&, const OwnershipStated&) = default;
 };
+template <>
+inline constexpr auto k_description<OwnershipStated> =
+    describe("ownership_stated", member<Role::identity>("node", &OwnershipStated::node),
+             member<Role::identity_and_time>("effective", &OwnershipStated::effective),
+             member("spans", &OwnershipStated::spans))
+        .kept("statement");
 
 // From `at` on the node offers `processors` (0: down, drained or gone). `ordinal` orders several changes of one second.
 struct CapacityChanged {
@@ -118,6 +163,11 @@ struct CapacityChanged {
   MicroProcessors processors;
   friend bool operator==(const CapacityChanged&, const CapacityChanged&) = default;
 };
+template <>
+inline constexpr auto k_description<CapacityChanged> = describe(
+    "capacity_changed", member<Role::identity>("node", &CapacityChanged::node),
+    member<Role::identity_and_time>("at", &CapacityChanged::at),
+    member<Role::identity>("ordinal", &CapacityChanged::ordinal), member("processors", &CapacityChanged::processors));
 
 // Periods in force from `at` on; the boundary of the old rule that is under way is replaced by the new rule's next one.
 struct PeriodDeclared {
@@ -125,6 +175,11 @@ struct PeriodDeclared {
   Period period = Period::none;
   friend bool operator==(const PeriodDeclared&, const PeriodDeclared&) = default;
 };
+template <>
+inline constexpr auto k_description<PeriodDeclared> = describe("period_declared",
+                                                               member<Role::identity_and_time>("at",
+                                                                                               &PeriodDeclared::at),
+                                                               member("period", &PeriodDeclared::period));
 
 // Facts about a job that auditors and `shapleyctl jobs` want; the books do not depend on them. Identity: job, submit
 // time.
@@ -140,6 +195,15 @@ struct JobDescribed {
   std::string account, partition, qos, name, wckey;
   friend bool operator==(const JobDescribed&, const JobDescribed&) = default;
 };
+template <>
+inline constexpr auto k_description<JobDescribed> = describe(
+    "job_described", member<Role::identity>("job", &JobDescribed::job),
+    member<Role::identity_and_time>("submit", &JobDescribed::submit),
+    member("organization", &JobDescribed::organization), member("array_job", &JobDescribed::array_job),
+    member("array_task", &JobDescribed::array_task), member("het_job", &JobDescribed::het_job),
+    member("user_id", &JobDescribed::user_id), member("group_id", &JobDescribed::group_id),
+    member("account", &JobDescribed::account), member("partition", &JobDescribed::partition),
+    member("qos", &JobDescribed::qos), member("name", &JobDescribed::name), member("wckey", &JobDescribed::wckey));
 
 // The configuration in force from `at`, as text, so that members can read the rules that made the books.
 struct ConfigurationLoaded {
@@ -147,6 +211,10 @@ struct ConfigurationLoaded {
   std::string text;
   friend bool operator==(const ConfigurationLoaded&, const ConfigurationLoaded&) = default;
 };
+template <>
+inline constexpr auto k_description<ConfigurationLoaded> =
+    describe("configuration_loaded", member<Role::identity_and_time>("at", &ConfigurationLoaded::at),
+             member("text", &ConfigurationLoaded::text));
 
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded>;
@@ -163,7 +231,26 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 
 [[nodiscard]] std::string_view name_of(SegmentKind kind);
 [[nodiscard]] std::string_view name_of(CloseReason reason);
-[[nodiscard]] std::optional<SegmentKind> parse_segment_kind(std::string_view name);
-[[nodiscard]] std::optional<CloseReason> parse_close_reason(std::string_view name);
+
+// Every value of an enumeration that events have members of.
+template <typename Word>
+inline constexpr std::nullptr_t k_values{};
+template <>
+inline constexpr std::array k_values<SegmentKind>{SegmentKind::run, SegmentKind::wait};
+template <>
+inline constexpr std::array k_values<CloseReason>{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued,
+                                                  CloseReason::resized, CloseReason::started,   CloseReason::changed,
+                                                  CloseReason::vanished};
+template <>
+inline constexpr std::array k_values<Period>{Period::none, Period::monthly, Period::quarterly, Period::yearly};
+
+// The value whose name_of is `name`.
+template <typename Word>
+[[nodiscard]] std::optional<Word> parse_word(std::string_view name) {
+  for (const Word word : k_values<Word>) {
+    if (name == name_of(word)) return word;
+  }
+  return std::nullopt;
+}
 
 }  // namespace shapley::accounting

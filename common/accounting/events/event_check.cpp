@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace shapley::accounting {
 
@@ -56,10 +57,13 @@ Expected<void> check_owners(const OwnershipStated& event, const OwnershipSpan& s
   return {};
 }
 
-}  // namespace
+// What a kind asks for beyond times that are in range: nothing, unless it says so here.
+template <typename Fact>
+Expected<void> check_content(const Fact& /*event*/) {
+  return {};
+}
 
-Expected<void> check(const SegmentOpened& event) {
-  if (!in_range(event.begin) || !in_range(event.key.anchor)) return refuse(event, k_bad_instant);
+Expected<void> check_content(const SegmentOpened& event) {
   if (event.organization.empty()) return refuse(event, "the organization needs a name; jobs of none belong to guests");
   if (event.organization == k_commons)
     return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
@@ -71,18 +75,7 @@ Expected<void> check(const SegmentOpened& event) {
   return {};
 }
 
-Expected<void> check(const SegmentClosed& event) {
-  if (!in_range(event.end) || !in_range(event.key.anchor)) return refuse(event, k_bad_instant);
-  return {};
-}
-
-Expected<void> check(const SegmentRetracted& event) {
-  if (!in_range(event.at) || !in_range(event.key.anchor)) return refuse(event, k_bad_instant);
-  return {};
-}
-
-Expected<void> check(const OrganizationsDeclared& event) {
-  if (!in_range(event.at)) return refuse(event, k_bad_instant);
+Expected<void> check_content(const OrganizationsDeclared& event) {
   for (const std::string& name : event.names) {
     if (name.empty()) return refuse(event, "an organization needs a name");
   }
@@ -90,8 +83,7 @@ Expected<void> check(const OrganizationsDeclared& event) {
   return {};
 }
 
-Expected<void> check(const OwnershipStated& event) {
-  if (!in_range(event.effective)) return refuse(event, k_bad_instant);
+Expected<void> check_content(const OwnershipStated& event) {
   if (event.node.empty()) return refuse(event, "the node needs a name");
   for (std::size_t i = 0; i < event.spans.size(); ++i) {
     if (i > 0 && event.spans[i - 1].from >= event.spans[i].from)
@@ -101,8 +93,7 @@ Expected<void> check(const OwnershipStated& event) {
   return {};
 }
 
-Expected<void> check(const CapacityChanged& event) {
-  if (!in_range(event.at)) return refuse(event, k_bad_instant);
+Expected<void> check_content(const CapacityChanged& event) {
   if (event.node.empty()) return refuse(event, "the node needs a name");
   if (event.processors.value < 0 || event.processors > k_most_held) {
     return refuse(event, "a node offers 0 to a million processors");
@@ -110,19 +101,29 @@ Expected<void> check(const CapacityChanged& event) {
   return {};
 }
 
-Expected<void> check(const PeriodDeclared& event) {
-  if (!in_range(event.at)) return refuse(event, k_bad_instant);
-  return {};
+// Whether the instants of the event itself are in range; those of the parts in its lists may lie anywhere.
+template <typename Record>
+bool times_in_range(const Record& record) {
+  bool good = true;
+  for_each_member(record, [&](std::string_view, const auto& value, auto) {
+    if constexpr (std::is_same_v<decltype(value), const Instant&>) {
+      good = good && in_range(value);
+    } else if constexpr (Described<std::remove_cvref_t<decltype(value)>>) {
+      good = good && times_in_range(value);
+    }
+  });
+  return good;
 }
 
-Expected<void> check(const JobDescribed& event) {
-  if (!in_range(event.submit)) return refuse(event, k_bad_instant);
-  return {};
-}
+}  // namespace
 
-Expected<void> check(const ConfigurationLoaded& event) {
-  if (!in_range(event.at)) return refuse(event, k_bad_instant);
-  return {};
+Expected<void> check(const Event& event) {
+  return std::visit(
+      [&](const auto& fact) -> Expected<void> {
+        if (!times_in_range(fact)) return refuse(event, k_bad_instant);
+        return check_content(fact);
+      },
+      event);
 }
 
 }  // namespace shapley::accounting

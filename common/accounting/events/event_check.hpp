@@ -1,4 +1,4 @@
-// Which events make sense by themselves: what State::apply and State::load accept. Pure functions.
+// Which events make sense by themselves: what State::apply and State::load accept. Pure.
 #pragma once
 
 #include "accounting/events/event.hpp"
@@ -13,14 +13,6 @@ inline constexpr MicroProcessors k_most_held{1'000'000'000'000};
 inline constexpr MicroProcessors k_most_wanted{100'000'000'000'000};
 
 // Errc::invalid_argument, naming the event, what is wrong with it and what is allowed.
-[[nodiscard]] Expected<void> check(const SegmentOpened& event);
-[[nodiscard]] Expected<void> check(const SegmentClosed& event);
-[[nodiscard]] Expected<void> check(const SegmentRetracted& event);
-[[nodiscard]] Expected<void> check(const OrganizationsDeclared& event);
-[[nodiscard]] Expected<void> check(const OwnershipStated& event);
-[[nodiscard]] Expected<void> check(const CapacityChanged& event);
-[[nodiscard]] Expected<void> check(const PeriodDeclared& event);
-[[nodiscard]] Expected<void> check(const JobDescribed& event);
-[[nodiscard]] Expected<void> check(const ConfigurationLoaded& event);
+[[nodiscard]] Expected<void> check(const Event& event);
 
 }  // namespace shapley::accounting

@@ -53,7 +53,7 @@ class Node {
   template <typename Visit>
   void for_each_offer_change(Instant from, Visit&& visit) const;
 
-  // Drops history that only instants before `horizon` can tell apart.
+  // Drops history that differs only for instants before `horizon`.
   void forget_before(Instant horizon);
 
  private:

@@ -52,10 +52,10 @@ SegmentRecord& JobRecord::obtain(const SegmentKey& key) {
 
 void JobRecord::refresh() {
   memory.segments.clear();
-  memory.taken_back.clear();
+  memory.retracted.clear();
   const SegmentOpened* latest = nullptr;
   for (const SegmentRecord& record : segments) {
-    if (record.retracted) memory.taken_back.push_back({record.live.opened.key, record.retracted_at});
+    if (record.retracted) memory.retracted.push_back({record.live.opened.key, record.retracted_at});
     if (!record.counts()) continue;
     memory.segments.push_back(record.live.opened.key);
     if (latest == nullptr || record.live.opened.begin >= latest->begin) latest = &record.live.opened;

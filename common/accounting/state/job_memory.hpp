@@ -1,4 +1,4 @@
-// What is remembered of jobs and their segments: for telling known facts from new ones, for re-posting segments when
+// What is remembered of jobs and their segments: to distinguish known facts from new ones, for re-posting segments when
 // ownership or periods change, and for the observer that derives events. Single-threaded; the caller owns it.
 #pragma once
 
@@ -46,7 +46,7 @@ struct JobRecord {
 
 using Jobs = std::unordered_map<JobId, JobRecord>;
 
-// Stands for the texts of a description, which only matter for telling a repetition from a contradiction.
+// Stands for the texts of a description, which only matter to distinguish a repetition from a contradiction.
 [[nodiscard]] std::uint64_t content_hash(const JobDescribed& event);
 
 // The instant from which on the `most` finished jobs of the latest ends are remembered (those that end in one second

@@ -25,17 +25,13 @@ State& State::operator=(State&&) noexcept = default;
 State::~State() = default;
 
 Expected<Applied> State::apply(const Event& event) {
-  return std::visit(
-      [&](const auto& fact) -> Expected<Applied> {
-        SHAPLEY_TRY(check(fact));
-        auto verdict = impl_->judge(fact);
-        if (!verdict || *verdict != Applied::changed) return verdict;
-        impl_->advance(time_of(event));
-        impl_->fold(fact);
-        impl_->closed_stale = true;
-        return verdict;
-      },
-      event);
+  SHAPLEY_TRY(check(event));
+  auto verdict = impl_->validate(event);
+  if (!verdict || *verdict != Applied::changed) return verdict;
+  impl_->advance(time_of(event));
+  impl_->fold(event);
+  impl_->closed_stale = true;
+  return verdict;
 }
 
 void State::advance(Instant t) {

@@ -61,7 +61,7 @@ struct Standing {
   [[nodiscard]] Utility balance(Contribution c) const { return phi(c) - psi; }  // phi - psi
 };
 
-// A closed period's final rows; `owned`, `used` and the like are those of its last second. Late news correct them.
+// A closed period's final rows; `owned`, `used` and the like are those of its last second. Late events correct them.
 struct ClosedPeriod {
   Instant begin;
   Instant end;
@@ -73,7 +73,7 @@ struct LiveSegment {
   std::optional<Instant> end;  // set when closed but still remembered
 };
 
-struct TakenBack {
+struct RetractedSegment {
   SegmentKey key;  // stays used: another segment with it would be a repetition or a contradiction
   Instant at;
 };
@@ -81,8 +81,8 @@ struct TakenBack {
 // What the observer needs to know of a job that slurmctld may still mention.
 struct JobMemory {
   std::string organization;
-  std::vector<SegmentKey> segments;   // ascending; runs and waits that count
-  std::vector<TakenBack> taken_back;  // ascending by key; the retracted ones
+  std::vector<SegmentKey> segments;         // ascending; runs and waits that count
+  std::vector<RetractedSegment> retracted;  // ascending by key
 };
 
 // How far back late events are re-evaluated without a replay; compact() forgets what is older. Memory and the time to
@@ -90,7 +90,7 @@ struct JobMemory {
 struct StateOptions {
   Duration horizon{2 * 24 * 3600};
   // Beyond so many finished jobs the oldest are forgotten sooner, but none within the last `shortest_horizon`: when
-  // thousands of jobs are cancelled at once, news of a moment before must still find what they speak of.
+  // thousands of jobs are cancelled at once, late events of a moment before must still find what they speak of.
   std::size_t most_finished = 150'000;  // > 0
   Duration shortest_horizon{6 * 3600};
 };

@@ -141,6 +141,7 @@ void State::Impl::restructure_periods() {
   rates.set_boundaries(boundaries);
 }
 
+template <>
 void State::Impl::fold(const SegmentOpened& event) {
   join(event.organization);
   first_event = std::min(first_event, event.begin);
@@ -153,6 +154,7 @@ void State::Impl::fold(const SegmentOpened& event) {
   job.refresh();
 }
 
+template <>
 void State::Impl::fold(const SegmentClosed& event) {
   SegmentRecord& record = jobs[event.key.job].obtain(event.key);
   const bool counts = record.counts();
@@ -165,6 +167,7 @@ void State::Impl::fold(const SegmentClosed& event) {
   change_levels(record.live.opened, event.end, -1);
 }
 
+template <>
 void State::Impl::fold(const SegmentRetracted& event) {
   JobRecord& job = jobs[event.key.job];
   SegmentRecord& record = job.obtain(event.key);
@@ -174,6 +177,7 @@ void State::Impl::fold(const SegmentRetracted& event) {
   job.refresh();
 }
 
+template <>
 void State::Impl::fold(const OrganizationsDeclared& event) {
   first_event = std::min(first_event, event.at);
   for (const std::string& name : event.names) join(name);
@@ -196,9 +200,10 @@ std::vector<Ownership::Span> State::Impl::spans_of(const OwnershipStated& event)
   return spans;
 }
 
+template <>
 void State::Impl::fold(const OwnershipStated& event) {
   std::vector<Ownership::Span> spans = spans_of(event);
-  statements.emplace(std::pair(event.node, event.effective), event.spans);
+  kept.keep(event);
   const std::uint32_t index = index_of(event.node);
   if (const auto planned = nodes[index].ownership.next_hand_over()) hand_overs.erase({*planned, index});
   change_ownership(index, event.effective,
@@ -206,6 +211,7 @@ void State::Impl::fold(const OwnershipStated& event) {
   schedule_hand_over(index);
 }
 
+template <>
 void State::Impl::fold(const CapacityChanged& event) {
   first_event = std::min(first_event, event.at);
   Node& node = node_of(event.node);
@@ -214,6 +220,7 @@ void State::Impl::fold(const CapacityChanged& event) {
   emit_offers(node, event.at, 1);
 }
 
+template <>
 void State::Impl::fold(const PeriodDeclared& event) {
   first_event = std::min(first_event, event.at);
   period_rules.declare(event.at, event.period);
@@ -224,6 +231,7 @@ void State::Impl::fold(const PeriodDeclared& event) {
   restructure_periods();
 }
 
+template <>
 void State::Impl::fold(const JobDescribed& event) {
   JobRecord& job = jobs[event.job];
   const auto later = std::find_if(job.descriptions.begin(), job.descriptions.end(),
@@ -232,8 +240,13 @@ void State::Impl::fold(const JobDescribed& event) {
   job.refresh();
 }
 
+template <>
 void State::Impl::fold(const ConfigurationLoaded& event) {
   configurations[event.at] = fnv1a(event.text);
+}
+
+void State::Impl::fold(const Event& event) {
+  std::visit([this](const auto& fact) { fold(fact); }, event);
 }
 
 void State::Impl::advance(Instant t) {

@@ -1,8 +1,8 @@
 // The inside of State: how events reach the books (books.hpp), the history of rates (rate_history.hpp), the nodes
 // (node.hpp) and the memory of jobs (job_memory.hpp).
 //
-// Every change is expressed as "take back what the old facts made, put what the new facts make", so that the books
-// depend on the set of facts only. judge() decides without changing anything; fold() cannot fail.
+// Every change is expressed as "remove what the old facts made, add what the new facts make", so that the books
+// depend on the set of facts only. validate() decides without changing anything; fold() cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "accounting/estimators/rate_history.hpp"
 #include "accounting/ownership/node.hpp"
 #include "accounting/state/job_memory.hpp"
+#include "accounting/state/kept_facts.hpp"
 #include "accounting/state/organizations.hpp"
 #include "accounting/state/period_rules.hpp"
 #include "accounting/state/state.hpp"
@@ -43,7 +44,7 @@ struct State::Impl {
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
   Jobs jobs;
   std::map<Instant, std::uint64_t> configurations;  // content hashes
-  std::map<std::pair<std::string, Instant>, std::vector<OwnershipSpan>> statements;
+  KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
 
   Instant now = k_beginning_of_time;
@@ -54,29 +55,17 @@ struct State::Impl {
   std::vector<ClosedPeriod> closed;  // derived
   bool closed_stale = false;
 
-  // What apply() will answer; changes nothing.
-  [[nodiscard]] Expected<Applied> judge(const SegmentOpened& event) const;
-  [[nodiscard]] Expected<Applied> judge(const SegmentClosed& event) const;
-  [[nodiscard]] Expected<Applied> judge(const SegmentRetracted& event) const;
-  [[nodiscard]] Expected<Applied> judge(const OrganizationsDeclared& event) const;
-  [[nodiscard]] Expected<Applied> judge(const OwnershipStated& event) const;
-  [[nodiscard]] Expected<Applied> judge(const CapacityChanged& event) const;
-  [[nodiscard]] Expected<Applied> judge(const PeriodDeclared& event) const;
-  [[nodiscard]] Expected<Applied> judge(const JobDescribed& event) const;
-  [[nodiscard]] Expected<Applied> judge(const ConfigurationLoaded& event) const;
+  // What apply() will answer; changes nothing. state_validate.cpp has one for each kind of event.
+  [[nodiscard]] Expected<Applied> validate(const Event& event) const;
+  template <typename Fact>
+  [[nodiscard]] Expected<Applied> validate(const Fact& event) const = delete;
   [[nodiscard]] Applied fresh_since(Instant reach) const;
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
 
-  // REQUIRES: judge() said `changed` and now >= the event's time.
-  void fold(const SegmentOpened& event);
-  void fold(const SegmentClosed& event);
-  void fold(const SegmentRetracted& event);
-  void fold(const OrganizationsDeclared& event);
-  void fold(const OwnershipStated& event);
-  void fold(const CapacityChanged& event);
-  void fold(const PeriodDeclared& event);
-  void fold(const JobDescribed& event);
-  void fold(const ConfigurationLoaded& event);
+  // REQUIRES: validate() said `changed` and now >= the event's time. state_fold.cpp has one for each kind of event.
+  void fold(const Event& event);
+  template <typename Fact>
+  void fold(const Fact& event) = delete;
 
   void advance(Instant t);
   void compact();
@@ -85,15 +74,15 @@ struct State::Impl {
   Node& node_of(std::string_view name);
   std::uint32_t index_of(std::string_view name);
 
-  // Adds (sign 1) or takes back (-1) a run's pieces, by the ownership in force; on one of its nodes, or on all.
+  // Adds (sign 1) or removes (-1) a run's pieces, by the ownership in force; on one of its nodes, or on all.
   void post_share(Books& target, const SegmentRecord& run, const NodeShare& share, int sign) const;
   void post(Books& target, const SegmentRecord& segment, int sign) const;
   // The segment holds (or asks for) so much more or less from t on.
   void change_levels(const SegmentOpened& segment, Instant t, int sign);
-  // Adds or takes back a segment as a whole.
+  // Adds or removes a segment as a whole.
   void enter(const SegmentRecord& segment, int sign);
 
-  // Tells the rates what the node offers to whom from t on (sign 1), or takes that back (-1).
+  // Tells the rates what the node offers to whom from t on (sign 1), or that it no longer does (-1).
   void emit_offers(const Node& node, Instant from, int sign);
   // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
   void change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change);

@@ -32,9 +32,9 @@ struct Add {
   void operator()(const accounting::JobDescribed& e) const {
     if (e.array_job != 0 && e.array_task) facts.array_tasks[{e.array_job, *e.array_task}] = e.job;
   }
-  // What nodes offer and the order of organizations have no part in psi, phi_direct or Slurm's records.
-  void operator()(const accounting::CapacityChanged&) const {}
-  void operator()(const accounting::OrganizationsDeclared&) const {}
+  // Other kinds (what nodes offer, the order of organizations) have no part in psi, phi_direct or Slurm's records.
+  template <typename Fact>
+  void operator()(const Fact& /*e*/) const {}
 };
 
 }  // namespace

@@ -89,8 +89,8 @@ std::string called(const SignedHead& head) {
 }
 
 // One sentence for each head that the chain does not reach; `agreed` is the last one that it does.
-void judge(const SignedHead& head, const std::string& computed, std::int64_t last, std::int64_t& agreed,
-           AuditReport& report) {
+void validate(const SignedHead& head, const std::string& computed, std::int64_t last, std::int64_t& agreed,
+              AuditReport& report) {
   if (computed == head.hash) {
     agreed = head.sequence;
     report.notes.push_back(called(head) + ": events 1 to " + std::to_string(head.sequence) +
@@ -126,7 +126,7 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
   std::ranges::sort(heads, {}, &SignedHead::sequence);
   SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
   std::int64_t agreed = 0;
-  for (const SignedHead& head : heads) judge(head, computed.at(head.sequence), last.sequence, agreed, report);
+  for (const SignedHead& head : heads) validate(head, computed.at(head.sequence), last.sequence, agreed, report);
   return report;
 }
 

@@ -1,11 +1,13 @@
 #include "ledger/store/event_json.hpp"
 
+#include <concepts>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -16,108 +18,66 @@ namespace shapley::ledger {
 
 namespace {
 
-using accounting::CapacityChanged;
-using accounting::ConfigurationLoaded;
+using accounting::Described;
 using accounting::Event;
-using accounting::JobDescribed;
-using accounting::NodeShare;
-using accounting::OrganizationsDeclared;
-using accounting::OwnerPart;
-using accounting::OwnershipSpan;
-using accounting::OwnershipStated;
-using accounting::PeriodDeclared;
-using accounting::SegmentClosed;
-using accounting::SegmentKey;
-using accounting::SegmentOpened;
-using accounting::SegmentRetracted;
 using nlohmann::json;
 
-constexpr std::int64_t k_u32 = std::numeric_limits<std::uint32_t>::max();
+// An integer with a meaning (base/types.hpp): stored as its number.
+template <typename T>
+concept Strong = std::integral<decltype(T::value)>;
 
 // --- encoding ---
 
-json text_of(const std::string& text) {
+json json_of(const std::string& text) {
   return is_utf8(text) ? json(text) : json{{"hex", to_hex(text)}};
 }
 
-json json_of(const SegmentKey& key) {
-  return {{"kind", accounting::name_of(key.kind)},
-          {"job", key.job.value},
-          {"anchor", key.anchor.value},
-          {"ordinal", key.ordinal}};
+template <std::integral T>
+json json_of(T number) {
+  return number;
 }
 
-json json_of(const SegmentOpened& e) {
-  json nodes = json::array();
-  for (const NodeShare& share : e.nodes) {
-    nodes.push_back({{"node", text_of(share.node)}, {"processors", share.processors.value}});
-  }
-  json object = json_of(e.key);
-  object["organization"] = text_of(e.organization);
-  object["begin"] = e.begin.value;
-  object["processors"] = e.processors.value;
-  object["nodes"] = std::move(nodes);
-  return object;
+template <Strong T>
+json json_of(T quantity) {
+  return quantity.value;
 }
 
-json json_of(const SegmentClosed& e) {
-  json object = json_of(e.key);
-  object["end"] = e.end.value;
-  object["reason"] = accounting::name_of(e.reason);
-  object["job_state"] = text_of(e.job_state);
-  return object;
+template <typename T>
+requires std::is_enum_v<T> json json_of(T word) {
+  return name_of(word);
 }
 
-json json_of(const SegmentRetracted& e) {
-  json object = json_of(e.key);
-  object["at"] = e.at.value;
-  return object;
+template <Described T>
+json json_of(const T& record);
+
+template <typename T>
+json json_of(const std::optional<T>& value) {
+  return value ? json_of(*value) : json(nullptr);
 }
 
-json json_of(const OrganizationsDeclared& e) {
-  json names = json::array();
-  for (const std::string& name : e.names) names.push_back(text_of(name));
-  return {{"at", e.at.value}, {"names", std::move(names)}};
+template <typename T>
+json json_of(const std::vector<T>& list) {
+  json array = json::array();
+  for (const T& item : list) array.push_back(json_of(item));
+  return array;
 }
 
-json json_of(const OwnershipStated& e) {
-  json spans = json::array();
-  for (const OwnershipSpan& span : e.spans) {
-    json owners = json::array();
-    for (const OwnerPart& part : span.owners) {
-      owners.push_back({{"organization", text_of(part.organization)}, {"parts_per_million", part.parts_per_million}});
+template <Described T>
+void put_members(json& object, const T& record) {
+  for_each_member(record, [&](std::string_view name, const auto& value, auto) {
+    if constexpr (Described<std::remove_cvref_t<decltype(value)>>) {
+      put_members(object, value);
+    } else {
+      object[std::string(name)] = json_of(value);
     }
-    spans.push_back({{"from", span.from.value}, {"owners", std::move(owners)}});
-  }
-  return {{"node", text_of(e.node)}, {"effective", e.effective.value}, {"spans", std::move(spans)}};
+  });
 }
 
-json json_of(const CapacityChanged& e) {
-  return {{"node", text_of(e.node)}, {"at", e.at.value}, {"ordinal", e.ordinal}, {"processors", e.processors.value}};
-}
-
-json json_of(const PeriodDeclared& e) {
-  return {{"at", e.at.value}, {"period", name_of(e.period)}};
-}
-
-json json_of(const JobDescribed& e) {
-  return {{"job", e.job.value},
-          {"submit", e.submit.value},
-          {"organization", text_of(e.organization)},
-          {"array_job", e.array_job},
-          {"array_task", e.array_task ? json(*e.array_task) : json(nullptr)},
-          {"het_job", e.het_job},
-          {"user_id", e.user_id},
-          {"group_id", e.group_id},
-          {"account", text_of(e.account)},
-          {"partition", text_of(e.partition)},
-          {"qos", text_of(e.qos)},
-          {"name", text_of(e.name)},
-          {"wckey", text_of(e.wckey)}};
-}
-
-json json_of(const ConfigurationLoaded& e) {
-  return {{"at", e.at.value}, {"text", text_of(e.text)}};
+template <Described T>
+json json_of(const T& record) {
+  json object = json::object();
+  put_members(object, record);
+  return object;
 }
 
 // --- decoding ---
@@ -129,73 +89,83 @@ class Reader {
     if (!object.is_object()) complain("not an object");
   }
 
-  std::int64_t integer(const char* name, std::int64_t least = std::numeric_limits<std::int64_t>::min(),
-                       std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
-    const json* member = find(name);
-    if (member == nullptr) return 0;
-    // A value above the signed range would wrap in get<int64_t>.
-    const bool fits =
-        member->is_number_integer() &&
-        !(member->is_number_unsigned() &&
-          member->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-    if (!fits || member->get<std::int64_t>() < least || member->get<std::int64_t>() > most) {
-      complain(std::string(name) + " is no integer in range");
-      return 0;
-    }
-    return member->get<std::int64_t>();
+  template <Described T>
+  void members(T& record) {
+    for_each_member(record, [&](std::string_view name, auto& value, auto) {
+      if constexpr (Described<std::remove_cvref_t<decltype(value)>>) {
+        members(value);
+      } else if (const json* member = find(name); member != nullptr) {
+        take(*member, name, value);
+      }
+    });
   }
-
-  std::uint32_t u32(const char* name) { return static_cast<std::uint32_t>(integer(name, 0, k_u32)); }
-
-  std::optional<std::uint32_t> optional_u32(const char* name) {
-    if (object_.is_object() && object_.contains(name) && object_[name].is_null()) {
-      ++read_;
-      return std::nullopt;
-    }
-    return u32(name);
-  }
-
-  std::string text(const char* name) {
-    const json* member = find(name);
-    return member == nullptr ? std::string() : text_from(*member, name);
-  }
-
-  // A string, or {"hex": ...} for bytes that are no UTF-8 and only for them: one text must have one encoding.
-  std::string text_from(const json& value, const char* name) {
-    if (value.is_string()) return value.get<std::string>();
-    if (value.is_object() && value.size() == 1 && value.contains("hex") && value["hex"].is_string()) {
-      const auto bytes = from_hex(value["hex"].get_ref<const std::string&>());
-      if (bytes && !is_utf8(*bytes)) return *bytes;
-    }
-    complain(std::string(name) + " is no text");
-    return {};
-  }
-
-  const json& array(const char* name) {
-    static const json empty = json::array();
-    const json* member = find(name);
-    if (member == nullptr) return empty;
-    if (member->is_array()) return *member;
-    complain(std::string(name) + " is no array");
-    return empty;
-  }
-
-  // A word of a fixed vocabulary.
-  template <typename Word, typename Parse>
-  Word word(const char* name, Parse parse) {
-    const auto value = parse(text(name));
-    if (!value) complain(std::string(name) + " is no known word");
-    return value.value_or(Word{});
-  }
-
-  Reader inner(const json& object) { return {object, fault_}; }
 
   void finish() {
     if (object_.is_object() && read_ != object_.size()) complain("unknown members");
   }
 
  private:
-  const json* find(const char* name) {
+  template <std::integral T>
+  void take(const json& value, std::string_view name, T& number) {
+    // A value above the signed range would wrap in get<int64_t>.
+    const bool fits = value.is_number_integer() &&
+                      !(value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())) &&
+                      std::in_range<T>(value.get<std::int64_t>());
+    if (!fits) return complain(std::string(name) + " is no integer in range");
+    number = static_cast<T>(value.get<std::int64_t>());
+  }
+
+  template <Strong T>
+  void take(const json& value, std::string_view name, T& quantity) {
+    take(value, name, quantity.value);
+  }
+
+  template <typename T>
+  void take(const json& value, std::string_view name, std::optional<T>& optional) {
+    if (!value.is_null()) take(value, name, optional.emplace());
+  }
+
+  // A string, or {"hex": ...} for bytes that are no UTF-8 and only for them: one text must have one encoding.
+  void take(const json& value, std::string_view name, std::string& text) {
+    if (value.is_string()) {
+      text = value.get<std::string>();
+      return;
+    }
+    if (value.is_object() && value.size() == 1 && value.contains("hex") && value["hex"].is_string()) {
+      auto bytes = from_hex(value["hex"].get_ref<const std::string&>());
+      if (bytes && !is_utf8(*bytes)) {
+        text = *std::move(bytes);
+        return;
+      }
+    }
+    complain(std::string(name) + " is no text");
+  }
+
+  // A word of a fixed vocabulary.
+  template <typename T>
+  requires std::is_enum_v<T>
+  void take(const json& value, std::string_view name, T& word) {
+    std::string text;
+    take(value, name, text);
+    const auto known = accounting::parse_word<T>(text);
+    if (!known) return complain(std::string(name) + " is no known word");
+    word = *known;
+  }
+
+  template <Described T>
+  void take(const json& value, std::string_view /*name*/, T& record) {
+    Reader inner(value, fault_);
+    inner.members(record);
+    inner.finish();
+  }
+
+  template <typename T>
+  void take(const json& value, std::string_view name, std::vector<T>& list) {
+    if (!value.is_array()) return complain(std::string(name) + " is no array");
+    for (const json& item : value) take(item, name, list.emplace_back());
+  }
+
+  const json* find(std::string_view name) {
     if (!object_.is_object()) return nullptr;
     const auto found = object_.find(name);
     if (found == object_.end()) {
@@ -215,110 +185,24 @@ class Reader {
   std::size_t read_ = 0;
 };
 
-SegmentKey key_from(Reader& in) {
-  return {.kind = in.word<accounting::SegmentKind>("kind", accounting::parse_segment_kind),
-          .job = {in.u32("job")},
-          .anchor = {in.integer("anchor")},
-          .ordinal = in.u32("ordinal")};
-}
-
-void read(Reader& in, SegmentOpened& e) {
-  e.key = key_from(in);
-  e.organization = in.text("organization");
-  e.begin = {in.integer("begin")};
-  e.processors = {in.integer("processors")};
-  for (const json& item : in.array("nodes")) {
-    Reader share = in.inner(item);
-    e.nodes.push_back({.node = share.text("node"), .processors = {share.integer("processors")}});
-    share.finish();
-  }
-}
-
-void read(Reader& in, SegmentClosed& e) {
-  e.key = key_from(in);
-  e.end = {in.integer("end")};
-  e.reason = in.word<accounting::CloseReason>("reason", accounting::parse_close_reason);
-  e.job_state = in.text("job_state");
-}
-
-void read(Reader& in, SegmentRetracted& e) {
-  e.key = key_from(in);
-  e.at = {in.integer("at")};
-}
-
-void read(Reader& in, OrganizationsDeclared& e) {
-  e.at = {in.integer("at")};
-  for (const json& name : in.array("names")) e.names.push_back(in.text_from(name, "names"));
-}
-
-void read(Reader& in, OwnershipStated& e) {
-  e.node = in.text("node");
-  e.effective = {in.integer("effective")};
-  for (const json& item : in.array("spans")) {
-    Reader span_in = in.inner(item);
-    OwnershipSpan span{.from = {span_in.integer("from")}, .owners = {}};
-    for (const json& owner : span_in.array("owners")) {
-      Reader part = in.inner(owner);
-      span.owners.push_back(
-          {.organization = part.text("organization"), .parts_per_million = part.integer("parts_per_million")});
-      part.finish();
-    }
-    span_in.finish();
-    e.spans.push_back(std::move(span));
-  }
-}
-
-void read(Reader& in, CapacityChanged& e) {
-  e.node = in.text("node");
-  e.at = {in.integer("at")};
-  e.ordinal = in.u32("ordinal");
-  e.processors = {in.integer("processors")};
-}
-
-void read(Reader& in, PeriodDeclared& e) {
-  e.at = {in.integer("at")};
-  e.period = in.word<Period>("period", parse_period);
-}
-
-void read(Reader& in, JobDescribed& e) {
-  e.job = {in.u32("job")};
-  e.submit = {in.integer("submit")};
-  e.organization = in.text("organization");
-  e.array_job = in.u32("array_job");
-  e.array_task = in.optional_u32("array_task");
-  e.het_job = in.u32("het_job");
-  e.user_id = in.u32("user_id");
-  e.group_id = in.u32("group_id");
-  e.account = in.text("account");
-  e.partition = in.text("partition");
-  e.qos = in.text("qos");
-  e.name = in.text("name");
-  e.wckey = in.text("wckey");
-}
-
-void read(Reader& in, ConfigurationLoaded& e) {
-  e.at = {in.integer("at")};
-  e.text = in.text("text");
-}
-
 // Finds the alternative whose kind has this name and reads it; nullopt for an unknown kind.
 template <std::size_t Index = 0>
 std::optional<Event> read_kind(std::string_view kind, Reader& in) {
   if constexpr (Index == std::variant_size_v<Event>) {
     return std::nullopt;
   } else {
-    Event event(std::in_place_index<Index>);
-    if (accounting::kind_of(event) != kind) return read_kind<Index + 1>(kind, in);
-    read(in, std::get<Index>(event));
+    std::variant_alternative_t<Index, Event> fact;
+    if (accounting::k_description<decltype(fact)>.name != kind) return read_kind<Index + 1>(kind, in);
+    in.members(fact);
     in.finish();
-    return event;
+    return fact;
   }
 }
 
 }  // namespace
 
 Expected<void> well_formed(const Event& event) {
-  return std::visit([](const auto& e) { return accounting::check(e); }, event);
+  return accounting::check(event);
 }
 
 std::string encode(const Event& event) {

@@ -8,7 +8,7 @@
 
 namespace shapley::ledger {
 
-// "SHPL" in SQLite's header, so that file(1) and we can tell a ledger from any other data base.
+// "SHPL" in SQLite's header, so that file(1) and we can distinguish a ledger from any other data base.
 inline constexpr std::int64_t k_application_id = 0x5348504C;
 
 // REQUIRES: the caller holds the WriterLock. Creates the file (mode 0640) when there is none. An older ledger is backed

@@ -1,4 +1,4 @@
-// Which events are news, repetitions, contradictions, or too old.
+// Which events are new, repetitions, contradictions, or too old.
 #include <algorithm>
 #include <string>
 
@@ -29,14 +29,16 @@ const SegmentRecord* State::Impl::find(const SegmentKey& key) const {
   return job == jobs.end() ? nullptr : job->second.find(key);
 }
 
-Expected<Applied> State::Impl::judge(const SegmentOpened& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const SegmentOpened& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->opened) return same_or_conflict(known->live.opened == event, event);
   if (known != nullptr && known->end() < event.begin) return ends_before_it_begins(event);
   return fresh_since(event.begin);
 }
 
-Expected<Applied> State::Impl::judge(const SegmentClosed& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const SegmentClosed& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->live.end) {
     return same_or_conflict(known->live.end == event.end && known->reason == event.reason &&
@@ -47,7 +49,8 @@ Expected<Applied> State::Impl::judge(const SegmentClosed& event) const {
   return fresh_since(event.end);
 }
 
-Expected<Applied> State::Impl::judge(const SegmentRetracted& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const SegmentRetracted& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->retracted) return same_or_conflict(known->retracted_at == event.at, event);
   // It reaches back to the segment's begin. An unknown segment from before the horizon may have been forgotten.
@@ -55,18 +58,20 @@ Expected<Applied> State::Impl::judge(const SegmentRetracted& event) const {
   return fresh_since(std::min(event.at, event.key.anchor));
 }
 
-Expected<Applied> State::Impl::judge(const OrganizationsDeclared& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const OrganizationsDeclared& event) const {
   if (const auto* known = organizations.declared_at(event.at)) return same_or_conflict(*known == event.names, event);
   return fresh_since(event.at);
 }
 
-Expected<Applied> State::Impl::judge(const OwnershipStated& event) const {
-  const auto known = statements.find({event.node, event.effective});
-  if (known != statements.end()) return same_or_conflict(known->second == event.spans, event);
+template <>
+Expected<Applied> State::Impl::validate(const OwnershipStated& event) const {
+  if (const OwnershipStated* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return fresh_since(event.effective);
 }
 
-Expected<Applied> State::Impl::judge(const CapacityChanged& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const CapacityChanged& event) const {
   if (const auto index = node_index.find(event.node); index != node_index.end()) {
     const CapacityEntry* known = nodes[index->second].find_capacity(event.at, event.ordinal);
     if (known != nullptr) return same_or_conflict(known->processors == event.processors, event);
@@ -74,12 +79,14 @@ Expected<Applied> State::Impl::judge(const CapacityChanged& event) const {
   return fresh_since(event.at);
 }
 
-Expected<Applied> State::Impl::judge(const PeriodDeclared& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const PeriodDeclared& event) const {
   if (const auto known = period_rules.declared_at(event.at)) return same_or_conflict(*known == event.period, event);
   return fresh_since(event.at);
 }
 
-Expected<Applied> State::Impl::judge(const JobDescribed& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const JobDescribed& event) const {
   if (const auto job = jobs.find(event.job); job != jobs.end()) {
     for (const JobDescription& known : job->second.descriptions) {
       if (known.submit == event.submit) return same_or_conflict(known.content_hash == content_hash(event), event);
@@ -88,10 +95,15 @@ Expected<Applied> State::Impl::judge(const JobDescribed& event) const {
   return Applied::changed;  // however old: the books do not depend on it
 }
 
-Expected<Applied> State::Impl::judge(const ConfigurationLoaded& event) const {
+template <>
+Expected<Applied> State::Impl::validate(const ConfigurationLoaded& event) const {
   const auto known = configurations.find(event.at);
   if (known != configurations.end()) return same_or_conflict(known->second == fnv1a(event.text), event);
   return Applied::changed;  // likewise
+}
+
+Expected<Applied> State::Impl::validate(const Event& event) const {
+  return std::visit([this](const auto& fact) { return validate(fact); }, event);
 }
 
 }  // namespace shapley::accounting

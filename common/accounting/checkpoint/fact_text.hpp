@@ -1,0 +1,128 @@
+// Kept facts as lines of a checkpoint, by their description (events/description.hpp).
+//
+// A fact is one line: its word (`kept_as`), then its members in order. A list within a line is its length, then its
+// items; a list of records of the fact itself is one line for each record, beginning with the name of the record's
+// description.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "accounting/checkpoint/text_format.hpp"
+#include "accounting/events/event.hpp"
+
+namespace shapley::accounting {
+
+template <typename T>
+inline constexpr bool k_is_list_of_records = false;
+template <Described Record>
+inline constexpr bool k_is_list_of_records<std::vector<Record>> = true;
+
+template <Described T>
+void write_value(TextWriter& out, const T& record);
+
+inline void write_value(TextWriter& out, const std::string& text) {
+  out.word(text);
+}
+template <std::integral T>
+void write_value(TextWriter& out, T number) {
+  out.number(number);
+}
+template <typename T>
+requires std::is_enum_v<T>
+void write_value(TextWriter& out, T word) {
+  out.word(name_of(word));
+}
+template <typename T>
+requires std::integral<decltype(T::value)>
+void write_value(TextWriter& out, T quantity) {
+  out.number(quantity.value);
+}
+template <typename T>
+void write_value(TextWriter& out, const std::optional<T>& value) {
+  out.number(value ? 1 : 0);
+  if (value) write_value(out, *value);
+}
+template <typename T>
+void write_value(TextWriter& out, const std::vector<T>& list) {
+  out.number(static_cast<Int128>(list.size()));
+  for (const T& item : list) write_value(out, item);
+}
+template <Described T>
+void write_value(TextWriter& out, const T& record) {
+  for_each_member(record, [&](std::string_view, const auto& value, auto) { write_value(out, value); });
+}
+
+template <typename Fact>
+void write_fact(TextWriter& out, const Fact& fact) {
+  out.line(k_description<Fact>.kept_as);
+  for_each_member(fact, [&](std::string_view, const auto& value, auto) {
+    if constexpr (!k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) write_value(out, value);
+  });
+  for_each_member(fact, [&](std::string_view, const auto& value, auto) {
+    if constexpr (k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) {
+      for (const auto& record : value) {
+        out.line(k_description<std::remove_cvref_t<decltype(record)>>.name);
+        write_value(out, record);
+      }
+    }
+  });
+}
+
+template <Described T>
+void read_value(TextReader& in, T& record);
+
+inline void read_value(TextReader& in, std::string& text) {
+  text = in.word();
+}
+template <std::integral T>
+void read_value(TextReader& in, T& number) {
+  number = static_cast<T>(in.number(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+}
+template <typename T>
+requires std::is_enum_v<T>
+void read_value(TextReader& in, T& word) {
+  const auto known = parse_word<T>(in.word());
+  if (!known) return in.fault("no such word");
+  word = *known;
+}
+template <typename T>
+requires std::integral<decltype(T::value)>
+void read_value(TextReader& in, T& quantity) {
+  read_value(in, quantity.value);
+}
+template <typename T>
+void read_value(TextReader& in, std::optional<T>& value) {
+  if (in.number(0, 1) == 1) read_value(in, value.emplace());
+}
+template <typename T>
+void read_value(TextReader& in, std::vector<T>& list) {
+  for (auto left = in.small(0, std::numeric_limits<std::int32_t>::max()); left > 0 && in.ok(); --left) {
+    read_value(in, list.emplace_back());
+  }
+}
+template <Described T>
+void read_value(TextReader& in, T& record) {
+  for_each_member(record, [&](std::string_view, auto& value, auto) { read_value(in, value); });
+}
+
+// REQUIRES: in.next(kept_as). What was read need not make sense (event_check.hpp); after a fault it is arbitrary.
+template <typename Fact>
+void read_fact(TextReader& in, Fact& fact) {
+  for_each_member(fact, [&](std::string_view, auto& value, auto) {
+    if constexpr (!k_is_list_of_records<std::remove_cvref_t<decltype(value)>>) read_value(in, value);
+  });
+  for_each_member(fact, [&]<typename Value>(std::string_view, Value& value, auto) {
+    if constexpr (k_is_list_of_records<Value>) {
+      while (in.next(k_description<typename Value::value_type>.name)) read_value(in, value.emplace_back());
+    }
+  });
+}
+
+}  // namespace shapley::accounting

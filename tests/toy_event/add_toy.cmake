@@ -1,0 +1,16 @@
+# Writes the files that a new kind of event touches, with the toy in them: cmake -DSOURCE=common -DOUTPUT=folder -P add_toy.cmake
+function(insert file fragment before)
+  file(READ "${SOURCE}/${file}" text)
+  file(READ "${CMAKE_CURRENT_LIST_DIR}/${fragment}" toy)
+  string(FIND "${text}" "${before}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "toy event: ${file} has no line '${before}' any more, before which ${fragment} belongs")
+  endif()
+  string(REPLACE "${before}" "${toy}${before}" text "${text}")
+  string(REPLACE "ConfigurationLoaded>;" "ConfigurationLoaded, PledgeMade>;" text "${text}")
+  file(WRITE "${OUTPUT}/${file}" "${text}")
+endfunction()
+
+insert(accounting/events/event.hpp description.inc "using Event = std::variant<")
+insert(accounting/state/state_fold.cpp fold.inc "void State::Impl::fold(const Event& event) {")
+insert(accounting/state/state_validate.cpp validate.inc "Expected<Applied> State::Impl::validate(const Event& event) const {")
