@@ -10,7 +10,7 @@ namespace shapley::accounting {
 
 namespace {
 
-bool precedes(const SegmentRecord& record, const SegmentKey& key) {
+bool is_before(const SegmentRecord& record, const SegmentKey& key) {
   return record.live.opened.key < key;
 }
 
@@ -37,12 +37,12 @@ Instant last_instant(const JobRecord& job) {
 }  // namespace
 
 const SegmentRecord* JobRecord::find(const SegmentKey& key) const {
-  const auto it = std::lower_bound(segments.begin(), segments.end(), key, precedes);
+  const auto it = std::lower_bound(segments.begin(), segments.end(), key, is_before);
   return it == segments.end() || it->live.opened.key != key ? nullptr : &*it;
 }
 
 SegmentRecord& JobRecord::obtain(const SegmentKey& key) {
-  auto it = std::lower_bound(segments.begin(), segments.end(), key, precedes);
+  auto it = std::lower_bound(segments.begin(), segments.end(), key, is_before);
   if (it == segments.end() || it->live.opened.key != key) {
     it = segments.insert(it, SegmentRecord{});
     it->live.opened.key = key;
