@@ -1,12 +1,14 @@
 #include "ctl/advice.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "accounting/events/event.hpp"
 #include "ctl/advice_parts.hpp"
+#include "ledger/readers/nodes.hpp"
+#include "ledger/readers/runs.hpp"
 #include "ledger/store/ledger.hpp"
 #include "planning/algorithms/algorithms.hpp"
 #include "planning/alone/alone.hpp"
@@ -20,7 +22,6 @@ using planning::Grid;
 using planning::Schedule;
 
 struct Run {
-  std::string organization;
   planning::SubmittedJob job;
   std::int64_t end = 0;
 };
@@ -33,59 +34,52 @@ struct Consortium {
   std::map<std::string, std::int64_t> without_nodes;  // runs left out, of whoever owns no processor
 };
 
-std::int64_t integer(const std::string& text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+// Whole processors of every organization, down: its parts of the nodes at the last instant, every node at its largest.
+Expected<std::map<std::string, std::int64_t>> processors_owned(const ledger::Ledger& ledger, Instant until) {
+  SHAPLEY_TRY_ASSIGN(const auto parts, ledger::owned_parts(ledger, until));
+  std::map<std::string, Int128> owned;  // millionths of micro-processors
+  for (const ledger::OwnedPart& part : parts)
+    owned[part.organization] += static_cast<Int128>(part.largest.value) * part.parts_per_million;
+  std::map<std::string, std::int64_t> whole;
+  for (const auto& [organization, amount] : owned)
+    whole[organization] = static_cast<std::int64_t>(amount / accounting::k_whole_node / k_micro);
+  return whole;
 }
 
-// Every node at the largest capacity that it had, shared by the owners of the last instant; whole processors, down.
-std::string processors_query(std::int64_t until) {
-  const std::string at = std::to_string(until);
-  return "SELECT o.organization, CAST(SUM(c.most * (o.parts_per_million / 1e6)) / 1e6 + 1e-9 AS INTEGER) FROM "
-         "ownership o "
-         "JOIN (SELECT node, MAX(processors) AS most FROM capacity WHERE at <= " +
-         at +
-         " GROUP BY node) c ON c.node = o.node "
-         "WHERE o.begin <= " +
-         at + " AND (o.end IS NULL OR o.end > " + at + ") GROUP BY o.organization ORDER BY 1";
+// Runs of jobs that were submitted since, ended by `until`, in the order of submission.
+Expected<std::vector<ledger::Run>> runs_between(const ledger::Ledger& ledger, const AdviceQuestion& question,
+                                                Instant until) {
+  SHAPLEY_TRY_ASSIGN(auto runs, ledger::runs(ledger, {.submitted_since = question.since}));
+  std::erase_if(runs, [&](const ledger::Run& run) { return run.end > until || run.length.value <= 0; });
+  std::stable_sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
+  return runs;
 }
 
-// Slurm reuses job numbers, so the submission is the last one before the run's start.
-std::string runs_query(std::int64_t since, std::int64_t until) {
-  return "SELECT s.organization, j.submit, SUM(s.end - s.begin), MAX(s.processors), MAX(s.end) FROM segments s "
-         "JOIN jobs j ON j.job = s.job AND j.submit = "
-         "(SELECT MAX(submit) FROM jobs WHERE job = s.job AND submit <= s.anchor) "
-         "WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin IS NOT NULL AND s.end IS NOT NULL AND j.submit >= " +
-         std::to_string(since) + " GROUP BY s.job, s.anchor HAVING MAX(s.end) <= " + std::to_string(until) +
-         " AND SUM(s.end - s.begin) > 0 ORDER BY j.submit, s.job";
-}
-
-Expected<Consortium> read_consortium(const ledger::Ledger& ledger, std::int64_t since, std::int64_t until) {
+Expected<Consortium> read_consortium(const ledger::Ledger& ledger, const AdviceQuestion& question) {
+  const Instant until = question.until.value_or(k_end_of_time);
   Consortium consortium;
   std::map<std::string, std::size_t> number_of;
-  SHAPLEY_TRY_ASSIGN(const auto owners, ledger.query(processors_query(until)));
-  for (const auto& row : owners) {
-    if (row[0].empty() || integer(row[1]) < 1) continue;
-    number_of[row[0]] = consortium.names.size();
-    consortium.names.push_back(row[0]);
-    consortium.processors.push_back(integer(row[1]));
+  SHAPLEY_TRY_ASSIGN(const auto owners, processors_owned(ledger, until));
+  for (const auto& [organization, processors] : owners) {
+    if (organization.empty() || processors < 1) continue;
+    number_of[organization] = consortium.names.size();
+    consortium.names.push_back(organization);
+    consortium.processors.push_back(processors);
   }
   consortium.runs.resize(consortium.names.size());
   consortium.too_wide.resize(consortium.names.size(), 0);
   const std::int64_t smallest =
       consortium.processors.empty() ? 0 : *std::min_element(consortium.processors.begin(), consortium.processors.end());
-  SHAPLEY_TRY_ASSIGN(const auto rows, ledger.query(runs_query(since, until)));
-  for (const auto& row : rows) {
-    const std::int64_t processors = std::max<std::int64_t>(1, (integer(row[3]) + k_micro / 2) / k_micro);
-    const auto owner = number_of.find(row[0]);
+  SHAPLEY_TRY_ASSIGN(const auto runs, runs_between(ledger, question, until));
+  for (const ledger::Run& run : runs) {
+    const std::int64_t processors = std::max<std::int64_t>(1, (run.processors.value + k_micro / 2) / k_micro);
+    const auto owner = number_of.find(run.organization);
     if (owner == number_of.end()) {
-      ++consortium.without_nodes[row[0].empty() ? "nobody" : row[0]];
+      ++consortium.without_nodes[run.organization.empty() ? "nobody" : run.organization];
     } else if (processors > smallest) {
       ++consortium.too_wide[owner->second];
     } else {
-      consortium.runs[owner->second].push_back(
-          {row[0], {integer(row[1]), integer(row[2]), processors}, integer(row[4])});
+      consortium.runs[owner->second].push_back({{run.submit.value, run.length.value, processors}, run.end.value});
     }
   }
   return consortium;
@@ -141,9 +135,7 @@ std::int64_t beginning(const Consortium& consortium) {
 
 Expected<json> advice_report(const AdviceQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const auto ledger, ledger::Ledger::open(question.ledger, ledger::OpenMode::read_only));
-  const std::int64_t since = question.since ? question.since->value : 0;
-  const std::int64_t until = question.until ? question.until->value : INT64_MAX - 1;
-  SHAPLEY_TRY_ASSIGN(const Consortium consortium, read_consortium(ledger, since, until));
+  SHAPLEY_TRY_ASSIGN(const Consortium consortium, read_consortium(ledger, question));
   const Grid grid = grid_of(consortium);
   if (grid.jobs.empty()) {
     return fail(Errc::not_found, "advise: " + question.ledger.string() +

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "config/configuration.hpp"
 #include "ctl/advise.hpp"
 #include "ctl/audit.hpp"
 #include "ctl/backup.hpp"
@@ -18,8 +19,6 @@
 namespace shapley::ctl {
 
 namespace {
-
-constexpr const char* k_default_socket = "/run/shapley/shapleyd.sock";
 
 constexpr const char* k_usage =
     "Usage: shapleyctl [--socket PATH] [--timeout SECONDS] COMMAND\n"
@@ -101,7 +100,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Environment& env
   CLI::App app("Read the books of slurm-shapley: what every organization got, gave and is owed", "shapleyctl");
   CommandLine line;
   line.socket = environment.variable("SHAPLEY_SOCKET").value_or("");
-  if (line.socket.empty()) line.socket = k_default_socket;
+  if (line.socket.empty()) line.socket = config::Configuration{}.socket.string();
   describe(app, line);
   try {
     app.parse(argc, argv);

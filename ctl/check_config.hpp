@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "config/keys.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/exit_code.hpp"
 
@@ -14,7 +15,7 @@ class App;
 namespace shapley::ctl {
 
 struct CheckConfigArguments {
-  std::string file = "/etc/shapley/shapleyd.yaml";
+  std::string file{config::k_default_file};
 };
 
 void add_check_config(CLI::App& app, CheckConfigArguments& arguments);

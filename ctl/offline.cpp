@@ -8,6 +8,7 @@
 
 #include "base/calendar.hpp"
 #include "config/configuration.hpp"
+#include "ledger/readers/declarations.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -70,12 +71,9 @@ Expected<accounting::State> books_at(const ledger::Ledger& ledger, Instant at) {
 
 Expected<accounting::Contribution> configured_contribution(const ledger::Ledger& ledger, Instant at) {
   const accounting::Contribution by_default = config::Configuration{}.contribution;
-  SHAPLEY_TRY_ASSIGN(const auto rows,
-                     ledger.query("SELECT json_extract(payload, '$.text') FROM events WHERE key >= "
-                                  "'configuration_loaded/' AND key < 'configuration_loaded0' AND at <= " +
-                                  std::to_string(at.value) + " ORDER BY at DESC, seq DESC LIMIT 1"));
-  if (rows.empty()) return by_default;
-  const auto parsed = config::parse(rows[0][0]);
+  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, at));
+  if (!loaded) return by_default;
+  const auto parsed = config::parse(loaded->text);
   // A text that an older release accepted may be refused by this one; then the default is as good as any.
   return parsed ? parsed->contribution : by_default;
 }

@@ -49,7 +49,7 @@ constexpr std::array k_workflow_fields{
     Field{.name = "before",
           .member = "pending_work_before",
           .title = "Before",
-          .meaning = "the same at the last turn of the loop that had another eta",
+          .meaning = "the same at the last cycle of the loop that had another eta",
           .people = two_digits},
     Field{.name = "levels",
           .member = "levels",

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
+#include "ledger/readers/days.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/readers/runs.hpp"
 
 namespace shapley::daemon {
 
@@ -72,19 +74,6 @@ Expected<void> Books::rebuild() {
 
 namespace {
 
-// Reads the one event with this sequence number.
-Expected<accounting::Event> read_event(const ledger::Ledger& ledger, std::int64_t sequence) {
-  std::optional<accounting::Event> found;
-  const auto read = ledger.for_each_event(sequence - 1, [&](const ledger::StoredEvent& stored) -> Expected<void> {
-    if (found) return fail(Errc::limit, "one event was asked for");
-    found = stored.event;
-    return {};
-  });
-  if (found) return *std::move(found);
-  if (!read) return tl::unexpected<Error>(read.error());
-  return fail(Errc::corrupt, fmt::format("event {} is missing", sequence));
-}
-
 void note(Declared& declared, const accounting::Event& event) {
   if (const auto* o = std::get_if<accounting::OrganizationsDeclared>(&event)) declared.organizations = *o;
   if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
@@ -95,19 +84,9 @@ void note(Declared& declared, const accounting::Event& event) {
 }  // namespace
 
 Expected<Declared> Books::declared() const {
-  // By ranges of the key, whose index makes this quick in a ledger of millions of events ('0' follows '/').
-  auto rows = ledger_.query(
-      "SELECT seq FROM events WHERE key >= 'organizations_declared/' AND key < 'organizations_declared0' "
-      "UNION SELECT seq FROM events WHERE key >= 'ownership_stated/' AND key < 'ownership_stated0' "
-      "UNION SELECT seq FROM events WHERE key >= 'period_declared/' AND key < 'period_declared0' "
-      "UNION SELECT seq FROM events WHERE key >= 'configuration_loaded/' AND key < 'configuration_loaded0' ORDER BY 1");
-  if (!rows) return with_context("ledger: read declarations", std::move(rows).error());
+  SHAPLEY_TRY_ASSIGN(const auto events, ledger::declarations(ledger_));
   Declared declared;
-  for (const std::vector<std::string>& row : *rows) {
-    auto event = read_event(ledger_, std::stoll(row.at(0)));
-    if (!event) return with_context("ledger: read declarations", std::move(event).error());
-    note(declared, *event);
-  }
+  for (const accounting::Event& event : events) note(declared, event);
   for (auto& [node, statements] : declared.ownership) {
     std::sort(statements.begin(), statements.end(),
               [](const auto& a, const auto& b) { return a.effective < b.effective; });
@@ -133,19 +112,13 @@ Expected<std::optional<Instant>> Books::last_observed() const {
 Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start) const {
   std::vector<PastSegment> past;
   if (start >= state_.horizon()) return past;
-  auto rows = ledger_.query(fmt::format(
-      "SELECT ordinal, begin, end, organization, retracted FROM segments WHERE kind = 'run' AND job = {} AND "
-      "anchor = {} AND begin IS NOT NULL",
-      job.value, start.value));
-  if (!rows) return with_context("ledger: read a run's segments", std::move(rows).error());
-  for (const std::vector<std::string>& row : *rows) {
-    PastSegment segment;
-    segment.ordinal = static_cast<std::uint32_t>(std::stoul(row.at(0)));
-    segment.begin = Instant{std::stoll(row.at(1))};
-    if (!row.at(2).empty()) segment.end = Instant{std::stoll(row.at(2))};
-    segment.organization = row.at(3);
-    segment.retracted = !row.at(4).empty();
-    past.push_back(std::move(segment));
+  SHAPLEY_TRY_ASSIGN(auto segments, ledger::segments_of_run(ledger_, job, start));
+  for (ledger::RunSegment& segment : segments) {
+    past.push_back({.ordinal = segment.ordinal,
+                    .begin = segment.begin,
+                    .end = segment.end,
+                    .organization = std::move(segment.organization),
+                    .retracted = segment.retracted});
   }
   return past;
 }
@@ -170,11 +143,8 @@ Expected<void> Books::close_days(Instant now) {
 }
 
 Expected<Instant> Books::first_unwritten_day(Instant today) const {
-  auto rows = ledger_.query("SELECT MAX(day) FROM standings_by_day");
-  if (!rows) return with_context("ledger: read the days", std::move(rows).error());
-  if (!rows->empty() && !rows->front().at(0).empty()) {
-    return Instant{std::stoll(rows->front().at(0))} + Duration{k_day_s};
-  }
+  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> last, ledger::last_recorded_day(ledger_));
+  if (last) return *last + Duration{k_day_s};
   SHAPLEY_TRY_ASSIGN(const std::optional<Instant> observed, last_observed());
   return day_begin(observed.value_or(today));
 }

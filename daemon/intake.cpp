@@ -105,7 +105,7 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
   SHAPLEY_TRY(flush(now));
   if (snapshot_ && !absent_) {
     absent_.emplace();
-    // An older record that still waits to be told from others must not bring back what is gone.
+    // An older record that is still unsettled must not bring back what is gone.
     std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->jobs.contains(entry.first); });
     std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->nodes.contains(entry.first); });
     for (const JobId job : books_.state().jobs_with_open_segments()) {
@@ -117,7 +117,7 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
   }
   if (absent_) {
     const Instant at{frame.observed_at};
-    // Nobody looked between the last observation before the snapshot and the snapshot.
+    // Nothing was scanned between the last observation before the snapshot and the snapshot.
     const Instant alive = snapshot_ && snapshot_->known_until ? *snapshot_->known_until : k_beginning_of_time;
     const Departure departure = departure_at(at);
     for (const std::uint32_t job : absent_->gone) SHAPLEY_TRY(read_gone(JobId{job}, alive, departure, now));
@@ -138,7 +138,7 @@ Departure Intake::departure_at(Instant snapshot_at) const {
 }
 
 Instant Intake::last_alive(Instant observed_at) const {
-  // Between two frames the feeder scanned and found nothing changed; two intervals back it surely had looked.
+  // Between two frames the feeder scanned and found nothing changed; two intervals back it surely had scanned.
   const Instant scanned = observed_at - interval_ - interval_ - Duration{1};
   if (snapshot_) return snapshot_->known_until.value_or(k_beginning_of_time);
   return std::max(known_before(observed_at).value_or(scanned), scanned);
@@ -238,10 +238,10 @@ namespace {
 // Keys of the entries that nothing superseded for long enough: a newer frame would have come by now.
 template <typename Unsettled>
 auto due(const Unsettled& unsettled, Instant now) {
-  constexpr Duration k_patience{2};
+  constexpr Duration k_settle_after{2};
   std::vector<typename Unsettled::key_type> keys;
   for (const auto& [key, entry] : unsettled) {
-    if (entry.observed_at + k_patience <= now) keys.push_back(key);
+    if (entry.observed_at + k_settle_after <= now) keys.push_back(key);
   }
   return keys;
 }

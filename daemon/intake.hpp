@@ -51,7 +51,7 @@ class Intake {
   // The highest sequence number of this instance whose observations are durable; 0: none.
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const;
 
-  // Observes again, as of their next second, records that could not be told from older ones and that nothing
+  // Observes again, as of their next second, records that could not be distinguished from older ones and that nothing
   // superseded.
   [[nodiscard]] Expected<void> settle(Instant now);
 

@@ -8,6 +8,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "config/keys.hpp"
 #include "daemon/application.hpp"
 #include "daemon/version.hpp"
 
@@ -27,7 +28,7 @@ void set_up_log(spdlog::level::level_enum level) {
 
 int main(int argc, char** argv) {
   CLI::App cli("shapleyd keeps the books of a Slurm cluster that several organizations share, and ranks them");
-  std::filesystem::path file = "/etc/shapley/shapleyd.yaml";
+  std::filesystem::path file = shapley::config::k_default_file;
   bool check = false;
   bool foreground = true;
   spdlog::level::level_enum level = spdlog::level::info;

@@ -18,19 +18,19 @@ using protocol::JobState;
 
 namespace {
 
-enum class Freshness { news, stale, same_second };
+enum class Freshness { newer, stale, same_second };
 
-// Whether a record of a live run can be newer than what the books hold of it. An ended run is final: always news.
+// Whether a record of a live run can be newer than what the books hold of it. An ended run is final: always newer.
 Freshness freshness_of(const RunFacts& facts, const RunWriter& run, Instant observed_at) {
   const std::optional<Instant> edge = run.last_edge();
-  if (!edge || facts.now == RunFacts::Now::ended) return Freshness::news;
+  if (!edge || facts.now == RunFacts::Now::ended) return Freshness::newer;
   if (*edge > observed_at) return Freshness::stale;
   const bool same_second = *edge == observed_at;
   if (facts.now == RunFacts::Now::running && !run.is_open() && same_second) return Freshness::same_second;
   if (facts.now == RunFacts::Now::suspended && same_second && (run.is_open() || *edge > facts.pivot)) {
     return Freshness::same_second;
   }
-  return Freshness::news;
+  return Freshness::newer;
 }
 
 // Makes the books' run seconds in [start, pivot) equal to the record's. They hold more only where slurmctld, killed,
@@ -156,7 +156,7 @@ class JobObserver {
   void settle_run(const RunFacts& facts, RunWriter& run, CloseReason at_end) {
     const Freshness freshness = freshness_of(facts, run, scan_.at);
     if (freshness == Freshness::same_second) out_.unsettled = true;
-    if (freshness != Freshness::news) return;
+    if (freshness != Freshness::newer) return;
     if (run.is_elsewhere()) run.retract(scan_.at);
     settle_before_pivot(facts, run, scan_.at, at_end);
     settle_since_pivot(facts, run, scan_.at, at_end);
@@ -167,8 +167,8 @@ class JobObserver {
   [[nodiscard]] bool was_requeued() const { return record_.restart_count > 0; }
 
   // A requeue gives the job a new submit_time and, until its old credential has run out, a begin time after that. Only
-  // so is it told from the submission before a run that started in the same second: when slurmctld finds no node to
-  // clean, a requeued job keeps its old submit_time.
+  // so is it distinguished from the submission before a run that started in the same second: when slurmctld finds no
+  // node to clean, a requeued job keeps its old submit_time.
   [[nodiscard]] bool was_resubmitted_since(Instant begin) const {
     const Instant submit{record_.submit_time};
     return was_requeued() && (submit > begin || (submit == begin && record_.eligible_time > record_.submit_time));

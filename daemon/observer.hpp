@@ -8,8 +8,8 @@
 // (docs/internals/architecture.md; pre_suspend_run_s up to suspend_time, and what ran since).
 //
 // Seconds are the resolution of everything. A record that differs from the books only by what may have happened within
-// the very second of its observation cannot be told from an older one; it yields nothing and is `unsettled`: the caller
-// observes it again as of the next second unless a newer record of the job came meanwhile.
+// the very second of its observation cannot be distinguished from an older one; it yields nothing and is `unsettled`:
+// the caller observes it again as of the next second unless a newer record of the job came meanwhile.
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ struct Scan {
 [[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobRecord& record, Scan scan,
                                       const ReadingRules& rules, const std::vector<PastSegment>& past = {});
 
-// Why slurmctld no longer has a job. `purged`: it ended and its record was purged before anybody looked. `forgotten`:
+// Why slurmctld no longer has a job. `purged`: it ended and its record was purged before a scan saw it. `forgotten`:
 // slurmctld was killed before it saved that the job existed; its own records never mention the run.
 enum class Departure { purged, forgotten };
 

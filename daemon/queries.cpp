@@ -121,19 +121,31 @@ json queue(Service& service, Instant now) {
   return report;
 }
 
-json dispatch(Service& service, const json& request, Instant now, ledger::QueryBudget budget) {
-  if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
-    return error_answer(Errc::protocol, "a request is an object with a member \"request\"");
-  }
-  const auto name = request["request"].get<std::string>();
-  if (name == "ping") return {{"pong", k_program}, {"at", now.value}};
-  if (name == "status") return status(service, request, now);
-  if (name == "jobs") return jobs(service, request, now, budget);
-  if (name == "head") return head(service, now);
-  if (name == "queue") return queue(service, now);
-  if (name == "workflows") return workflows(service, request, now);
-  return error_answer(Errc::not_found,
-                      "unknown request '" + name + "'; known are head, jobs, ping, queue, status, workflows");
+json ping(Instant now) {
+  return {{"pong", k_program}, {"at", now.value}};
+}
+
+constexpr Request k_requests[] = {
+    {"head", Asker::anybody, "the ledger's present head, signed",
+     [](Service& service, const Question& question) { return head(service, question.now); }},
+    {"jobs", Asker::anybody, "jobs that run or could start, or all",
+     [](Service& service, const Question& question) {
+       return jobs(service, question.request, question.now, question.budget);
+     }},
+    {"ping", Asker::anybody, "whether shapleyd answers",
+     [](Service& /*service*/, const Question& question) { return ping(question.now); }},
+    {"queue", Asker::anybody, "the startable pending jobs",
+     [](Service& service, const Question& question) { return queue(service, question.now); }},
+    {"status", Asker::anybody, "the books now, the daemon and the plugin",
+     [](Service& service, const Question& question) { return status(service, question.request, question.now); }},
+    {"workflows", Asker::anybody, "the workflows of organizations that order theirs by fairness",
+     [](Service& service, const Question& question) { return workflows(service, question.request, question.now); }},
+};
+
+std::string names_of(std::span<const Request> table) {
+  std::string names;
+  for (const Request& row : table) names.append(names.empty() ? "" : ", ").append(row.name);
+  return names;
 }
 
 // No request of ours nests deeper. The parser takes any depth, but to write or copy a value takes stack by its depth,
@@ -153,10 +165,35 @@ json parse_request(std::string_view request) {
 
 }  // namespace
 
-std::string answer(Service& service, std::string_view request, Instant now, ledger::QueryBudget budget) {
+std::span<const Request> requests() {
+  return k_requests;
+}
+
+Expected<const Request*> find_request(std::span<const Request> table, const json& request, Asker asker) {
+  if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
+    return fail(Errc::protocol, "a request is an object with a member \"request\"");
+  }
+  const auto name = request["request"].get<std::string>();
+  const auto row = std::ranges::find(table, name, &Request::name);
+  if (row == table.end()) {
+    return fail(Errc::not_found, "unknown request '" + name + "'; known are " + names_of(table));
+  }
+  if (row->may_ask == Asker::administrator && asker != Asker::administrator) {
+    return fail(Errc::denied, "only root and slurm_user may ask '" + name + "'");
+  }
+  return &*row;
+}
+
+std::string answer(Service& service, std::string_view request, Instant now, Asker asker, ledger::QueryBudget budget) {
   const json parsed = parse_request(request);
-  const json reply = parsed.is_discarded() ? error_answer(Errc::protocol, "the request is no JSON, or nests too deep")
-                                           : dispatch(service, parsed, now, budget);
+  json reply;
+  if (parsed.is_discarded()) {
+    reply = error_answer(Errc::protocol, "the request is no JSON, or nests too deep");
+  } else if (const auto row = find_request(requests(), parsed, asker)) {
+    reply = (*row)->handler(service, {parsed, now, budget});
+  } else {
+    reply = error_answer(row.error().code, row.error().what);
+  }
   // Job names may hold any bytes; an answer is valid UTF-8 all the same.
   return reply.dump(-1, ' ', false, json::error_handler_t::replace);
 }

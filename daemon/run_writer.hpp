@@ -71,7 +71,7 @@ class RunWriter {
   // Whether the run holds a node, without a resize, that the books do not have for it: then theirs is another run,
   // which began in the very same second and which slurmctld forgot.
   [[nodiscard]] bool is_elsewhere() const;
-  // The books hold a run that Slurm's own do not: takes back every segment.
+  // The books hold a run that Slurm's own do not: retracts every segment.
   void retract(Instant at);
 
  private:

@@ -71,7 +71,7 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       acceptor_(io),
       ticker_(io),
       accept_pause_(io),
-      turn_(io) {}
+      answer_timer_(io) {}
 
 Server::~Server() {
   close();
@@ -104,7 +104,7 @@ void Server::close() {
   acceptor_.close(ignored);
   ticker_.cancel();
   accept_pause_.cancel();
-  turn_.cancel();
+  answer_timer_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
   unlink(path_.c_str());
@@ -135,7 +135,7 @@ void Server::admit(Session::Socket socket) {
   }
   const auto same_user = static_cast<std::size_t>(
       std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->peer().uid == peer->uid; }));
-  const auto session = std::make_shared<Session>(std::move(socket), *peer, *this, limits_.patience);
+  const auto session = std::make_shared<Session>(std::move(socket), *peer, *this, limits_.timeouts);
   sessions_.insert(session);
   // Others cannot keep slurmctld out by taking all connections.
   const bool full = sessions_.size() > limits_.connections || same_user >= limits_.connections_per_user;
@@ -160,7 +160,7 @@ void Server::on_written_out(Session& session) {
 }
 
 void Server::on_closed(Session& session) {
-  turns_.forget(session);
+  query_scheduler_.forget(session);
   if (&session == feeder_) {
     feeder_ = nullptr;
     service_.end_session();
@@ -185,11 +185,11 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
 Expected<void> Server::take_query(Session& session, const protocol::Query& query) {
   // An administrator does not queue behind users, and could stop the daemon anyway.
   if (may_feed(session.peer())) {
-    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_())});
+    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_(), Asker::administrator)});
     return {};
   }
   session.await_answer();
-  turns_.add({&session, session.peer().uid, query});
+  query_scheduler_.add({&session, session.peer().uid, query});
   schedule_answer();
   return {};
 }
@@ -205,22 +205,23 @@ bool Server::may_serve(std::uint32_t uid) const {
 }
 
 void Server::schedule_answer() {
-  const auto at = turns_.next_at([this](std::uint32_t uid) { return may_serve(uid); });
+  const auto at = query_scheduler_.next_at([this](std::uint32_t uid) { return may_serve(uid); });
   if (!at) return;  // nobody waits, or for an answer to be read; on_written_out and on_closed tell
-  // Through the timer even when it is due, so that the loop looks at the feeder's socket between two answers.
-  turn_.expires_at(*at);
-  turn_.async_wait([this](const boost::system::error_code& cancelled) {
+  // Through the timer even when it is due, so that the loop polls the feeder's socket between two answers.
+  answer_timer_.expires_at(*at);
+  answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (!cancelled && open_) answer_next();
   });
 }
 
 void Server::answer_next() {
-  const auto began = Turns::Clock::now();
-  const auto waiting = turns_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
+  const auto began = QueryScheduler::Clock::now();
+  const auto waiting = query_scheduler_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
   if (waiting) {
     const auto session = waiting->session->shared_from_this();
-    session->send(protocol::Reply{waiting->query.id, answer(service_, waiting->query.json, clock_(), limits_.query)});
-    turns_.done(waiting->uid, began, Turns::Clock::now());
+    session->send(protocol::Reply{waiting->query.id,
+                                  answer(service_, waiting->query.json, clock_(), Asker::anybody, limits_.query)});
+    query_scheduler_.done(waiting->uid, began, QueryScheduler::Clock::now());
   }
   schedule_answer();
 }
@@ -273,7 +274,7 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
   } else if (const auto* end = std::get_if<protocol::SnapshotEnd>(&message)) {
     service_.receive(*end, now);
   } else if (const auto* query = std::get_if<protocol::Query>(&message)) {
-    session.send(protocol::Reply{query->id, answer(service_, query->json, now)});
+    session.send(protocol::Reply{query->id, answer(service_, query->json, now, Asker::administrator)});
     return {};
   } else {
     return fail(Errc::protocol, "a feeder sends snapshots, observations and queries only");
@@ -283,7 +284,7 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
 }
 
 void Server::process_soon() {
-  // Everything that the present turn of the loop brings goes into one commit.
+  // Everything that the present round of the event loop brings goes into one commit.
   if (std::exchange(process_pending_, true)) return;
   boost::asio::post(io_, [this] {
     process_pending_ = false;
@@ -334,14 +335,14 @@ void Server::push_to(Session& session) {
 }
 
 // A plugin keeps its levels until ranks come without them. After a start it keeps both until a snapshot has told of all
-// jobs, or the patience is over: there may be no room to store what it must send before a snapshot.
+// jobs, or that timeout is over: there may be no room to store what it must send before a snapshot.
 bool Server::push_levels_first(Session& session) {
-  constexpr Duration k_patience{30};
+  constexpr Duration k_levels_timeout{30};
   Session::Pushed& pushed = session.pushed;
   if (!service_.workflows().in_use()) return true;
   if (!service_.workflows().ready()) {
     if (!pushed.waits_since) pushed.waits_since = clock_();
-    if (clock_() < *pushed.waits_since + k_patience) return false;
+    if (clock_() < *pushed.waits_since + k_levels_timeout) return false;
   }
   const protocol::Levels& levels = service_.workflows().levels();
   if (std::exchange(pushed.level_generation, levels.generation) != levels.generation) session.send(levels);

@@ -3,8 +3,8 @@
 // The socket's mode is 0666 on purpose. Every right is decided by the peer's kernel-given user id, not by the file:
 // anybody on the machine may ask (the books are for all members to see), root and `slurm_user` alone may feed, and a
 // reader can change nothing. So opening the file to all gives nobody more than `shapleyctl status`; numbers of
-// connections, sizes of frames and queues, and the time spent on queries (turns.hpp) are bounded, in total and per
-// user. The limits with their reasons: docs/operating/security.md.
+// connections, sizes of frames and queues, and the time spent on queries (query_scheduler.hpp) are bounded, in total
+// and per user. The limits with their reasons: docs/operating/security.md.
 //
 // One feeder at a time: slurmctld is one. A new one replaces the old, which after a restart of slurmctld is a dead
 // connection. Single-threaded: everything runs in the io_context.
@@ -22,9 +22,9 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "daemon/query_scheduler.hpp"
 #include "daemon/service.hpp"
 #include "daemon/session.hpp"
-#include "daemon/turns.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -34,8 +34,8 @@ class Server final : public SessionOwner {
   struct Limits {
     std::size_t connections = 256;
     std::size_t connections_per_user = 16;  // of root and slurm_user all, of others each
-    Session::Patience patience = {};
-    // Answers that readers have not taken, over all connections: beyond it no further query is looked at.
+    Session::Timeouts timeouts = {};
+    // Answers that readers have not taken, over all connections: beyond it no further query is answered.
     std::size_t unread_bytes = 64U << 20U;
     ledger::QueryBudget query = {.steps = 50'000'000, .rows = 500'000};  // of others than root and slurm_user
   };
@@ -85,8 +85,8 @@ class Server final : public SessionOwner {
   boost::asio::local::stream_protocol::acceptor acceptor_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer accept_pause_;
-  boost::asio::steady_timer turn_;
-  Turns turns_;
+  boost::asio::steady_timer answer_timer_;
+  QueryScheduler query_scheduler_;
   std::set<std::shared_ptr<Session>> sessions_;
   Session* feeder_ = nullptr;
   bool process_pending_ = false;

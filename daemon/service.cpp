@@ -124,12 +124,12 @@ bool Service::process(Instant now) {
 
 void Service::tick(Instant now) {
   if (process(now)) succeeded("commit", intake_->settle(now));
-  keep_house(now);
+  maintain(now);
   refresh_ranks(now);
   workflows_.refresh(now);
 }
 
-void Service::keep_house(Instant now) {
+void Service::maintain(Instant now) {
   books_.state().advance(now);
   const bool due = books_.events_since_checkpoint() >= options_.checkpoint_events ||
                    (now >= last_checkpoint_ + options_.checkpoint_interval && books_.events_since_checkpoint() > 0);

@@ -2,7 +2,7 @@
 // it.
 //
 // Single-threaded. Errors of the ledger while running (disk full) are logged, once each, and leave everything as it
-// was: what was not committed is not acknowledged, and the next turn tries again.
+// was: what was not committed is not acknowledged, and the next tick tries again.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +86,8 @@ class Service {
   void refresh_ranks(Instant now);
   // Takes over what `site_` says of workflows; true if it is something else than before.
   bool configure_workflows(Instant now);
-  void keep_house(Instant now);
+  // Maintenance: checkpoints and signed heads.
+  void maintain(Instant now);
   // Logs a failure once, until the operation succeeds or fails for another reason.
   bool succeeded(std::string_view operation, const Expected<void>& result);
 

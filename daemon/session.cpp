@@ -17,11 +17,11 @@ constexpr std::size_t k_buffer_bytes = 4096;
 
 }  // namespace
 
-Session::Session(Socket socket, Peer peer, SessionOwner& owner, Patience patience)
+Session::Session(Socket socket, Peer peer, SessionOwner& owner, Timeouts timeouts)
     : socket_(std::move(socket)),
       peer_(peer),
       owner_(owner),
-      patience_(patience),
+      timeouts_(timeouts),
       handshake_(socket_.get_executor()),
       buffer_(k_buffer_bytes) {}
 
@@ -31,10 +31,10 @@ std::string Session::name() const {
 }
 
 void Session::start() {
-  handshake_.expires_after(patience_.handshake);
+  handshake_.expires_after(timeouts_.handshake);
   handshake_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->role_) return;
-    spdlog::debug("server: {}: said nothing for {} s; closed", self->name(), self->patience_.handshake.count());
+    spdlog::debug("server: {}: said nothing for {} s; closed", self->name(), self->timeouts_.handshake.count());
     self->close();
   });
   read();
@@ -67,7 +67,7 @@ void Session::resume() {
 void Session::on_read(const boost::system::error_code& error, std::size_t size) {
   if (closed_) return;
   if (error) {
-    // The end of a connection is no news but for a feeder, of which the server speaks.
+    // Only the end of a feeder is worth a line in the log; the server writes it.
     close();
     return;
   }
@@ -155,11 +155,11 @@ void Session::on_written(const boost::system::error_code& error) {
 void Session::check_progress(Clock::time_point now) {
   if (closed_) return;
   if (!queue_.empty()) {
-    if (now - write_started_ < patience_.write) return;
-    log_fault(fmt::format("took nothing for {} s; dropped", patience_.write.count()));
+    if (now - write_started_ < timeouts_.write) return;
+    log_fault(fmt::format("took nothing for {} s; dropped", timeouts_.write.count()));
     close();
-  } else if (role_ == protocol::Role::reader && !awaits_answer_ && now - last_request_ >= patience_.request) {
-    log_fault(fmt::format("asked nothing for {} s; dropped", patience_.request.count()));
+  } else if (role_ == protocol::Role::reader && !awaits_answer_ && now - last_request_ >= timeouts_.request) {
+    log_fault(fmt::format("asked nothing for {} s; dropped", timeouts_.request.count()));
     close();
   }
 }

@@ -3,7 +3,7 @@
 // Single-threaded (the io_context's). Lives as long as an operation is pending; close() ends it at any time. Bounds: a
 // first frame of k_max_first_frame_bytes in good time, then the frame size of its role; a peer that leaves
 // k_max_queued_bytes unread, or takes nothing for too long, is dropped, and so is a reader that asks nothing for too
-// long or lets a request trickle in. A reader's next request is looked at when its last one is answered and the answer
+// long or lets a request trickle in. A reader's next request is read when its last one is answered and the answer
 // written.
 #pragma once
 
@@ -55,13 +55,13 @@ class Session : public std::enable_shared_from_this<Session> {
   static constexpr std::size_t k_max_queued_bytes = 16U << 20U;
   static constexpr std::size_t k_max_query_bytes = 64U << 10U;
 
-  struct Patience {
+  struct Timeouts {
     std::chrono::seconds handshake{10};
     std::chrono::seconds write{30};
     std::chrono::seconds request{300};  // from one whole request of a reader to its next
   };
 
-  Session(Socket socket, Peer peer, SessionOwner& owner, Patience patience);
+  Session(Socket socket, Peer peer, SessionOwner& owner, Timeouts timeouts);
 
   void start();
   void welcome(protocol::Role role);  // the handshake is over: the role's frame size counts from now on
@@ -105,7 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Socket socket_;
   Peer peer_;
   SessionOwner& owner_;
-  Patience patience_;
+  Timeouts timeouts_;
   boost::asio::steady_timer handshake_;
   protocol::FrameReader reader_{protocol::k_max_first_frame_bytes};
   std::optional<protocol::Role> role_;

@@ -3,7 +3,8 @@
 // A wait is [since the job could start, until it started or could not]. Its key's anchor is the begin of an unbroken
 // stretch of waiting; a change of the amount within the stretch counts the ordinal up. Pure; lives for one observation.
 //
-// The settle functions answer false when the record cannot be told from an older one (observer.hpp, "unsettled").
+// The settle functions answer false when the record cannot be distinguished from an older one (observer.hpp,
+// "unsettled").
 #pragma once
 
 #include <optional>

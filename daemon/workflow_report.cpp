@@ -1,4 +1,4 @@
-// Workflows::report: the last turn of the loop as JSON.
+// Workflows::report: the last cycle of the loop as JSON.
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -112,7 +112,7 @@ std::vector<const WorkflowView*> most_behind(const workflow::Cycle& cycle) {
 }  // namespace
 
 json Workflows::describe(const std::string& name, const Organization& organization) {
-  const workflow::Settings& settings = organization.live.settings();
+  const workflow::Settings& settings = organization.tracker.settings();
   json workflows = json::array();
   Room room;
   for (const WorkflowView* view : most_behind(organization.now)) {
@@ -124,8 +124,8 @@ json Workflows::describe(const std::string& name, const Organization& organizati
     }
     workflows.push_back(workflow_json(*view, before, room));
   }
-  const auto turn_json = [](const std::optional<Turn>& turn) {
-    return turn ? json{{"eta", number(turn->degree)}, {"at", turn->at.value}} : json(nullptr);
+  const auto cycle_json = [](const std::optional<PastCycle>& cycle) {
+    return cycle ? json{{"eta", number(cycle->degree)}, {"at", cycle->at.value}} : json(nullptr);
   };
   return {{"organization", name},
           {"mode", name_of(settings.mode)},
@@ -135,8 +135,8 @@ json Workflows::describe(const std::string& name, const Organization& organizati
           {"eta", number(organization.now.degree)},
           {"least_pending_work", number(organization.now.least)},
           {"unfair", organization.now.unfair},
-          {"before", turn_json(organization.before)},
-          {"highest", turn_json(organization.highest)},
+          {"before", cycle_json(organization.before)},
+          {"highest", cycle_json(organization.highest)},
           {"truncated", organization.now.workflows.size() > k_most_workflows},
           {"workflows", std::move(workflows)}};
 }

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/format.h>
+#include "ledger/readers/runs.hpp"
 
 namespace shapley::daemon {
 
@@ -47,21 +47,6 @@ std::optional<workflow::FinishedRun> finished_run(const JobRecord& record) {
   return workflow::FinishedRun{record.job_id, Instant{record.start_time}, Instant{record.end_time}, Duration{length}};
 }
 
-// The newest jobs first, a bounded number of them: a restart must not take the longer the older the ledger is. Slurm
-// uses job ids again, so a run belongs to the last submission before it.
-std::string completed_runs_query(Instant since) {
-  constexpr int k_most_jobs = 50'000;
-  return fmt::format(
-      "SELECT s.organization, s.job, s.anchor, MAX(s.end), SUM(s.end - s.begin), COALESCE(j.array_job, 0), j.name, "
-      "j.wckey, s.job_state FROM (SELECT job, submit, array_job, name, wckey FROM jobs WHERE submit >= {} "
-      "ORDER BY submit DESC LIMIT {}) AS j CROSS JOIN segments AS s ON s.job = j.job AND s.anchor >= j.submit "
-      "WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs AS "
-      "later "
-      "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
-      "GROUP BY s.job, s.anchor HAVING COUNT(s.end) = COUNT(*) ORDER BY MAX(s.end)",
-      since.value, k_most_jobs);
-}
-
 }  // namespace
 
 bool Workflows::configure(const config::Configuration& configuration) {
@@ -69,12 +54,12 @@ bool Workflows::configure(const config::Configuration& configuration) {
   for (const config::OrganizationConfig& organization : configuration.organizations)
     if (organization.workflows.fairness) wanted.emplace(organization.name, organization.workflows);
   const bool same = std::ranges::equal(wanted, organizations_, [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second == b.second.live.settings();
+    return a.first == b.first && a.second == b.second.tracker.settings();
   });
   if (same) return false;
   organizations_.clear();
   for (auto& [name, settings] : wanted) {
-    Organization fresh{.live = workflow::Live(std::move(settings)), .now = {}, .before = {}, .highest = {}};
+    Organization fresh{.tracker = workflow::Tracker(std::move(settings)), .now = {}, .before = {}, .highest = {}};
     organizations_.emplace(name, std::move(fresh));
   }
   snapshot_.reset();
@@ -86,20 +71,22 @@ bool Workflows::configure(const config::Configuration& configuration) {
 
 Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
   constexpr Duration k_week{7 * 24 * 3600};
+  // A restart must not take the longer the older the ledger is.
+  constexpr std::int64_t k_most_jobs = 50'000;
   if (organizations_.empty()) return {};
-  const auto rows = ledger.query(completed_runs_query(now - k_week));
-  if (!rows) return tl::unexpected(rows.error());
-  for (const std::vector<std::string>& row : *rows) {
-    const auto organization = organizations_.find(row.at(0));
-    const Duration length{std::stoll(row.at(4))};
-    if (organization == organizations_.end() || row.at(8) != "COMPLETED" || length.value <= 0) continue;
+  auto runs = ledger::runs(ledger, {.submitted_since = now - k_week, .newest_jobs = k_most_jobs});
+  if (!runs) return tl::unexpected(runs.error());
+  std::ranges::stable_sort(*runs, {}, &ledger::Run::end);
+  for (const ledger::Run& run : *runs) {
+    const auto organization = organizations_.find(run.organization);
+    if (organization == organizations_.end() || !run.ended || run.job_state != "COMPLETED" || run.length.value <= 0)
+      continue;
     workflow::Job job;
-    job.id = static_cast<std::uint32_t>(std::stoul(row.at(1)));
-    job.array_job = static_cast<std::uint32_t>(std::stoul(row.at(5)));
-    job.name = row.at(6);
-    job.wckey = row.at(7);
-    organization->second.live.remember(
-        job, {job.id, Instant{std::stoll(row.at(2))}, Instant{std::stoll(row.at(3))}, length});
+    job.id = run.job.value;
+    job.array_job = run.array_job;
+    job.name = run.name;
+    job.wckey = run.wckey;
+    organization->second.tracker.remember(job, {job.id, run.start, run.end, run.length});
   }
   return {};
 }
@@ -111,8 +98,8 @@ void Workflows::begin_snapshot() {
 void Workflows::end_snapshot() {
   if (!snapshot_) return;
   for (auto& [name, organization] : organizations_) {
-    for (const std::uint32_t job : organization.live.jobs())
-      if (!snapshot_->contains(job)) organization.live.forget(job);
+    for (const std::uint32_t job : organization.tracker.jobs())
+      if (!snapshot_->contains(job)) organization.tracker.forget(job);
   }
   snapshot_.reset();
   complete_ = true;
@@ -126,7 +113,7 @@ void Workflows::read(const protocol::Observations& frame, const protocol::Classi
     read_job(record, classifier);
   }
   for (const std::uint32_t job : frame.gone)
-    for (auto& [name, organization] : organizations_) organization.live.forget(job);
+    for (auto& [name, organization] : organizations_) organization.tracker.forget(job);
   dirty_ = dirty_ || !frame.jobs.empty() || !frame.gone.empty();
 }
 
@@ -134,23 +121,23 @@ void Workflows::read_job(const JobRecord& record, const protocol::Classifier& cl
   const std::string_view owner = classifier.organization_of(protocol::traits_of(record));
   for (auto& [name, organization] : organizations_) {
     if (name != owner) {
-      organization.live.forget(record.job_id);
+      organization.tracker.forget(record.job_id);
       continue;
     }
     if (record.state != JobState::ended) {
-      organization.live.observe(job_of(record));
+      organization.tracker.observe(job_of(record));
       continue;
     }
     // Its ties are still known.
-    if (const auto run = finished_run(record)) organization.live.remember(job_of(record), *run);
-    organization.live.forget(record.job_id);
+    if (const auto run = finished_run(record)) organization.tracker.remember(job_of(record), *run);
+    organization.tracker.forget(record.job_id);
   }
 }
 
-void Workflows::turn(Organization& organization, Instant now) {
-  workflow::Cycle next = organization.live.cycle(now);
+void Workflows::run_cycle(Organization& organization, Instant now) {
+  workflow::Cycle next = organization.tracker.cycle(now);
   if (next.degree != organization.now.degree && !organization.now.workflows.empty()) {
-    Turn before{.at = organization.now.at, .degree = organization.now.degree, .pending = {}};
+    PastCycle before{.at = organization.now.at, .degree = organization.now.degree, .pending = {}};
     for (const workflow::WorkflowView& view : organization.now.workflows)
       if (view.pending) before.pending.emplace(view.name, *view.pending);
     organization.before = std::move(before);
@@ -158,24 +145,25 @@ void Workflows::turn(Organization& organization, Instant now) {
   const auto active = std::ranges::count_if(next.workflows, [](const auto& view) { return view.pending.has_value(); });
   if (active < 2) organization.highest.reset();
   if (active >= 2 && (!organization.highest || organization.highest->degree < next.degree))
-    organization.highest = Turn{.at = now, .degree = next.degree, .pending = {}};
+    organization.highest = PastCycle{.at = now, .degree = next.degree, .pending = {}};
   organization.now = std::move(next);
 }
 
 Duration Workflows::pause() const {
   std::int64_t jobs = 0;
-  for (const auto& [name, organization] : organizations_) jobs += static_cast<std::int64_t>(organization.live.size());
+  for (const auto& [name, organization] : organizations_)
+    jobs += static_cast<std::int64_t>(organization.tracker.size());
   return Duration{1 + jobs / k_jobs_a_second};
 }
 
 void Workflows::refresh(Instant now) {
-  turned_ = std::min(turned_, now);  // a clock that was set back must not stop the loop
-  if (snapshot_ || (!organizations_.empty() && !complete_) || now < turned_ + pause()) return;
-  if (!dirty_ && (organizations_.empty() || now < turned_ + k_patience)) return;
+  last_cycle_ = std::min(last_cycle_, now);  // a clock that was set back must not stop the loop
+  if (snapshot_ || (!organizations_.empty() && !complete_) || now < last_cycle_ + pause()) return;
+  if (!dirty_ && (organizations_.empty() || now < last_cycle_ + k_refresh_interval)) return;
   dirty_ = false;
   ready_ = true;
-  turned_ = now;
-  for (auto& [name, organization] : organizations_) turn(organization, now);
+  last_cycle_ = now;
+  for (auto& [name, organization] : organizations_) run_cycle(organization, now);
   publish(now);
 }
 

@@ -2,10 +2,10 @@
 // of their pending jobs, for the plugin, and the report of it, for people. It reads what the intake reads and touches
 // no book: the ledger and what it says are the same with it and without.
 //
-// Levels are computed once a second at most, after something changed, and every k_patience in any case, since running
-// tasks that take longer than the median weigh more as time goes on. A turn takes up to a second and a half for 100,000
-// jobs, so each k_jobs_a_second jobs add a second between two turns. Bounds: workflow/live.hpp, for each organization.
-// Single-threaded; time is passed in.
+// Levels are computed once a second at most, after something changed, and every k_refresh_interval in any case, since
+// running tasks that take longer than the median weigh more as time goes on. A turn takes up to a second and a half for
+// 100,000 jobs, so each k_jobs_a_second jobs add a second between two cycles. Bounds: workflow/tracker.hpp, for each
+// organization. Single-threaded; time is passed in.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 #include "ledger/store/ledger.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
-#include "workflow/live.hpp"
+#include "workflow/tracker.hpp"
 
 namespace shapley::daemon {
 
 class Workflows {
  public:
-  static constexpr Duration k_patience{10};
+  static constexpr Duration k_refresh_interval{10};
   static constexpr std::int64_t k_jobs_a_second = 5000;
 
   // `generation`: of the first table of levels.
@@ -47,7 +47,7 @@ class Workflows {
   void end_snapshot();
   void end_session() { snapshot_.reset(); }
 
-  // Turns the loop if it is due, and a snapshot has told of all jobs since the settings were taken over.
+  // Runs a cycle of the loop if it is due, and a snapshot has told of all jobs since the settings were taken over.
   void refresh(Instant now);
   // Whether levels() follows from all jobs; until then it is empty.
   [[nodiscard]] bool ready() const { return organizations_.empty() || ready_; }
@@ -59,22 +59,23 @@ class Workflows {
   [[nodiscard]] Expected<nlohmann::json> report(const std::string& organization, Instant now) const;
 
  private:
-  // What a turn of the loop left behind, to compare the next with.
-  struct Turn {
+  // What a cycle of the loop left behind, to compare the next with.
+  struct PastCycle {
     Instant at;
     workflow::Fraction degree = 0;
     std::map<std::string, workflow::Fraction> pending;  // W by workflow
   };
   struct Organization {
-    workflow::Live live;
+    workflow::Tracker tracker;
     workflow::Cycle now;
-    std::optional<Turn> before;   // the last turn with another eta
-    std::optional<Turn> highest;  // the greatest eta since fewer than two workflows were active; `pending` is empty
+    std::optional<PastCycle> before;  // the last one with another eta
+    std::optional<PastCycle>
+        highest;  // the greatest eta since fewer than two workflows were active; `pending` is empty
   };
 
-  [[nodiscard]] Duration pause() const;  // least time from one turn to the next
+  [[nodiscard]] Duration pause() const;  // least time from one cycle to the next
   void read_job(const protocol::JobRecord& record, const protocol::Classifier& classifier);
-  static void turn(Organization& organization, Instant now);
+  static void run_cycle(Organization& organization, Instant now);
   void publish(Instant now);
   [[nodiscard]] static nlohmann::json describe(const std::string& name, const Organization& organization);
 
@@ -83,8 +84,8 @@ class Workflows {
   bool dirty_ = false;
   bool in_use_ = false;
   bool complete_ = false;  // a snapshot came to its end since configure
-  bool ready_ = false;     // and the loop turned after that
-  Instant turned_ = k_beginning_of_time;
+  bool ready_ = false;     // and a cycle ran after that
+  Instant last_cycle_ = k_beginning_of_time;
   protocol::Levels levels_;
 };
 

@@ -37,7 +37,7 @@ Configuration read_configuration(std::string_view yaml, FaultList& faults) {
   Configuration configuration;
   YamlReader reader(faults);
   const auto document = reader.document(yaml);
-  const auto file = document ? reader.mapping(*document, "", k_file_keys) : std::nullopt;
+  const auto file = document ? reader.mapping(*document, "", names_of(k_file_keys)) : std::nullopt;
   if (!file) return configuration;
   read_settings(reader, *file, faults, configuration);
   read_workflow_settings(reader, *file, faults, configuration.workflows);

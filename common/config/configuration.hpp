@@ -25,6 +25,7 @@ struct Rule {
   RuleKind kind = RuleKind::account;
   std::string name;
   int line = 0;
+  friend bool operator==(const Rule&, const Rule&) = default;
 };
 
 // `parts_per_million` of every node in `nodes` belongs to the organization during [from, until).
@@ -34,6 +35,7 @@ struct NodeClaim {
   Instant from = k_beginning_of_time;
   Instant until = k_end_of_time;
   int line = 0;
+  friend bool operator==(const NodeClaim&, const NodeClaim&) = default;
 };
 
 struct OrganizationConfig {
@@ -43,6 +45,7 @@ struct OrganizationConfig {
   std::vector<NodeClaim> nodes;
   workflow::Settings workflows;  // of its own, else the file's
   int line = 0;
+  friend bool operator==(const OrganizationConfig&, const OrganizationConfig&) = default;
 };
 
 struct Configuration {
@@ -59,6 +62,7 @@ struct Configuration {
   std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // TRES name -> weight
   workflow::Settings workflows;                                           // what organizations begin with
   std::vector<OrganizationConfig> organizations;
+  friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
 // One fault of a file. what: the fault; remedy: what is allowed or what to do.

@@ -1,27 +1,87 @@
-// Every key that the configuration file may hold. Parser, reference page and example file are tested against these
-// lists.
+// Every key that the configuration file may hold: the one table of them.
+//
+// The parser knows the keys by it. The reference page, the manual page, the example file and the defaults of
+// configuration.hpp are tested against it, so a key or a default that is changed here must be changed there, too.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace shapley::config {
 
-inline constexpr std::array<std::string_view, 14> k_file_keys = {
-    "ledger", "socket", "signing_key", "slurm_user", "contribution",        "order",     "rank_weight",
-    "mode",   "period", "stale_after", "weights",    "within_organization", "workflows", "organizations",
+// Where shapleyd and shapleyctl look for the file.
+inline constexpr std::string_view k_default_file = "/etc/shapley/shapleyd.yaml";
+
+struct Key {
+  std::string_view name;
+  // As the reference page says them: what may be written; what holds for a file that does not say, `in quotes` when it
+  // could be written; and what the key is for.
+  std::string_view type;
+  std::string_view fallback;
+  std::string_view meaning;
 };
 
-inline constexpr std::array<std::string_view, 10> k_organization_keys = {
-    "name", "title", "accounts", "partitions", "qos", "users", "groups", "within_organization", "workflows", "nodes",
-};
+inline constexpr std::string_view k_required = "required";
+
+inline constexpr auto k_file_keys = std::to_array<Key>({
+    {"ledger", "Absolute path", "`/var/lib/shapley/ledger.db`", "the file with the books"},
+    {"socket", "Absolute path of at most 107 characters", "`/run/shapley/shapleyd.sock`",
+     "where the plugin and shapleyctl find the daemon"},
+    {"signing_key", "Absolute path of a private key, or `none`", "`none`", "signs heads of the ledger"},
+    {"slurm_user", "Login name or numeric id", "`slurm`", "who may feed the books, besides root"},
+    {"contribution", "`direct_contr` or `shapley_rate`", "`direct_contr`", "what an organization gave, for the ranks"},
+    {"order", "`strict` or `weighted`", "`strict`", "whether ranks outweigh Slurm's own factors"},
+    {"rank_weight", "Whole number from 1 to 1000000000", "`10000`", "what the first rank adds with `order: weighted`"},
+    {"mode", "`priorities` or `observe`", "`priorities`", "whether ranks act on priorities"},
+    {"period", "`none`, `monthly`, `quarterly` or `yearly`", "`none`", "when standings begin again from zero"},
+    {"stale_after", "Seconds, or a number with `s`, `m` or `h`, from 1 second to 365 days", "`5m`",
+     "how long the last ranks hold without shapleyd"},
+    {"weights", "Table of resources with whole numbers from 1 to 1000", "`{cpu: 1}`", "what counts as processors"},
+    {"within_organization", "`fifo` or `workflow_fairness`", "`fifo`", "how one organization's jobs are ordered"},
+    {"workflows", "Table with the keys below", "as each of them says", "what a workflow is and how it is measured"},
+    {"organizations", "List of organizations", k_required, "in the order that breaks ties of rank"},
+});
 
 // Of `workflows`, at the file's top level and in an organization.
-inline constexpr std::array<std::string_view, 6> k_workflow_keys = {
-    "workflow_key", "activity_key", "name_delimiter", "mode", "relative_duration", "threshold",
-};
+inline constexpr auto k_workflow_keys = std::to_array<Key>({
+    {"workflow_key", "List of rules", "`[wckey, array, job_name_prefix, dependency]`", "names a job's workflow"},
+    {"activity_key", "List of the same rules", "`[array, job_name_prefix]`", "names a job's activity"},
+    {"name_delimiter", "1 to 8 characters without blanks", "`\"-\"`", "parts the job's name"},
+    {"mode", "`elapsed_only_upper_median`, `phases_upper_median` or `phases_mid_median`", "`elapsed_only_upper_median`",
+     "what is measured of an activity"},
+    {"relative_duration", "`on` or `off`", "`off`", "whether activities of long tasks weigh more"},
+    {"threshold", "Fraction, percentage or decimal above 0 and at most 1", "`0.2`", "how uneven it may be"},
+});
+
+inline constexpr auto k_organization_keys = std::to_array<Key>({
+    {"name", "1 to 64 letters, digits, `.`, `_` and `-`", k_required, "the name in the books"},
+    {"title", "One line of text", "the name", "for people"},
+    {"accounts", "List of Slurm accounts", "none", "whose jobs are its own, with all sub-accounts"},
+    {"partitions", "List of partitions", "none", "whose jobs are its own"},
+    {"qos", "List of QOS names", "none", "whose jobs are its own"},
+    {"users", "List of login names or numeric ids", "none", "whose jobs are its own"},
+    {"groups", "List of group names or numeric ids", "none", "whose jobs are its own"},
+    {"within_organization", "`fifo` or `workflow_fairness`", "what the file's own says", "how its jobs are ordered"},
+    {"workflows", "Table with the keys of `workflows`", "each what the file's own table says",
+     "what its workflows are"},
+    {"nodes", "List of claims", "none", "what it owns, whole and always or as below"},
+});
 
 // A claim in its long form: {nodes: "gpu[1-2]", share: 1/3, from: 2026-01-01, until: 2030-01-01}.
-inline constexpr std::array<std::string_view, 4> k_claim_keys = {"nodes", "share", "from", "until"};
+inline constexpr auto k_claim_keys = std::to_array<Key>({
+    {"nodes", "Node names", k_required, "which nodes"},
+    {"share", "Fraction `1/3`, percentage `33.3%` or decimal `0.333`, above 0 and at most 1", "`1`",
+     "the part of every node"},
+    {"from", "Date `2026-01-01` or `2026-01-01T12:00:00Z`, UTC", "since ever", "its first instant"},
+    {"until", "Date, after `from`", "for ever", "the first instant that is not part of it any more"},
+});
+
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<std::string_view, N> names_of(const std::array<Key, N>& keys) {
+  std::array<std::string_view, N> names;
+  for (std::size_t i = 0; i < N; ++i) names[i] = keys[i].name;
+  return names;
+}
 
 }  // namespace shapley::config

@@ -58,7 +58,7 @@ class OrganizationsReader {
 
   std::optional<OrganizationConfig> read_organization(const Value& value, std::size_t number) {
     const std::string context = context_of(value, number);
-    auto entries = reader_.mapping({value.node, value.line, context}, context + ": ", k_organization_keys);
+    auto entries = reader_.mapping({value.node, value.line, context}, context + ": ", names_of(k_organization_keys));
     if (!entries) return std::nullopt;
     OrganizationConfig organization;
     organization.line = value.line;
@@ -143,7 +143,7 @@ class OrganizationsReader {
   }
 
   std::optional<NodeClaim> read_long_claim(const Value& value) {
-    const auto entries = reader_.mapping(value, value.name + ": ", k_claim_keys);
+    const auto entries = reader_.mapping(value, value.name + ": ", names_of(k_claim_keys));
     if (!entries) return std::nullopt;
     const Value* nodes = entries->find("nodes");
     if (nodes == nullptr) {

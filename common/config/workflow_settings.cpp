@@ -31,7 +31,7 @@ class WorkflowReader {
   void read(const Mapping& entries) {
     choice(entries, "within_organization", k_orders, settings_.fairness);
     const Value* value = entries.find("workflows");
-    const auto table = value ? reader_.mapping(*value, value->name + ": ", k_workflow_keys) : std::nullopt;
+    const auto table = value ? reader_.mapping(*value, value->name + ": ", names_of(k_workflow_keys)) : std::nullopt;
     if (!table) return;
     rules(*table, "workflow_key", settings_.workflow_key);
     rules(*table, "activity_key", settings_.activity_key);

@@ -9,19 +9,19 @@ std::vector<Components::Renamed> Components::observe(std::uint32_t job, const st
   std::vector<Renamed> renamed;
   if (component_of_.try_emplace(job, next_).second) {
     components_[next_++] = {.name = job, .tied = false, .jobs = {job}, .present = 1};
-    const auto dependents = wished_by_.extract(job);
+    const auto dependents = dependents_of_absent_.extract(job);
     if (!dependents.empty()) {
       for (const std::uint32_t dependent : dependents.mapped()) tie(job, dependent, renamed);
     }
   }
-  forget_wishes(job);
+  forget_unresolved(job);
   for (const std::uint32_t other : depends_on) {
     if (other == job) continue;
     if (component_of_.contains(other)) {
       tie(job, other, renamed);
     } else {
-      wishes_[job].push_back(other);
-      wished_by_[other].insert(job);
+      unresolved_[job].push_back(other);
+      dependents_of_absent_[other].insert(job);
     }
   }
   return renamed;
@@ -49,7 +49,7 @@ void Components::tie(std::uint32_t a, std::uint32_t b, std::vector<Renamed>& ren
 }
 
 void Components::remove(std::uint32_t job) {
-  forget_wishes(job);
+  forget_unresolved(job);
   const auto entry = component_of_.find(job);
   if (entry == component_of_.end()) return;
   const auto component = components_.find(entry->second);
@@ -67,16 +67,16 @@ void Components::remove(std::uint32_t job) {
   });
 }
 
-void Components::forget_wishes(std::uint32_t job) {
-  const auto wishes = wishes_.find(job);
-  if (wishes == wishes_.end()) return;
-  for (const std::uint32_t other : wishes->second) {
-    const auto wish = wished_by_.find(other);
-    if (wish == wished_by_.end()) continue;  // told meanwhile
-    wish->second.erase(job);
-    if (wish->second.empty()) wished_by_.erase(wish);
+void Components::forget_unresolved(std::uint32_t job) {
+  const auto unresolved = unresolved_.find(job);
+  if (unresolved == unresolved_.end()) return;
+  for (const std::uint32_t other : unresolved->second) {
+    const auto dependents = dependents_of_absent_.find(other);
+    if (dependents == dependents_of_absent_.end()) continue;  // observed meanwhile
+    dependents->second.erase(job);
+    if (dependents->second.empty()) dependents_of_absent_.erase(dependents);
   }
-  wishes_.erase(wishes);
+  unresolved_.erase(unresolved);
 }
 
 std::uint32_t Components::name(std::uint32_t job) const {

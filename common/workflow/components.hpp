@@ -1,8 +1,8 @@
 // Which jobs are tied by dependencies: connected components, each named by the smallest job id that was ever in it.
 //
 // Slurm strikes a dependency from a job once it is fulfilled, so ties are remembered: a component lives as long as one
-// of its jobs is there. A job may be told before the ones that it depends on. Memory: the jobs that are there and what
-// they last said to depend on. Single-threaded.
+// of its jobs is there. A job may be observed before the ones that it depends on: that dependency is unresolved until
+// then. Memory: the jobs that are there and what they last said to depend on. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +41,14 @@ class Components {
   };
 
   void tie(std::uint32_t a, std::uint32_t b, std::vector<Renamed>& renamed);
-  void forget_wishes(std::uint32_t job);
+  void forget_unresolved(std::uint32_t job);
 
   std::uint64_t next_ = 0;
   std::unordered_map<std::uint32_t, std::uint64_t> component_of_;  // of the jobs that are there
   std::unordered_map<std::uint64_t, Component> components_;
-  // Ties to jobs that have not been told yet: job -> those it waits for, and the other way round.
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> wishes_;
-  std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> wished_by_;
+  // Dependencies on jobs that have not been observed yet: job -> those it waits for, and the other way round.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> unresolved_;
+  std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> dependents_of_absent_;
 };
 
 }  // namespace shapley::workflow

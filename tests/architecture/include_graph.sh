@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks every include of the project's sources, however it is written: no file includes a file of a layer that it may not use
-# (docs/internals/architecture.md), and third-party headers stay in their one place.
+# (docs/internals/architecture.md), the ledger's SQL stays in the ledger, and third-party headers stay in their one place.
 #
 # An include is resolved to a file as the compiler does it: in quotes beside the including file first, then under the two include
 # roots, the source root and common/. What is in quotes and is no file of the tree must be a third party's. A file outside the
@@ -28,6 +28,8 @@ declare -A allowed=(
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )
+# files that only their own layer may include: they hand out SQL
+inner=" common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp common/ledger/store/database.hpp "
 # regular expression of a third party's header -> folders or files that may include it
 declare -A fenced=(
   ['sqlite3\.h$']="common/ledger/store"
@@ -100,6 +102,7 @@ check_own() {  # including file, its layer, the include, the file that it means
   layer_of "$4"
   [[ -n $layer ]] || { complain "$1: includes $3, which is $4, outside the layers"; return; }
   [[ $layer == "$2" || " ${allowed[$2]} " == *" $layer "* ]] || complain "$1: includes $3 of $layer, which $2 may not use"
+  [[ $layer == "$2" || $inner != *" $4 "* ]] || complain "$1: includes $3, which is for $layer only"
 }
 
 check_foreign() {  # including file, the include

@@ -10,7 +10,7 @@ clean_tree() {  # with the targets of the includes below, so that what they mean
   rm -rf "${tree:?}"/*
   local file
   for file in common/base/error.hpp common/game/utility.hpp common/accounting/state/state.hpp common/accounting/events/event.hpp \
-              common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/store/database.hpp \
+              common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/store/database.hpp common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp \
               common/protocol/codec.hpp daemon/books.hpp plugin/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
     mkdir -p "$tree/${file%/*}"
     : > "$tree/$file"
@@ -56,6 +56,10 @@ expect_caught plugin/client/spool/planted.cpp '"config/configuration.hpp"'
 expect_caught plugin/client/planted.cpp '"plugin/records.h"'
 expect_caught plugin/client/planted.cpp '"../records.h"'
 expect_caught plugin/client/planted.cpp '"../slurm_compat.h"'
+# the ledger's inside
+expect_caught daemon/planted.cpp '"ledger/store/query.hpp"'
+expect_caught sim/planted.cpp '<ledger/store/ledger_impl.hpp>'
+expect_caught ctl/planted.cpp '"../common/ledger/store/database.hpp"'
 # tests are nobody's, nor is what does not exist, nor what only the preprocessor knows
 expect_caught common/game/planted.cpp '"tests/game/naive.hpp"'
 expect_caught common/game/planted.cpp '"../../tests/game/naive.hpp"'

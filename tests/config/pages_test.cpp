@@ -1,16 +1,14 @@
 // The reference page and the example say what the parser knows: no more, no less.
-#include <array>
 #include <fstream>
 #include <iterator>
-#include <regex>
-#include <set>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "config/configuration.hpp"
 #include "config/keys.hpp"
+#include "key_documents.hpp"
 
 namespace shapley::config {
 namespace {
@@ -23,58 +21,58 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::set<std::string> known_keys() {
-  std::set<std::string> keys;
-  for (const auto key : k_file_keys) keys.emplace(key);
-  for (const auto key : k_organization_keys) keys.emplace("organizations: " + std::string(key));
-  for (const auto key : k_workflow_keys) keys.emplace("workflows: " + std::string(key));
-  for (const auto key : k_claim_keys) keys.emplace("organizations: nodes: " + std::string(key));
-  return keys;
+using testing::differences;
+using Lines = std::vector<std::string>;
+
+// Where differences were found: "page: stale_after", ...
+Lines subjects(const std::vector<testing::Difference>& differences) {
+  Lines subjects;
+  for (const testing::Difference& difference : differences) subjects.push_back(difference.subject);
+  return subjects;
 }
 
-TEST(Page, HasASectionForEveryKeyAndForNoOther) {
-  // Each key is a heading of its own: "### `stale_after`", "### `organizations: title`".
-  const std::string page = read("docs/reference/configuration.md");
-  const std::regex heading("(^|\n)### `([^`]+)`");
-  std::set<std::string> documented;
-  for (std::sregex_iterator it(page.begin(), page.end(), heading), end; it != end; ++it) {
-    EXPECT_TRUE(documented.insert((*it)[2]).second) << "twice: " << (*it)[2];
-  }
-  EXPECT_EQ(documented, known_keys());
+TEST(Keys, AreSaidAlikeByTableParserPageManualAndExample) {
+  for (const auto& [subject, what] : differences(testing::key_table(), testing::documents()))
+    ADD_FAILURE() << subject << ": " << what;
 }
 
-// The documented defaults of `workflows`, read as a file that says them.
-template <typename Documented>
-workflow::Settings parse_defaults(const Documented& documented) {
-  std::string yaml =
-      "organizations: [{name: physics}]\nwithin_organization: " + documented("within_organization") + "\nworkflows:\n";
-  for (const std::string_view key : k_workflow_keys)
-    yaml += "  " + std::string(key) + ": " + documented("workflows: " + std::string(key)) + "\n";
-  const auto configuration = parse(yaml);
-  EXPECT_TRUE(configuration.has_value()) << yaml;
-  return configuration ? configuration->workflows : workflow::Settings{.fairness = true};
+TEST(Keys, ADefaultThatIsChangedInTheTableOnlyIsFound) {
+  testing::KeyTable table = testing::key_table();
+  for (Key& key : table.file)
+    if (key.name == "stale_after") key.fallback = "`600`";
+  EXPECT_EQ(subjects(differences(table, testing::documents())),
+            (Lines{"page: stale_after", "page: stale_after", "manual: stale_after", "example: stale_after",
+                   "parser: stale_after"}));
 }
 
-TEST(Page, StatesEveryDefaultAsItIs) {
-  const std::string page = read("docs/reference/configuration.md");
-  const Configuration defaults;
-  const auto documented_default = [&](const std::string& key) {
-    const std::regex line("### `" + key + "`\n\n[^\n]*default:? `([^`]*)`");
-    std::smatch match;
-    return std::regex_search(page, match, line) ? match[1].str() : "none documented";
+TEST(Keys, ADefaultThatIsChangedInOneDocumentOnlyIsFound) {
+  const auto after = [](std::string testing::Documents::*document, const std::string& text, const std::string& by) {
+    testing::Documents changed = testing::documents();
+    std::string& all = changed.*document;
+    const std::size_t at = all.find(text);
+    EXPECT_NE(at, std::string::npos) << text;
+    if (at != std::string::npos) all.replace(at, text.size(), by);
+    return subjects(differences(testing::key_table(), changed));
   };
-  EXPECT_EQ(documented_default("ledger"), defaults.ledger.string());
-  EXPECT_EQ(documented_default("socket"), defaults.socket.string());
-  EXPECT_EQ(documented_default("slurm_user"), defaults.slurm_user);
-  EXPECT_EQ(documented_default("rank_weight"), std::to_string(defaults.rank_weight));
-  EXPECT_EQ(documented_default("contribution"), "direct_contr");
-  EXPECT_EQ(documented_default("order"), "strict");
-  EXPECT_EQ(documented_default("mode"), "priorities");
-  EXPECT_EQ(documented_default("period"), "none");
-  EXPECT_EQ(documented_default("stale_after"), "5m");
-  EXPECT_EQ(documented_default("weights"), "{cpu: 1}");
-  const workflow::Settings within = parse_defaults(documented_default);
-  EXPECT_EQ(within, defaults.workflows);
+  using testing::Documents;
+  EXPECT_EQ(after(&Documents::page, "365 days; default: `5m`", "365 days; default: `10m`"), Lines{"page: stale_after"});
+  EXPECT_EQ(after(&Documents::page, "365 days | `5m` |", "365 days | `10m` |"), Lines{"page: stale_after"});
+  EXPECT_EQ(after(&Documents::page, "### `stale_after`", "### `stale_for`"),
+            (Lines{"page: stale_for", "page: stale_after", "page: stale_after"}));
+  EXPECT_EQ(after(&Documents::manual, "(5m)", "(10m)"), Lines{"manual: stale_after"});
+  EXPECT_EQ(after(&Documents::manual, "(0.2)", "(0.1)"), Lines{"manual: workflows: threshold"});
+  EXPECT_EQ(after(&Documents::manual, ".BR share \" (1)\"", ".BR share \" (1/2)\""),
+            Lines{"manual: organizations: nodes: share"});
+  EXPECT_EQ(after(&Documents::example, "stale_after: 5m", "stale_after: 10m"), Lines{"example: stale_after"});
+  EXPECT_EQ(after(&Documents::example, "threshold: 0.2 ", "threshold: 0.25 "), Lines{"example: workflows: threshold"});
+}
+
+TEST(Keys, AWordThatTheParserDoesNotKnowIsFound) {
+  testing::KeyTable table = testing::key_table();
+  for (Key& key : table.file)
+    if (key.name == "order") key.type = "`strict`, `loose` or `weighted`";
+  const Lines found = subjects(differences(table, testing::documents()));
+  EXPECT_EQ(found, (Lines{"page: order", "page: order", "parser: order"}));
 }
 
 // Every ```yaml block of the page is a whole file or becomes one with an organization.
@@ -108,37 +106,22 @@ TEST(Page, ShowsTheFaultsThatTheParserReports) {
       << format_faults(configuration.error(), "shapleyd.yaml");
 }
 
-TEST(Example, IsValidAndHoldsEveryKey) {
+TEST(Example, IsValid) {
   const std::string file = k_root + "/etc/shapleyd.yaml";
   const auto loaded = load(file);
   ASSERT_TRUE(loaded.has_value()) << format_faults(loaded.error(), file);
-  for (const auto& keys : {std::set<std::string_view>(k_file_keys.begin(), k_file_keys.end()),
-                           std::set<std::string_view>(k_organization_keys.begin(), k_organization_keys.end()),
-                           std::set<std::string_view>(k_workflow_keys.begin(), k_workflow_keys.end()),
-                           std::set<std::string_view>(k_claim_keys.begin(), k_claim_keys.end())}) {
-    for (const std::string_view key : keys) {
-      const std::regex use("(^|\n)[^#\n]*\\b" + std::string(key) + ":");
-      EXPECT_TRUE(std::regex_search(loaded->text, use)) << key << " is not shown in " << file;
-    }
-  }
 }
 
-TEST(Example, WritesTheDefaults) {
-  const auto loaded = load(k_root + "/etc/shapleyd.yaml");
-  ASSERT_TRUE(loaded.has_value());
-  const Configuration& example = loaded->configuration;
-  const Configuration defaults;
-  EXPECT_EQ(example.ledger, defaults.ledger);
-  EXPECT_EQ(example.socket, defaults.socket);
-  EXPECT_EQ(example.slurm_user, defaults.slurm_user);
-  EXPECT_EQ(example.contribution, defaults.contribution);
-  EXPECT_EQ(example.order, defaults.order);
-  EXPECT_EQ(example.rank_weight, defaults.rank_weight);
-  EXPECT_EQ(example.mode, defaults.mode);
-  EXPECT_EQ(example.period, defaults.period);
-  EXPECT_EQ(example.stale_after, defaults.stale_after);
-  EXPECT_EQ(example.weights, defaults.weights);
-  EXPECT_EQ(example.workflows, defaults.workflows);
+// Programs that name a default in their --help take it from the table; their pages say the same.
+TEST(Programs, PagesNameTheDefaultFileAndSocket) {
+  const std::string file(k_default_file);
+  const std::string socket = Configuration{}.socket.string();
+  EXPECT_NE(read("docs/reference/shapleyd.md").find("default `" + file + "`"), std::string::npos);
+  EXPECT_NE(read("packaging/man/shapleyd.8").find(file), std::string::npos);
+  EXPECT_NE(read("docs/reference/configuration.md").find("by default `" + file + "`"), std::string::npos);
+  EXPECT_NE(read("docs/reference/shapleyctl.md").find("| the daemon's socket | `" + socket + "` |"), std::string::npos);
+  EXPECT_NE(read("packaging/man/shapleyctl.1").find("is given; else " + socket + "."), std::string::npos);
+  EXPECT_NE(read("docs/internals/plugin.md").find("| shapleyd's Unix socket | `" + socket + "` |"), std::string::npos);
 }
 
 }  // namespace

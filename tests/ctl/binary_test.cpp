@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "config/configuration.hpp"
+#include "config/keys.hpp"
 #include "ctl/exit_code.hpp"
 #include "fake_daemon.hpp"
 #include "ledger/store/ledger.hpp"
@@ -64,6 +66,10 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
   }
   EXPECT_EQ(run("--version").out, "shapleyctl " SHAPLEY_VERSION "\n");
   EXPECT_TRUE(contains(run("--help").out, "Exit codes:"));
+  // Defaults that it names are the configuration's.
+  EXPECT_TRUE(
+      contains(run("--help", "SHAPLEY_SOCKET=").out, " PATH=" + config::Configuration{}.socket.string() + "\n"));
+  EXPECT_TRUE(contains(run("check-config --help").out, "=" + std::string(config::k_default_file) + "\n"));
 }
 
 TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {

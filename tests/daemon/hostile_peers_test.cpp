@@ -115,7 +115,7 @@ TEST_F(HostilePeers, CannotTakeAllConnections) {
 
 TEST_F(HostilePeers, CannotHoldConnectionsWithHalfAGreeting) {
   Server::Limits limits = no_hurry();
-  limits.patience.handshake = std::chrono::seconds(3);
+  limits.timeouts.handshake = std::chrono::seconds(3);
   restart(limits);
   const auto client = feeder_in_time();
   EXPECT_EQ(attack("half_open", 100), "100 closed");
@@ -124,7 +124,7 @@ TEST_F(HostilePeers, CannotHoldConnectionsWithHalfAGreeting) {
 
 TEST_F(HostilePeers, CannotHoldAConnectionByOneByteAtATime) {
   Server::Limits limits = no_hurry();
-  limits.patience.request = std::chrono::seconds(1);
+  limits.timeouts.request = std::chrono::seconds(1);
   restart(limits);
   const auto client = feeder();
   EXPECT_EQ(attack("one_byte_at_a_time"), "closed");
@@ -145,7 +145,7 @@ TEST_F(HostilePeers, CannotKeepTheFeederOrOthersWaiting) {
 
 TEST_F(HostilePeers, WhoTakesNoAnswerIsDropped) {
   Server::Limits limits = no_hurry();
-  limits.patience.write = std::chrono::seconds(1);
+  limits.timeouts.write = std::chrono::seconds(1);
   restart(limits);
   const auto client = feeder();
   EXPECT_EQ(attack("deaf"), "dropped");

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "config/keys.hpp"
 #include "daemon/exit_code.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
@@ -140,6 +141,7 @@ TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
   EXPECT_NE(logged().find("2 organizations"), std::string::npos) << logged();
   EXPECT_EQ(run({"--version"}), static_cast<int>(ExitCode::success));
   EXPECT_EQ(run({"--help"}), static_cast<int>(ExitCode::success));
+  EXPECT_NE(logged().find("=" + std::string(config::k_default_file) + "\n"), std::string::npos) << logged();
   EXPECT_EQ(run({"--nonsense"}), static_cast<int>(ExitCode::usage));
   EXPECT_EQ(run({"--log-level", "loud", "--check-config", "--config", file}), static_cast<int>(ExitCode::usage));
   EXPECT_EQ(run({"--check-config", "--config", (directory / "absent.yaml").string()}),

@@ -29,7 +29,7 @@ inline constexpr std::int64_t k_begin = 1'700'000'000;
 inline Server::Limits no_hurry() {
   Server::Limits limits;
   constexpr std::chrono::hours k_long{1};
-  limits.patience = {.handshake = k_long, .write = k_long, .request = k_long};
+  limits.timeouts = {.handshake = k_long, .write = k_long, .request = k_long};
   return limits;
 }
 

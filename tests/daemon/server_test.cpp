@@ -110,7 +110,7 @@ TEST_F(ServerTest, AQueryOfAbsurdSizeIsRefused) {
 TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
   stop();
   Server::Limits limits = no_hurry();
-  limits.patience.write = std::chrono::seconds(1);
+  limits.timeouts.write = std::chrono::seconds(1);
   start(limits);
   const auto deaf = reader();
   // It asks and asks without taking an answer: nothing more of it is taken, and in the end it is dropped.

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/service.hpp"
+#include "ledger/store/query.hpp"
 #include "records.hpp"
 
 namespace shapley::daemon {
@@ -74,7 +75,7 @@ class ServiceTest : public testing::Test {
 
   // The rows of a query on the ledger, columns joined by '|'.
   [[nodiscard]] std::vector<std::string> rows(const std::string& sql) const {
-    const auto result = service->books().ledger().query(sql);
+    const auto result = ledger::query(service->books().ledger(), sql);
     EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
     std::vector<std::string> lines;
     if (!result) return lines;

@@ -61,7 +61,7 @@ class WorkflowsTest : public ServiceTest {
 
 TEST_F(WorkflowsTest, TheJobsOfTheWorkflowThatIsBehindHaveLevels) {
   snapshot(two_workflows());
-  // As in tests/workflow/live_test.cpp: W = 1/2 and 1, Delta = 2.
+  // As in tests/workflow/tracker_test.cpp: W = 1/2 and 1, Delta = 2.
   EXPECT_EQ(levels(), (Levels{{11, 15}, {12, 3}}));
 }
 
@@ -129,7 +129,7 @@ TEST_F(WorkflowsTest, CompletedRunsTeachAndSurviveARestart) {
 TEST_F(WorkflowsTest, TheBooksAreTheSameWithoutIt) {
   const auto events = [&] {
     std::string all;
-    const auto rows = service->books().ledger().query("SELECT key, payload FROM events ORDER BY seq");
+    const auto rows = ledger::query(service->books().ledger(), "SELECT key, payload FROM events ORDER BY seq");
     for (const auto& row : *rows) all += row[0] + ' ' + row[1] + '\n';
     return all;
   };

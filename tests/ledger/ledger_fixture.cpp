@@ -8,6 +8,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "ledger/store/query.hpp"
+
 namespace shapley::ledger::testing {
 
 namespace {
@@ -68,7 +70,7 @@ std::vector<std::string> dump(const Ledger& ledger) {
   std::vector<std::string> lines;
   for (const char* table :
        {"segments", "segment_nodes", "jobs", "organizations", "ownership", "capacity", "periods", "standings_by_day"}) {
-    for (const auto& row : must(ledger.query("SELECT * FROM " + std::string(table)))) {
+    for (const auto& row : must(query(ledger, "SELECT * FROM " + std::string(table)))) {
       std::string line = table;
       for (const std::string& cell : row) line += "|" + cell;
       lines.push_back(line);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ledger/store/query.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 #include "tests/support/child.hpp"
@@ -208,7 +209,7 @@ TEST_F(LedgerTest, a_reader_follows_a_writer_and_may_not_write) {
   const auto refused = other.append(std::vector<Event>{opened(19, 1000, "a", 4)}, {1002});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::denied);
-  EXPECT_FALSE(other.query("DELETE FROM segments"));
+  EXPECT_FALSE(query(other, "DELETE FROM segments"));
 }
 
 TEST_F(LedgerTest, reads_a_copied_file) {

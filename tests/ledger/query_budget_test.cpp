@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ledger/store/query.hpp"
 #include "ledger_fixture.hpp"
 
 namespace shapley::ledger {
@@ -22,23 +23,23 @@ class QueryBudgets : public testing::LedgerTest {
 
 TEST_F(QueryBudgets, EndAQueryOfTooManySteps) {
   const std::string sql = counting_to(100'000, "COUNT(*)");
-  const auto stopped = ledger.query(sql, {.steps = 20'000});
+  const auto stopped = query(ledger, sql, {.steps = 20'000});
   ASSERT_FALSE(stopped.has_value());
   EXPECT_EQ(stopped.error().code, Errc::limit) << stopped.error().what;
-  EXPECT_EQ(must(ledger.query(sql)).at(0).at(0), "100000");
-  EXPECT_EQ(must(ledger.query(sql, {.steps = 100'000'000})).at(0).at(0), "100000");
+  EXPECT_EQ(must(query(ledger, sql)).at(0).at(0), "100000");
+  EXPECT_EQ(must(query(ledger, sql, {.steps = 100'000'000})).at(0).at(0), "100000");
 }
 
 TEST_F(QueryBudgets, EndAQueryOfTooManyRows) {
   const std::string sql = counting_to(100, "i");
-  EXPECT_EQ(must(ledger.query(sql, {.rows = 100})).size(), 100U);
-  const auto stopped = ledger.query(sql, {.rows = 99});
+  EXPECT_EQ(must(query(ledger, sql, {.rows = 100})).size(), 100U);
+  const auto stopped = query(ledger, sql, {.rows = 99});
   ASSERT_FALSE(stopped.has_value());
   EXPECT_EQ(stopped.error().code, Errc::limit);
 }
 
 TEST_F(QueryBudgets, LeaveTheLedgerWritable) {
-  ASSERT_FALSE(ledger.query(counting_to(100'000, "COUNT(*)"), {.steps = 1000}).has_value());
+  ASSERT_FALSE(query(ledger, counting_to(100'000, "COUNT(*)"), {.steps = 1000}).has_value());
   const accounting::Event event = testing::opened(1, 1'700'000'000, "physics", 2);
   EXPECT_EQ(must(ledger.append({&event, 1}, Instant{1'700'000'100})).appended, 1U);
 }

@@ -12,6 +12,7 @@
 #include "base/calendar.hpp"
 #include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/query.hpp"
 #include "ledger/store/text.hpp"
 
 namespace shapley::ledger {
@@ -190,7 +191,7 @@ Expected<SignedHead> sign_head(const Ledger& ledger, const SigningKey& key, Inst
 }
 
 Expected<std::optional<SignedHead>> newest_stored_head(const Ledger& ledger) {
-  SHAPLEY_TRY_ASSIGN(const auto rows, ledger.query("SELECT text FROM heads ORDER BY sequence DESC LIMIT 1"));
+  SHAPLEY_TRY_ASSIGN(const auto rows, query(ledger, "SELECT text FROM heads ORDER BY sequence DESC LIMIT 1"));
   if (rows.empty()) return std::nullopt;
   auto head = parse_head(rows[0][0]);
   if (!head) return LedgerAccess::impl(ledger).failed("read the newest signed head", std::move(head).error());

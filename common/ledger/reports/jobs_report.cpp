@@ -13,6 +13,7 @@
 #include "base/calendar.hpp"
 #include "base/int128.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
 
@@ -21,7 +22,7 @@ namespace {
 using nlohmann::json;
 using Row = std::vector<std::string>;
 
-// SQLite's integers as Ledger::query gives them; NULL comes as "".
+// SQLite's integers as query() gives them; NULL comes as "".
 std::optional<std::int64_t> integer(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return std::strtoll(text.c_str(), nullptr, 10);
@@ -115,10 +116,11 @@ using SegmentName = std::vector<std::string>;  // job, anchor, kind, ordinal
 using NodesOf = std::map<SegmentName, json>;
 
 Expected<NodesOf> nodes_of(const Ledger& ledger, const std::string& jobs, QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(const auto rows, ledger.query("SELECT job, anchor, kind, ordinal, node, processors FROM "
-                                                   "segment_nodes WHERE job IN " +
-                                                       jobs + " ORDER BY job, anchor, kind, ordinal, node",
-                                                   budget));
+  SHAPLEY_TRY_ASSIGN(const auto rows, query(ledger,
+                                            "SELECT job, anchor, kind, ordinal, node, processors FROM "
+                                            "segment_nodes WHERE job IN " +
+                                                jobs + " ORDER BY job, anchor, kind, ordinal, node",
+                                            budget));
   NodesOf nodes;
   for (const Row& row : rows) {
     nodes[{row.begin(), row.begin() + 4}].push_back({{"node", row[4]}, {"processors", processors(row[5])}});
@@ -153,10 +155,11 @@ using SegmentsByJob = std::map<std::int64_t, std::vector<Segment>>;
 Expected<SegmentsByJob> segments_of(const Ledger& ledger, const std::string& jobs, QueryBudget budget) {
   SHAPLEY_TRY_ASSIGN(const NodesOf nodes, nodes_of(ledger, jobs, budget));
   SHAPLEY_TRY_ASSIGN(const auto rows,
-                     ledger.query("SELECT job, anchor, kind, ordinal, begin, end, processors, reason, job_state, "
-                                  "retracted FROM segments WHERE job IN " +
-                                      jobs + " ORDER BY job, COALESCE(begin, end), kind DESC, ordinal",
-                                  budget));
+                     query(ledger,
+                           "SELECT job, anchor, kind, ordinal, begin, end, processors, reason, job_state, "
+                           "retracted FROM segments WHERE job IN " +
+                               jobs + " ORDER BY job, COALESCE(begin, end), kind DESC, ordinal",
+                           budget));
   SegmentsByJob segments;
   for (const Row& row : rows) segments[integer(row[0]).value_or(0)].push_back(segment_of(row, nodes));
   return segments;
@@ -288,7 +291,7 @@ json jobs_request(const JobsFilter& filter) {
 namespace {
 
 Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget) {
-  SHAPLEY_TRY_ASSIGN(auto rows, ledger.query(jobs_query(filter, at), budget));
+  SHAPLEY_TRY_ASSIGN(auto rows, query(ledger, jobs_query(filter, at), budget));
   const bool truncated = rows.size() > k_max_reported_jobs;
   if (truncated) rows.resize(k_max_reported_jobs);
   std::reverse(rows.begin(), rows.end());

@@ -6,6 +6,7 @@
 #include "ledger/store/event_json.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
 
@@ -162,7 +163,7 @@ std::int64_t Ledger::last_sequence() const {
 }
 
 Expected<std::string> Ledger::identity() const {
-  SHAPLEY_TRY_ASSIGN(const auto rows, query("SELECT ledger FROM identity"));
+  SHAPLEY_TRY_ASSIGN(const auto rows, query(*this, "SELECT ledger FROM identity"));
   if (rows.size() != 1) return impl_->failed("read identity", {Errc::corrupt, "it has no identity, or several"});
   return rows[0][0];
 }
@@ -178,26 +179,6 @@ Expected<void> Ledger::store_head(const SignedHead& head) {
   }();
   if (!stored) return impl_->failed("store head", std::move(stored).error());
   return {};
-}
-
-Expected<std::vector<std::vector<std::string>>> Ledger::query(const std::string& sql, QueryBudget budget) const {
-  auto rows = [&]() -> Expected<std::vector<std::vector<std::string>>> {
-    SHAPLEY_TRY_ASSIGN(Statement select, impl_->database.prepare(sql));
-    if (!select.read_only()) return fail(Errc::denied, "only reading is allowed here, not: " + sql);
-    const StepLimit limit(impl_->database, budget.steps);
-    std::vector<std::vector<std::string>> result;
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-      if (!row) return result;
-      if (budget.rows > 0 && result.size() == budget.rows) {
-        return fail(Errc::limit, "more than " + std::to_string(budget.rows) + " rows");
-      }
-      auto& cells = result.emplace_back();
-      for (int column = 0; column < select.columns(); ++column) cells.emplace_back(select.text(column));
-    }
-  }();
-  if (!rows) return impl_->failed("query", std::move(rows).error());
-  return rows;
 }
 
 }  // namespace shapley::ledger

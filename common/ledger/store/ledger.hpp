@@ -85,14 +85,10 @@ class Ledger {
 
   [[nodiscard]] Expected<void> rebuild_projections();
 
-  // Exclusive access to plain SQL for audits and tests, read-only: rows of text.
-  [[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const std::string& sql,
-                                                                      QueryBudget budget = {}) const;
-
   struct Impl;
 
  private:
-  friend struct LedgerAccess;  // the audit reads through the same connection
+  friend struct LedgerAccess;  // audit, readers and reports read through the same connection
   explicit Ledger(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

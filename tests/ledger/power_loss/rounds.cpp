@@ -14,6 +14,7 @@
 
 #include "daemon/service.hpp"
 #include "ledger/audit/audit.hpp"
+#include "ledger/store/query.hpp"
 #include "site.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/child.hpp"
@@ -211,7 +212,8 @@ class Harness {
     auto started = Service::start(site_of(copy.path() / k_file), options_of(rng), life.world.now());
     if (!started) return lost(life, started.error().what);
     const Ledger& books = (*started)->books().ledger();
-    std::vector<std::string> wrong = life.world.compare(must(books.query(
+    std::vector<std::string> wrong = life.world.compare(must(query(
+        books,
         "SELECT job, anchor, organization, end FROM segments WHERE kind = 'run' AND retracted IS NULL ORDER BY job")));
     // The start has checked the chain; the whole audit takes longer than all the rest.
     if (rng.below(k_rounds_of_an_audit) == 0) {

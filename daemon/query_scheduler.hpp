@@ -1,4 +1,4 @@
-// Whose query is answered next. Readers take turns, so that no user's questions keep slurmctld or other users waiting.
+// The query scheduler: whose query is answered next, so that no user's questions keep slurmctld or other users waiting.
 //
 // One query of a user at a time. After one that took t, its user rests for three times t and everybody for t: one user
 // takes at most a quarter, all users together at most half of the daemon's one thread, and the feeder has the rest.
@@ -18,7 +18,7 @@ namespace shapley::daemon {
 
 class Session;
 
-class Turns {
+class QueryScheduler {
  public:
   using Clock = std::chrono::steady_clock;
   // Rests as multiples of the time that the last query took.
@@ -30,14 +30,14 @@ class Turns {
     std::uint32_t uid = 0;
     protocol::Query query;
   };
-  // Whether a user may have a turn now, as far as others than this class know (its last answer was read).
+  // Whether a user may be served now, as far as others than this class know (its last answer was read).
   using MayServe = std::function<bool(std::uint32_t uid)>;
 
   void add(Waiting waiting) { waiting_.push_back(std::move(waiting)); }
   // The session is gone.
   void forget(const Session& session);
 
-  // Takes the first one whose turn it is.
+  // Takes the first one that may be served.
   [[nodiscard]] std::optional<Waiting> next(Clock::time_point now, const MayServe& may_serve);
   // When next() will answer somebody, nobody new and nothing else changing; nullopt: not by waiting alone.
   [[nodiscard]] std::optional<Clock::time_point> next_at(const MayServe& may_serve) const;

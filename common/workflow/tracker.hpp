@@ -1,8 +1,9 @@
-// The workflows of one organization as they are now, and which pending jobs go first [WF13 Algorithms 1 and 2].
+// The workflow tracker: the workflows of one organization as they are now, and which pending jobs go first [WF13
+// Algorithms 1 and 2].
 //
 // Fed with what changes (observe, forget, remember), asked once a cycle. Tasks count in processors: an array's pending
-// rest counts as many as could start, and is raised as a whole, since Slurm has one record of it; the next cycle takes
-// back what that was too much. Only eligible jobs count as waiting and get levels.
+// rest counts as many as could start, and is raised as a whole, since Slurm has one record of it; the next cycle
+// lowers what that was too much. Only eligible jobs count as waiting and get levels.
 //
 // Bounds: jobs that are pending or running, once each; k_max_runs finished runs of an activity. An activity without a
 // job is forgotten k_keep_idle after its last run; beyond k_max_idle of them, the oldest at once. Pure;
@@ -83,7 +84,7 @@ struct WorkflowView {
   std::vector<ActivityView> activities;
 };
 
-// One turn of the loop.
+// What one cycle of the loop finds.
 struct Cycle {
   Instant at;
   Fraction degree = 0;                  // eta
@@ -92,14 +93,14 @@ struct Cycle {
   std::vector<WorkflowView> workflows;  // by name
 };
 
-class Live {
+class Tracker {
  public:
   // Enough for a median that follows what changes.
   static constexpr std::size_t k_max_runs = 100;
   static constexpr std::size_t k_max_idle = 10'000;
   static constexpr Duration k_keep_idle{24 * 3600};
 
-  explicit Live(Settings settings) : settings_(std::move(settings)) {}
+  explicit Tracker(Settings settings) : settings_(std::move(settings)) {}
 
   // A job that is pending or running, as it is now.
   void observe(const Job& job);

@@ -1,20 +1,20 @@
-#include "daemon/turns.hpp"
+#include "daemon/query_scheduler.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace shapley::daemon {
 
-void Turns::forget(const Session& session) {
+void QueryScheduler::forget(const Session& session) {
   std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.session == &session; });
 }
 
-Turns::Clock::time_point Turns::rested_at(std::uint32_t uid) const {
+QueryScheduler::Clock::time_point QueryScheduler::rested_at(std::uint32_t uid) const {
   const auto user = users_rest_until_.find(uid);
   return user == users_rest_until_.end() ? all_rest_until_ : std::max(all_rest_until_, user->second);
 }
 
-std::optional<Turns::Waiting> Turns::next(Clock::time_point now, const MayServe& may_serve) {
+std::optional<QueryScheduler::Waiting> QueryScheduler::next(Clock::time_point now, const MayServe& may_serve) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return rested_at(waiting.uid) <= now && may_serve(waiting.uid);
   });
@@ -24,7 +24,7 @@ std::optional<Turns::Waiting> Turns::next(Clock::time_point now, const MayServe&
   return taken;
 }
 
-std::optional<Turns::Clock::time_point> Turns::next_at(const MayServe& may_serve) const {
+std::optional<QueryScheduler::Clock::time_point> QueryScheduler::next_at(const MayServe& may_serve) const {
   std::optional<Clock::time_point> earliest;
   for (const Waiting& waiting : waiting_) {
     if (!may_serve(waiting.uid)) continue;
@@ -34,7 +34,7 @@ std::optional<Turns::Clock::time_point> Turns::next_at(const MayServe& may_serve
   return earliest;
 }
 
-void Turns::done(std::uint32_t uid, Clock::time_point began, Clock::time_point ended) {
+void QueryScheduler::done(std::uint32_t uid, Clock::time_point began, Clock::time_point ended) {
   // Who has rested needs no entry: the table is as long as the list of users that asked lately.
   std::erase_if(users_rest_until_, [&](const auto& user) { return user.second <= ended; });
   const auto took = ended - began;

@@ -1,4 +1,4 @@
-#include "workflow/live.hpp"
+#include "workflow/tracker.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -15,13 +15,13 @@ Counts& Counts::operator+=(const Counts& other) {
 }
 
 // What the jobs of one activity come to.
-struct Live::Group {
+struct Tracker::Group {
   Activity measured;
   Counts jobs;
   std::vector<const Job*> eligible;
 };
 
-void Live::observe(const Job& job) {
+void Tracker::observe(const Job& job) {
   const auto known = jobs_.find(job.id);
   if (known != jobs_.end() && place_of(known->second.job) != place_of(job)) forget(job.id);
   const std::uint32_t place = place_of(job);
@@ -38,7 +38,7 @@ void Live::observe(const Job& job) {
       job.id, Known{job, key_of(naming, settings_, Level::workflow), key_of(naming, settings_, Level::activity)});
 }
 
-void Live::forget(std::uint32_t job) {
+void Tracker::forget(std::uint32_t job) {
   const auto known = jobs_.find(job);
   if (known == jobs_.end()) return;
   const std::uint32_t place = place_of(known->second.job);
@@ -49,7 +49,7 @@ void Live::forget(std::uint32_t job) {
   components_.remove(place);
 }
 
-void Live::rename(const std::vector<Components::Renamed>& renamed) {
+void Tracker::rename(const std::vector<Components::Renamed>& renamed) {
   for (const auto& [from, to] : renamed) {
     auto moved = history_.extract("job " + std::to_string(from));
     if (moved.empty()) continue;
@@ -63,12 +63,12 @@ void Live::rename(const std::vector<Components::Renamed>& renamed) {
   }
 }
 
-std::string Live::workflow_of(const Key& key, const Job& job) const {
+std::string Tracker::workflow_of(const Key& key, const Job& job) const {
   const std::uint32_t place = place_of(job);
   return resolve(key, components_.name(place), components_.tied(place));
 }
 
-void Live::remember(const Job& job, const FinishedRun& run) {
+void Tracker::remember(const Job& job, const FinishedRun& run) {
   const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
   const Key workflow = key_of(naming, settings_, Level::workflow);
   // A job by itself has no second run that its first could tell of.
@@ -86,7 +86,7 @@ void Live::remember(const Job& job, const FinishedRun& run) {
   if (runs.size() > k_max_runs) runs.erase(runs.begin());
 }
 
-std::vector<std::uint32_t> Live::jobs() const {
+std::vector<std::uint32_t> Tracker::jobs() const {
   std::vector<std::uint32_t> ids;
   for (const auto& [id, known] : jobs_) ids.push_back(id);
   return ids;
@@ -106,7 +106,7 @@ Phases one_phase(Duration length) {
 
 }  // namespace
 
-Live::Groups Live::grouped(Instant now) const {
+Tracker::Groups Tracker::grouped(Instant now) const {
   Groups groups;
   for (const auto& [id, known] : jobs_) {
     const Job& job = known.job;
@@ -190,7 +190,7 @@ void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vec
 }  // namespace
 
 // Runs that are remembered of a workflow, those of activities without a job included.
-std::size_t Live::finished_of(const std::string& workflow) const {
+std::size_t Tracker::finished_of(const std::string& workflow) const {
   std::size_t count = 0;
   const auto past = history_.find(workflow);
   if (past == history_.end()) return count;
@@ -198,7 +198,7 @@ std::size_t Live::finished_of(const std::string& workflow) const {
   return count;
 }
 
-Cycle Live::cycle(Instant now) {
+Cycle Tracker::cycle(Instant now) {
   const Groups groups = grouped(now);
   std::vector<Workflow> workflows;
   for (const auto& [name, activities] : groups) {
@@ -234,7 +234,7 @@ Cycle Live::cycle(Instant now) {
   return cycle;
 }
 
-void Live::forget_idle(const Groups& groups, Instant now) {
+void Tracker::forget_idle(const Groups& groups, Instant now) {
   constexpr Duration k_between{60};
   if (now < tidied_ + k_between) return;
   tidied_ = now;

@@ -1,0 +1,22 @@
+// What the configuration declared, found by ranges of the key's index: quick in a ledger of millions of events.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+// Every OrganizationsDeclared, OwnershipStated, PeriodDeclared and ConfigurationLoaded, in the order of recording.
+// Errors: Errc::corrupt when one cannot be decoded (says which), Errc::io.
+[[nodiscard]] Expected<std::vector<accounting::Event>> declarations(const Ledger& ledger);
+
+// The configuration in force at `at`: the last one loaded by then. nullopt: none was. Errors as above.
+[[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_at(const Ledger& ledger,
+                                                                                        Instant at);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,31 @@
+#include "ledger/store/query.hpp"
+
+#include <utility>
+
+#include "ledger/store/ledger_impl.hpp"
+
+namespace shapley::ledger {
+
+Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
+                                                      QueryBudget budget) {
+  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  auto rows = [&]() -> Expected<std::vector<std::vector<std::string>>> {
+    SHAPLEY_TRY_ASSIGN(Statement select, impl.database.prepare(sql));
+    if (!select.read_only()) return fail(Errc::denied, "only reading is allowed here, not: " + sql);
+    const StepLimit limit(impl.database, budget.steps);
+    std::vector<std::vector<std::string>> result;
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+      if (!row) return result;
+      if (budget.rows > 0 && result.size() == budget.rows) {
+        return fail(Errc::limit, "more than " + std::to_string(budget.rows) + " rows");
+      }
+      auto& cells = result.emplace_back();
+      for (int column = 0; column < select.columns(); ++column) cells.emplace_back(select.text(column));
+    }
+  }();
+  if (!rows) return impl.failed("query", std::move(rows).error());
+  return rows;
+}
+
+}  // namespace shapley::ledger

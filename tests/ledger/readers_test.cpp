@@ -1,0 +1,170 @@
+// What the programs ask a ledger, on books small enough to be counted by hand.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ledger/readers/days.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/readers/nodes.hpp"
+#include "ledger/readers/runs.hpp"
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using namespace accounting;
+using testing::must;
+
+SegmentKey key_of(std::uint32_t job, std::int64_t start, std::uint32_t ordinal) {
+  return {SegmentKind::run, {job}, {start}, ordinal};
+}
+Event described(std::uint32_t job, std::int64_t submit) {
+  JobDescribed event;
+  event.job = {job};
+  event.submit = {submit};
+  event.organization = "a";
+  event.array_job = job == 8 ? 6 : 0;
+  event.user_id = 1000 + static_cast<std::uint32_t>(submit);
+  event.name = "name " + std::to_string(submit);
+  event.wckey = "key";
+  return event;
+}
+Event begins(std::uint32_t job, std::int64_t start, std::uint32_t ordinal, std::int64_t begin,
+             std::int64_t processors) {
+  const MicroProcessors held{processors * k_micro};
+  return SegmentOpened{key_of(job, start, ordinal), "a", {begin}, held, {{"n1", held}}};
+}
+Event ends(std::uint32_t job, std::int64_t start, std::uint32_t ordinal, std::int64_t end, const std::string& state) {
+  return SegmentClosed{key_of(job, start, ordinal), {end}, CloseReason::ended, state};
+}
+
+class Readers : public testing::LedgerTest {
+ protected:
+  void record(const std::vector<Event>& events) {
+    EXPECT_EQ(must(ledger.append(events, {9000})).appended, events.size());
+  }
+  Ledger ledger = testing::writer(file());
+};
+
+// Job 7 was suspended and resized; its number came again. Job 8 was requeued and runs. Job 9's start was retracted.
+std::vector<Event> some_runs() {
+  return {described(7, 1000),
+          begins(7, 1010, 0, 1010, 3),
+          ends(7, 1010, 0, 1020, "SUSPENDED"),
+          begins(7, 1010, 1, 1120, 2),
+          ends(7, 1010, 1, 1150, "COMPLETED"),
+          described(7, 5000),
+          begins(7, 5000, 0, 5000, 1),
+          ends(7, 5000, 0, 5005, "FAILED"),
+          described(8, 2000),
+          begins(8, 2000, 0, 2000, 1),
+          ends(8, 2000, 0, 2007, "NODE_FAIL"),
+          begins(8, 3000, 0, 3000, 1),
+          ends(8, 3000, 0, 3001, "SUSPENDED"),
+          begins(8, 3000, 1, 3005, 4),
+          described(9, 2500),
+          begins(9, 2500, 0, 2500, 1),
+          ends(9, 2500, 0, 2600, "COMPLETED"),
+          SegmentRetracted{key_of(9, 2500, 0), {2700}},
+          described(10, 2600),
+          begins(10, 2600, 0, 2600, 1)};
+}
+
+std::string line_of(const Run& run) {
+  return std::to_string(run.job.value) + '@' + std::to_string(run.start.value) + " of " +
+         std::to_string(run.submit.value) + ": " + std::to_string(run.length.value) + " s to " +
+         std::to_string(run.end.value) + " on " + std::to_string(run.processors.value / k_micro) + ' ' + run.job_state +
+         (run.ended ? "" : ", goes on");
+}
+std::vector<std::string> lines_of(const std::vector<Run>& runs) {
+  std::vector<std::string> lines;
+  for (const Run& run : runs) lines.push_back(line_of(run));
+  return lines;
+}
+
+TEST_F(Readers, runs_are_summed_up_from_their_ended_segments) {
+  record(some_runs());
+  const auto all = must(runs(ledger));
+  EXPECT_EQ(lines_of(all),
+            (std::vector<std::string>{
+                "7@1010 of 1000: 40 s to 1150 on 3 COMPLETED", "7@5000 of 5000: 5 s to 5005 on 1 FAILED",
+                "8@2000 of 2000: 7 s to 2007 on 1 NODE_FAIL", "8@3000 of 2000: 1 s to 3001 on 1 SUSPENDED, goes on"}));
+  EXPECT_EQ(all[0].organization, "a");
+  EXPECT_EQ(all[1].user_id, 6000U);
+  EXPECT_EQ(all[1].array_job, 0U);
+  EXPECT_EQ(all[2].array_job, 6U);
+  EXPECT_EQ(all[2].name, "name 2000");
+  EXPECT_EQ(all[2].wckey, "key");
+}
+
+TEST_F(Readers, runs_are_bounded_by_their_jobs) {
+  record(some_runs());
+  EXPECT_EQ(must(runs(ledger, {.submitted_since = Instant{2000}})).size(), 3U);
+  EXPECT_EQ(must(runs(ledger, {.submitted_since = Instant{2001}})).size(), 1U);
+  // The newest jobs: the second 7, 10 and 9, which have one ended run between them; then 8.
+  EXPECT_EQ(must(runs(ledger, {.newest_jobs = 3})).size(), 1U);
+  EXPECT_EQ(must(runs(ledger, {.newest_jobs = 4})).size(), 3U);
+}
+
+TEST_F(Readers, segments_of_a_run_say_what_is_open_and_retracted) {
+  record(some_runs());
+  const auto open = must(segments_of_run(ledger, {8}, {3000}));
+  ASSERT_EQ(open.size(), 2U);
+  EXPECT_EQ(open[0].end, Instant{3001});
+  EXPECT_EQ(open[1].ordinal, 1U);
+  EXPECT_EQ(open[1].begin, Instant{3005});
+  EXPECT_EQ(open[1].end, std::nullopt);
+  const auto retracted = must(segments_of_run(ledger, {9}, {2500}));
+  ASSERT_EQ(retracted.size(), 1U);
+  EXPECT_TRUE(retracted[0].retracted);
+  EXPECT_TRUE(must(segments_of_run(ledger, {7}, {2500})).empty());
+}
+
+TEST_F(Readers, declarations_come_in_the_order_of_recording) {
+  const std::vector<Event> declared{ConfigurationLoaded{{2000}, "later"}, OrganizationsDeclared{{1000}, {"a"}},
+                                    PeriodDeclared{{1000}, Period::monthly}, ConfigurationLoaded{{1000}, "earlier"},
+                                    OwnershipStated{"n1", {1000}, {{{1000}, {{"a", k_whole_node}}}}}};
+  record(declared);
+  record(some_runs());
+  EXPECT_EQ(must(declarations(ledger)), declared);
+  EXPECT_EQ(must(configuration_at(ledger, {999})), std::nullopt);
+  EXPECT_EQ(must(configuration_at(ledger, {1999}))->text, "earlier");
+  EXPECT_EQ(must(configuration_at(ledger, {2000}))->text, "later");
+}
+
+TEST_F(Readers, nodes_are_shared_at_their_largest) {
+  record({OwnershipStated{"n1", {1000}, {{{1000}, {{"a", 333'334}, {"b", 333'333}}}, {{2000}, {{"b", k_whole_node}}}}},
+          OwnershipStated{"n2", {1000}, {{{1000}, {{"a", k_whole_node}}}}},
+          OwnershipStated{"never up", {1000}, {{{1000}, {{"a", k_whole_node}}}}},
+          CapacityChanged{"n1", {1000}, 0, {2 * k_micro}}, CapacityChanged{"n1", {1100}, 0, {3 * k_micro}},
+          CapacityChanged{"n1", {1200}, 0, {0}}, CapacityChanged{"n2", {1000}, 0, {k_micro / 2}}});
+  const auto at = [&](std::int64_t time) {
+    std::vector<std::string> lines;
+    for (const OwnedPart& part : must(owned_parts(ledger, {time})))
+      lines.push_back(part.organization + ' ' + part.node + ' ' + std::to_string(part.parts_per_million) + ' ' +
+                      std::to_string(part.largest.value));
+    return lines;
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(at(1999),
+            (Lines{"a n1 333334 3000000", "a n2 1000000 500000", "b n1 333333 3000000", "commons n1 333333 3000000"}));
+  EXPECT_EQ(at(1050),
+            (Lines{"a n1 333334 2000000", "a n2 1000000 500000", "b n1 333333 2000000", "commons n1 333333 2000000"}));
+  EXPECT_EQ(at(2000), (Lines{"a n2 1000000 500000", "b n1 1000000 3000000"}));
+}
+
+TEST_F(Readers, the_last_recorded_day) {
+  EXPECT_EQ(must(last_recorded_day(ledger)), std::nullopt);
+  record({OrganizationsDeclared{{1000}, {"a"}}});
+  State state = std::move(must(ledger.recover()).state);
+  for (const std::int64_t day : {86'400, 172'800}) {
+    const Instant end{day + 86'400};
+    state.advance(end);
+    must(ledger.record_standings({day}, state, state.standings(end)));
+  }
+  EXPECT_EQ(must(last_recorded_day(ledger)), Instant{172'800});
+}
+
+}  // namespace
+}  // namespace shapley::ledger
