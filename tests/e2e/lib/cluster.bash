@@ -63,7 +63,8 @@ daemon_start() {
   shift
   rm -f "$CLUSTER_DIR/run/$name.ended"
   # A supervisor must not hold the caller's descriptors: bats and pipes wait until all copies are closed.
-  setpriv --pdeathsig TERM "$cluster_lib/supervise" "$CLUSTER_DIR/run" "$name" "$CLUSTER_DIR/log/$name.out" "$@" \
+  # What is sent to the caller's process group is not for the daemons: a harness that ends by it stops them in order.
+  setpriv --pdeathsig TERM setsid "$cluster_lib/supervise" "$CLUSTER_DIR/run" "$name" "$CLUSTER_DIR/log/$name.out" "$@" \
     </dev/null >>"$CLUSTER_DIR/log/supervise.out" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
   disown
   wait_until 10 test -e "$CLUSTER_DIR/run/$name.pid" -o -e "$CLUSTER_DIR/run/$name.ended"
