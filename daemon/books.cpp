@@ -78,6 +78,7 @@ void note(Declared& declared, const accounting::Event& event) {
   if (const auto* o = std::get_if<accounting::OrganizationsDeclared>(&event)) declared.organizations = *o;
   if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
   if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
+  if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
   if (const auto* s = std::get_if<accounting::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
 }
 

@@ -27,6 +27,7 @@ struct Declared {
   std::optional<accounting::OrganizationsDeclared> organizations;
   std::optional<accounting::PeriodDeclared> period;
   std::optional<accounting::ConfigurationLoaded> configuration;
+  std::optional<accounting::RankingDeclared> ranking;
   std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 

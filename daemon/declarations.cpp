@@ -121,6 +121,22 @@ void declare_ownership(const config::Configuration& configuration, const Declare
   }
 }
 
+accounting::RankingDeclared ranking_of(const config::Configuration& configuration, Instant at) {
+  accounting::RankingDeclared ranking{
+      at, std::string(name_of(configuration.contribution)), configuration.horizon.value, configuration.guarantee, {}};
+  for (const config::OrganizationConfig& o : configuration.organizations) {
+    if (o.guarantee != configuration.guarantee) ranking.exceptions.push_back({o.name, o.guarantee});
+  }
+  std::sort(ranking.exceptions.begin(), ranking.exceptions.end(),
+            [](const auto& a, const auto& b) { return a.organization < b.organization; });
+  return ranking;
+}
+
+bool same_rule(accounting::RankingDeclared a, const accounting::RankingDeclared& b) {
+  a.at = b.at;
+  return a == b;
+}
+
 }  // namespace
 
 Declarations declare(const config::Configuration& configuration, const std::string& text, const Declared& declared,
@@ -136,6 +152,8 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   if (period != configuration.period) {
     out.events.emplace_back(accounting::PeriodDeclared{after_last(now, declared.period), configuration.period});
   }
+  const accounting::RankingDeclared ranking = ranking_of(configuration, after_last(now, declared.ranking));
+  if (!declared.ranking || !same_rule(ranking, *declared.ranking)) out.events.emplace_back(ranking);
   if (!declared.configuration || declared.configuration->text != text) {
     out.events.emplace_back(accounting::ConfigurationLoaded{after_last(now, declared.configuration), text});
   }

@@ -64,11 +64,16 @@ class SettingsReader {
     }
   }
 
-  void duration(std::string_view key, Duration& duration) {
+  void guarantee(std::string_view key, std::int64_t& parts_per_million) {
+    const Value* value = file_.find(key);
+    if (value != nullptr) read_guarantee(reader_, *value, faults_, parts_per_million);
+  }
+
+  void duration(std::string_view key, Duration least, Duration most, Duration& duration) {
     const Value* value = file_.find(key);
     const auto text = value ? reader_.text(*value, "write a duration such as 5m") : std::nullopt;
     if (!text) return;
-    if (const auto parsed = parse_duration(*text)) {
+    if (const auto parsed = parse_duration(*text, least, most)) {
       duration = *parsed;
     } else {
       add(*value, shown(*text) + " is no such duration", parsed.error().what);
@@ -132,6 +137,16 @@ class SettingsReader {
 
 }  // namespace
 
+void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
+  const auto text = reader.text(value, "write a part such as 0.5");
+  if (!text) return;
+  if (const auto parts = parse_guarantee(*text)) {
+    parts_per_million = *parts;
+  } else {
+    faults.add(value.line, value.name + ": " + shown(*text) + " is no such part", parts.error().what);
+  }
+}
+
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
   using accounting::Contribution;
   using namespace std::string_view_literals;
@@ -145,6 +160,8 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
                   std::array{std::pair{"direct_contr"sv, Contribution::direct_contr},
                              std::pair{"shapley_rate"sv, Contribution::shapley_rate}},
                   configuration.contribution);
+  settings.duration("horizon", Duration{0}, k_longest_duration, configuration.horizon);
+  settings.guarantee("guarantee", configuration.guarantee);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
                   configuration.order);
   settings.rank_weight(configuration.rank_weight);
@@ -155,7 +172,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
                   std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
                              std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
                   configuration.period);
-  settings.duration("stale_after", configuration.stale_after);
+  settings.duration("stale_after", Duration{1}, Duration{365LL * 24 * 3600}, configuration.stale_after);
   settings.weights(configuration.weights);
 }
 

@@ -101,6 +101,27 @@ Expected<void> check_content(const CapacityChanged& event) {
   return {};
 }
 
+bool is_part(std::int64_t parts_per_million) {
+  return parts_per_million >= 0 && parts_per_million <= k_whole_node;
+}
+
+Expected<void> check_content(const RankingDeclared& event) {
+  if (event.contribution.empty()) return refuse(event, "the contribution needs a name");
+  if (event.horizon < 0 || event.horizon > k_longest_look_ahead.value) {
+    return refuse(event, "the horizon is 0 seconds to a hundred years");
+  }
+  if (!is_part(event.guarantee)) return refuse(event, "the guarantee is 0 to 1,000,000 parts per million");
+  for (std::size_t i = 0; i < event.exceptions.size(); ++i) {
+    const GuaranteedPart& part = event.exceptions[i];
+    if (part.organization.empty()) return refuse(event, "an organization needs a name");
+    if (!is_part(part.parts_per_million)) return refuse(event, "a guarantee is 0 to 1,000,000 parts per million");
+    if (i > 0 && event.exceptions[i - 1].organization >= part.organization) {
+      return refuse(event, "exceptions ascend by organization");
+    }
+  }
+  return {};
+}
+
 // Whether the instants of the event itself are in range; those of the parts in its lists may lie anywhere.
 template <typename Record>
 bool times_in_range(const Record& record) {
