@@ -53,17 +53,21 @@ bool is_psi_sp(const PolicyOptions& options) {
   return options.utility == scheduling::utility_functions().front().name;
 }
 PolicyPtr make_ref_for(const Instance& instance, const PolicyOptions& options) {
-  if (is_psi_sp(options)) return scheduling::make_ref(instance);
+  if (is_psi_sp(options)) return scheduling::make_ref(instance, options.rule);
   return scheduling::make_ref_arbitrary(instance, **scheduling::find_utility_function(options.utility));
 }
 
 template <scheduling::RateMethod Method>
 PolicyPtr make_rate(const Instance& instance, const PolicyOptions& options) {
-  return scheduling::make_shapley_rate(instance, {.method = Method, .seed = options.seed});
+  return scheduling::make_shapley_rate(instance, {.method = Method, .seed = options.seed, .rule = options.rule});
 }
 template <bool Identity>
 PolicyPtr make_direct(const Instance& instance, const PolicyOptions& options) {
-  return scheduling::make_direct_contr(instance, {.identity = Identity, .seed = options.seed});
+  return scheduling::make_direct_contr(instance, {.identity = Identity, .seed = options.seed, .rule = options.rule});
+}
+template <PolicyPtr (*Make)(const Instance&, const game::ServingRule&)>
+PolicyPtr make_ruled(const Instance& instance, const PolicyOptions& options) {
+  return Make(instance, options.rule);
 }
 template <PolicyPtr (*Make)(const Instance&)>
 PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
@@ -73,7 +77,9 @@ PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
 const std::array k_policies{
     Entry{"ref", game::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for},
     Entry{"rand", k_mask_organizations, k_no_alternative,
-          [](const Instance& i, const PolicyOptions& o) { return scheduling::make_rand(i, permutations_of(i, o)); }},
+          [](const Instance& i, const PolicyOptions& o) {
+            return scheduling::make_rand(i, permutations_of(i, o), o.rule);
+          }},
     Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>},
     Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>},
     Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_round_robin>},
@@ -85,10 +91,10 @@ const std::array k_policies{
           make_rate<scheduling::RateMethod::exact>},
     Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::sampled>},
     Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::leave_one_out>},
-    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_coalitions_loo>},
-    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_coalitions_pair>},
+    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_ruled<scheduling::make_coalitions_loo>},
+    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_ruled<scheduling::make_coalitions_pair>},
     Entry{"coalitions_all", game::k_max_lattice_organizations, "use coalitions_pair or rand",
-          make_plain<scheduling::make_coalitions_all>},
+          make_ruled<scheduling::make_coalitions_all>},
     Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_karma>},
     Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_tree>},
 };

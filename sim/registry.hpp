@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
 #include "scheduling/policies/policy.hpp"
 #include "scheduling/policies/rand.hpp"
 
@@ -19,6 +20,7 @@ struct PolicyOptions {
   std::vector<scheduling::Permutation> permutations{};  // rand: these instead of drawn ones
   std::optional<scheduling::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
   std::string utility = "psi_sp";                       // ref: what is shared out fairly
+  game::ServingRule rule{};                             // of whatever ranks by phi - psi, where its name says no other
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();
