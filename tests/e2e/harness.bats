@@ -100,8 +100,8 @@ killed_in_a_load() {
   wait_until 5 nothing_left "$dir"
   rm -rf "$dir"
 }
-# As `timeout` does, and as Ctrl-C and ctest do: SIGKILL of every process that has it as ancestor.
 no_process() { [ ! -e "/proc/$1" ]; }
+# As `timeout` does, and as Ctrl-C and ctest do: SIGKILL of every process that has it as ancestor.
 terminate_group() { kill -TERM -- "-$1"; }
 interrupt_group() { kill -INT -- "-$1"; }
 kill_tree() {
