@@ -5,7 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
-#include "daemon/declarations.hpp"
+#include "daemon/configuration/declarations.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
 

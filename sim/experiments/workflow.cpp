@@ -9,8 +9,8 @@
 
 #include "base/rng.hpp"
 #include "sim/experiments/workflow_simulation.hpp"
-#include "sim/parallel.hpp"
-#include "sim/progress.hpp"
+#include "sim/output/progress.hpp"
+#include "sim/system/parallel.hpp"
 
 namespace shapley::sim {
 

@@ -1,12 +1,12 @@
 // Golden tables: a fixed report, the exact text.
-#include "ctl/status.hpp"
+#include "ctl/commands/status.hpp"
 
 #include <array>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "ctl/health.hpp"
+#include "ctl/output/health.hpp"
 
 namespace shapley::ctl {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/declarations.hpp"
+#include "daemon/configuration/declarations.hpp"
 
 #include <gtest/gtest.h>
 

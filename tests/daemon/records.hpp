@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/site.hpp"
+#include "daemon/configuration/site.hpp"
 #include "protocol/messages.hpp"
 #include "temp_directory.hpp"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "daemon/queries.hpp"
+#include "daemon/requests/queries.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
