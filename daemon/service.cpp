@@ -157,7 +157,7 @@ void Service::refresh_ranks(Instant now) {
   accounting::State& state = books_.state();
   const std::vector<std::string>& names = state.organizations();
   std::vector<std::string> order;
-  for (const OrgId id : state.ranking(now, site_.configuration.contribution)) order.push_back(names.at(id.value));
+  for (const accounting::Rank& rank : state.ranking(now)) order.push_back(names.at(rank.organization.value));
   ranks_.computed_at = now.value;
   if (order == ranks_.organizations) return;
   ranks_.organizations = std::move(order);

@@ -22,9 +22,10 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view k_status_format =
-    "organization%-20,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
+    "organization%-20,rank,key,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
 constexpr std::string_view k_long_format =
-    "organization%-20,rank,standing,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_jobs,"
+    "organization%-20,rank,key,standing,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_"
+    "jobs,"
     "waiting_jobs";
 
 std::string utility_for_people(const json& value) {
@@ -33,6 +34,11 @@ std::string utility_for_people(const json& value) {
 
 std::string standing_for_people(const json& value) {
   return value.is_number() ? signed_core_hours(value.get<double>()) : std::string("?");
+}
+
+// Commons has no key.
+std::string key_for_people(const json& value) {
+  return value.is_null() ? std::string() : standing_for_people(value);
 }
 
 Paint paint_standing(const json& value) {
@@ -54,6 +60,20 @@ constexpr std::array k_status_fields{
           .member = "would_rank",
           .title = "WouldRank",
           .meaning = "mode observe: the rank that would order its jobs; none while ranks act"},
+    Field{.name = "key",
+          .member = "key_core_hours",
+          .title = "Key",
+          .meaning = "what ranks go by: its standing one horizon from now if nothing more starts, core-hours",
+          .people = key_for_people,
+          .paint = paint_standing},
+    Field{.name = "guarantee",
+          .member = "guarantee",
+          .title = "Guarantee",
+          .meaning = "the part of its own processors that it may count on"},
+    Field{.name = "below_guarantee",
+          .member = "below_guarantee",
+          .title = "Below",
+          .meaning = "whether it has startable jobs and runs on fewer than that: it goes first"},
     Field{.name = "standing",
           .member = "standing_core_hours",
           .title = "Standing",
@@ -167,6 +187,14 @@ std::string sentences(const json& rows) {
   return text;
 }
 
+std::string ranking_lines(const json& report) {
+  std::string text;
+  for (const json& sentence : report.value("ranking", json::object()).value("sentences", json::array())) {
+    if (sentence.is_string()) text += "Ranks:   " + sentence.get<std::string>() + ".\n";
+  }
+  return text;
+}
+
 std::string conservation_line(const json& report) {
   const json sums = report.value("conservation", json::object());
   if (sums.value("holds", false)) return "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n";
@@ -238,7 +266,7 @@ Expected<std::string> render_status(const json& report, const StatusView& view) 
   // Whoever chose the columns wants columns and nothing else.
   if (view.parsable || !plain) return table;
   return (view.header ? header_line(report) : std::string()) + table + '\n' + sentences(rows) + '\n' +
-         observe_line(report) + conservation_line(report) + health_lines(report, view.colour);
+         ranking_lines(report) + observe_line(report) + conservation_line(report) + health_lines(report, view.colour);
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accounting/events/event_check.hpp"
+#include "accounting/state/ranking.hpp"
 #include "accounting/state/state_impl.hpp"
 
 namespace shapley::accounting {
@@ -109,14 +110,19 @@ std::vector<OrgId> State::configured_order() const {
   return impl_->organizations.configured_order();
 }
 
-std::vector<OrgId> State::ranking(Instant t, Contribution contribution) {
+RankingDeclared State::ranking_rule() const {
+  const auto& rules = impl_->kept.all<RankingDeclared>();
+  const auto later = std::find_if(rules.begin(), rules.end(), [&](const auto& rule) { return rule.at > now(); });
+  return later == rules.begin() ? published_rule() : *std::prev(later);
+}
+
+std::vector<Rank> State::ranking(Instant t, std::optional<Contribution> contribution) {
   const std::vector<Standing> rows = standings(t);
+  const RankingDeclared rule = ranking_rule();
+  if (!contribution) contribution = parse_contribution(rule.contribution);
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
-  std::stable_sort(order.begin(), order.end(), [&](OrgId a, OrgId b) {
-    return rows[a.value].balance(contribution) > rows[b.value].balance(contribution);
-  });
-  return order;
+  return rank(rows, order, organizations(), rule, contribution.value_or(Contribution::direct_contr));
 }
 
 const LiveSegment* State::find_segment(const SegmentKey& key) const {
