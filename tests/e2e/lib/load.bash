@@ -50,7 +50,7 @@ requeues_expected() { CLUSTER_CRED_EXPIRE_S=15; }
 requeued_load() {
   local plain held
   plain=$(submit astro -n4 "$requeued_command") && held=$(submit bio -n2 "$requeued_command") || return 1
-  wait_until 60 running "$plain" && wait_until 60 running "$held" || return 1
+  wait_until 60 booked "$plain" "$held" || return 1
   scontrol requeue "$plain" && scontrol requeuehold "$held" || return 1
   wait_until 60 pending "$held" && scontrol release "$held"
 }
