@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "daemon/configuration/declarations.hpp"
 #include "daemon/version.hpp"

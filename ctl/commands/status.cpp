@@ -22,9 +22,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view k_status_format =
-    "organization%-20,rank,key,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
+    "organization%-20,rank,standing,key,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
 constexpr std::string_view k_long_format =
-    "organization%-20,rank,key,standing,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_"
+    "organization%-20,rank,standing,key,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_"
     "jobs,"
     "waiting_jobs";
 
@@ -60,6 +60,12 @@ constexpr std::array k_status_fields{
           .member = "would_rank",
           .title = "WouldRank",
           .meaning = "mode observe: the rank that would order its jobs; none while ranks act"},
+    Field{.name = "standing",
+          .member = "standing_core_hours",
+          .title = "Standing",
+          .meaning = "core-hours, averaged over the period: owed by the others (+) or to them (-)",
+          .people = standing_for_people,
+          .paint = paint_standing},
     Field{.name = "key",
           .member = "key_core_hours",
           .title = "Key",
@@ -74,12 +80,6 @@ constexpr std::array k_status_fields{
           .member = "below_guarantee",
           .title = "Below",
           .meaning = "whether it has startable jobs and runs on fewer than that: it goes first"},
-    Field{.name = "standing",
-          .member = "standing_core_hours",
-          .title = "Standing",
-          .meaning = "core-hours, averaged over the period: owed by the others (+) or to them (-)",
-          .people = standing_for_people,
-          .paint = paint_standing},
     Field{.name = "sentence",
           .member = "sentence",
           .title = "In words",

@@ -161,9 +161,12 @@ cluster_prepare() {
 }
 
 # cluster_config TEXT...: shapleyd.yaml = ledger, socket and feeder of this cluster, then the given text (organizations, ...).
+# Ranks are those of the published rule unless a test sets CLUSTER_RANKING otherwise.
+CLUSTER_RANKING="horizon: 0
+guarantee: 0"
 cluster_config() {
   {
-    printf 'ledger: %s\nsocket: %s\nslurm_user: root\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET"
+    printf 'ledger: %s\nsocket: %s\nslurm_user: root\n%s\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET" "$CLUSTER_RANKING"
     printf '%s\n' "$@"
   } >"$CLUSTER_DIR/shapleyd.yaml"
 }
