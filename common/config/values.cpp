@@ -113,7 +113,8 @@ Expected<Duration> parse_duration(std::string_view text, Duration least, Duratio
   if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m, h or d (5m)");
   const std::int64_t seconds = *number * unit_s;
   if (seconds < least.value || seconds > most.value) {
-    return fail(Errc::invalid_argument, "allowed are " + std::to_string(least.value) + " seconds to " +
+    return fail(Errc::invalid_argument, "allowed are " + std::to_string(least.value) +
+                                            (least.value == 1 ? " second to " : " seconds to ") +
                                             std::to_string(most.value / k_day_s) + " days");
   }
   return Duration{seconds};

@@ -22,10 +22,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view k_status_format =
-    "organization%-20,rank,standing,key,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
+    "organization%-20,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
 constexpr std::string_view k_long_format =
-    "organization%-20,rank,standing,key,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_"
-    "jobs,"
+    "organization%-20,rank,standing,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_jobs,"
     "waiting_jobs";
 
 std::string utility_for_people(const json& value) {
@@ -155,12 +154,15 @@ bool ranks_are_idle(const json& report) {
   return !report.value("ranks_act", true);
 }
 
-// In mode observe no rank is in force, so the column that would say so gives way to the one that says "would".
-std::string default_format(const json& report, bool long_form) {
-  std::string format(long_form ? k_long_format : k_status_format);
-  if (!ranks_are_idle(report)) return format;
+// In mode observe no rank is in force, so the column that would say so gives way to the one that says "would". People
+// see the key beside the standing; programs that count columns find it behind all others.
+std::string default_format(const json& report, bool long_form, bool parsable) {
   constexpr std::string_view k_rank = ",rank,";
-  return format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
+  constexpr std::string_view k_standing = ",standing,";
+  std::string format(long_form ? k_long_format : k_status_format);
+  if (ranks_are_idle(report)) format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
+  if (parsable) return format + ",key";
+  return format.replace(format.find(k_standing), k_standing.size(), ",standing,key,");
 }
 
 std::string observe_line(const json& report) {
@@ -257,7 +259,7 @@ std::span<const Field> status_fields() {
 
 Expected<std::string> render_status(const json& report, const StatusView& view) {
   const bool plain = view.format.empty();
-  const std::string format = plain ? default_format(report, view.long_form) : view.format;
+  const std::string format = plain ? default_format(report, view.long_form, view.parsable) : view.format;
   SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, k_status_fields));
   const json rows = report.value("organizations", json::array());
   const std::string table = render_table(

@@ -142,7 +142,7 @@ TEST(StatusReport, SaysWhoGoesBeforeOneThatIsOwedMoreByNow) {
   EXPECT_EQ(row_of(report, "A")["rank"], 1);
   EXPECT_EQ(row_of(report, "A")["guarantee"], 0.0);
   EXPECT_EQ(report["ranking"]["sentences"],
-            json::array({"B is owed 0.000806 core-hours by now, but A will be owed more within 1 hour if nothing more "
+            json::array({"B is owed 0.00081 core-hours by now, but A will be owed more within 1 hour if nothing more "
                          "starts: A is owed 0.00273 core-hours then, B owes 0.00273 core-hours"}));
 }
 

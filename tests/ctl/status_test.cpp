@@ -57,12 +57,12 @@ json with_daemon(json report) {
 TEST(Status, ForPeople) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value(),
             "2026-11-21T07:00:00Z  contribution direct_contr  monthly period since 2026-11-01T00:00:00Z\n"
-            "Organization         Rank Standing     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
-            "-------------------- ---- -------- ------- ------- ----- ---- ---- -------- ------- -------\n"
-            "physics                 1    +12.4  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
-            "a-very-long-organiz+    2      0.0       0       0     0    0    0        0       0       0\n"
-            "guests                  3     -3.1 1.97e10       0     0   33    0       33     400     100\n"
-            "commons                 - +0.00041       0    2588     4    0  0.5        0       0       0\n"
+            "Organization         Rank Standing    Key     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
+            "-------------------- ---- -------- ------ ------- ------- ----- ---- ---- -------- ------- -------\n"
+            "physics                 1    +12.4 -0.500  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
+            "a-very-long-organiz+    2      0.0    0.0       0       0     0    0    0        0       0       0\n"
+            "guests                  3     -3.1   -3.1 1.97e10       0     0   33    0       33     400     100\n"
+            "commons                 - +0.00041      -       0    2588     4    0  0.5        0       0       0\n"
             "\n"
             "physics is owed 12.4 core-hours by the others.\n"
             "a-very-long-organization is even with the others.\n"
@@ -94,6 +94,16 @@ TEST(Status, ObserveSaysWhatWouldHaveBeenAndThatNothingWas) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value().find("Ranks:"), std::string::npos);
 }
 
+TEST(Status, SaysWhoGoesBeforeOneThatIsOwedMore) {
+  json report = with_daemon(fixed_report());
+  report["ranking"] = {{"sentences", {"guests will be owed more", "physics runs on few"}}};
+  EXPECT_NE(
+      render_status(report, {})
+          .value()
+          .find("core-hours.\n\nRanks:   guests will be owed more.\nRanks:   physics runs on few.\nBooks:   balanced"),
+      std::string::npos);
+}
+
 TEST(Status, ObserveForPrograms) {
   const std::string text = render_status(observing_report(), {.parsable = true}).value();
   EXPECT_TRUE(text.starts_with("organization|would_rank|standing|")) << text;
@@ -104,19 +114,19 @@ TEST(Status, ObserveForPrograms) {
 
 TEST(Status, ForPrograms) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {.parsable = true}).value(),
-            "organization|rank|standing|psi|phi|owned|used|lent|borrowed|waiting|waiting_jobs\n"
-            "physics|1|12.4375|1234567890.25|79999999999|64|0|32.5|0|8|2\n"
-            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0\n"
-            "guests|3|-3.125|19732545333|0|0|33|0|33|400|100\n"
-            "commons||0.00041|0|2588|4|0|0.5|0|0|0\n");
+            "organization|rank|standing|psi|phi|owned|used|lent|borrowed|waiting|waiting_jobs|key\n"
+            "physics|1|12.4375|1234567890.25|79999999999|64|0|32.5|0|8|2|-0.5\n"
+            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0\n"
+            "guests|3|-3.125|19732545333|0|0|33|0|33|400|100|-3.125\n"
+            "commons||0.00041|0|2588|4|0|0.5|0|0|0|\n");
 }
 
 TEST(Status, LongForm) {
   EXPECT_EQ(render_status(fixed_report(), {.long_form = true, .parsable = true, .header = false}).value(),
-            "physics|1|12.4375|1234567890.25|79999999999|81000000000.000001|0.5|1520.25|64|0|32.5|0|8|0|2\n"
-            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
-            "guests|3|-3.125|19732545333|0|0|1519.75|0|0|33|0|33|400|2|100\n"
-            "commons||0.00041|0|2588|0|0|0|4|0|0.5|0|0|0|0\n");
+            "physics|1|12.4375|1234567890.25|79999999999|81000000000.000001|0.5|1520.25|64|0|32.5|0|8|0|2|-0.5\n"
+            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
+            "guests|3|-3.125|19732545333|0|0|1519.75|0|0|33|0|33|400|2|100|-3.125\n"
+            "commons||0.00041|0|2588|0|0|0|4|0|0.5|0|0|0|0|\n");
 }
 
 TEST(Status, ChosenColumnsComeAlone) {

@@ -161,7 +161,7 @@ TEST(Declarations, ThePeriodIsDeclaredWhenItChanges) {
   config::Configuration c = two_owners();
   c.period = Period::monthly;
   const Declarations first = declare(c, "text", {}, k_now);
-  EXPECT_EQ(first.events.size(), 5U);
+  EXPECT_EQ(first.events.size(), 6U);
   const Declared known = remember({}, first.events);
   EXPECT_TRUE(declare(c, "text", known, k_now + Duration{500}).events.empty());
   c.period = Period::none;
