@@ -89,7 +89,7 @@ stopped() { [ "$(_script_state "$1")" = T ]; }
 under_way() { [[ $(_script_state "$1") == [RSD] ]]; }
 _script_state() {
   local pid
-  pid=$(pgrep -f "^/bin/sh $CLUSTER_DIR/spool/n[0-9]+/job0*$1/slurm_script" | head -n 1)
+  pid=$(script_process "$1")
   [ -n "$pid" ] && sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "/proc/$pid/status"
 }
 
