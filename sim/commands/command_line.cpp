@@ -190,7 +190,8 @@ Action add_experiment(CLI::App& app) {
   command->add_option("--traces", arguments->traces, "folder of the archive's traces ($SHAPLEY_TRACES)");
   command->add_option("--only", arguments->only, "of these traces only, e.g. LPC-EGEE,RICC")->delimiter(',');
   command->add_option("--trace", arguments->trace, "this one trace instead; \"excerpt\" is the embedded one");
-  command->add_option("--windows", arguments->windows, "windows per trace (100; speed: 5)")->check(CLI::PositiveNumber);
+  command->add_option("--windows", arguments->windows, "windows per trace (100; speed: 5; stability: 400)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--instances", arguments->instances, "mosp, workflow: instances per setting (50; 10)")
       ->check(CLI::PositiveNumber);
   command->add_option("--length", arguments->length, "length of a window in seconds")->check(CLI::PositiveNumber);

@@ -26,6 +26,8 @@ using Names = std::vector<std::string>;
 
 constexpr std::array<const char*, 6> k_parts{"saturated", "load_1.05", "bursty", "head_start", "years", "windows"};
 constexpr Duration k_week{7 * k_day_s};
+// A few windows carry the mean: with 100 of them its standard error is a half and more.
+constexpr std::size_t k_windows = 400;
 
 bool has_part(const ExperimentArguments& arguments, const std::string& part) {
   return arguments.cases.empty() ||
@@ -84,7 +86,7 @@ Expected<WindowsResult> compare_with(const ExperimentTrace& source, const worklo
   CompareArguments compared;
   compared.settings.processors = source.processors;
   compared.settings.length.value = length;
-  compared.settings.windows = arguments.windows.value_or(100);
+  compared.settings.windows = arguments.windows.value_or(k_windows);
   compared.settings.seed = arguments.seed;
   compared.settings.reference = std::move(reference);
   compared.settings.policies = std::move(rules);
@@ -158,7 +160,7 @@ Expected<int> experiment_stability(const ExperimentArguments& arguments, std::os
     SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
     for (const ExperimentTrace& source : traces) SHAPLEY_TRY(run_on_windows(source, policies, arguments, windows));
   }
-  const std::vector<Criterion> criteria = judge(policies, results, windows);
+  const std::vector<Criterion> criteria = judge(rules, results, windows);
   if (arguments.json) {
     Json json = {{"experiment", arguments.name}, {"cases", Json::array()}, {"windows", Json::array()}};
     json["criteria"] = Json::array();

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t k_hour_s = 3600;
 constexpr std::int64_t k_length_s = 40 * 7 * k_day_s;
+constexpr double k_load_of_two = 2.2;  // one organization alone keeps the processors of two busy
 constexpr std::uint32_t k_own_processors = 16;
 constexpr std::int64_t k_year_s = 365 * k_day_s;
 
@@ -46,8 +47,8 @@ void add_jobs(scheduling::Instance& instance, std::uint32_t organization, std::i
 }
 
 void add_steady(scheduling::Instance& instance, std::uint32_t organization, std::int64_t begin, double load, Rng& rng) {
-  const auto seconds = static_cast<double>(k_length_s - begin);
-  add_jobs(instance, organization, begin, k_length_s, load * k_own_processors * seconds, rng);
+  const auto seconds = static_cast<double>(instance.end.value - begin);
+  add_jobs(instance, organization, begin, instance.end.value, load * k_own_processors * seconds, rng);
 }
 
 StabilityCase make_case(std::string name, std::string about, std::size_t organizations) {
@@ -79,11 +80,11 @@ StabilityCase bursty(Rng& rng) {
 
 StabilityCase head_start(Rng& rng) {
   constexpr std::int64_t k_alone_s = 30 * k_day_s;
-  constexpr double k_load_of_both = 2.2;  // more than the processors of two
   StabilityCase made =
       make_case("head_start", "two equal organizations, saturated, after the first was alone for 30 days", 2);
-  add_jobs(made.instance, 0, 0, k_alone_s, k_load_of_both * k_own_processors * static_cast<double>(k_alone_s), rng);
-  for (std::uint32_t u = 0; u < 2; ++u) add_steady(made.instance, u, k_alone_s, 1.5, rng);
+  made.instance.end.value = 2 * k_length_s;
+  add_jobs(made.instance, 0, 0, k_alone_s, k_load_of_two * k_own_processors * static_cast<double>(k_alone_s), rng);
+  for (std::uint32_t u = 0; u < 2; ++u) add_steady(made.instance, u, k_alone_s, k_load_of_two, rng);
   return made;
 }
 
@@ -124,7 +125,7 @@ Expected<StabilityCase> year_case(const ExperimentTrace& source, const workload:
 std::vector<StabilityCase> made_cases(std::uint64_t seed) {
   Rng rng(seed);
   std::vector<StabilityCase> cases;
-  cases.push_back(steady("saturated", "two equal organizations, always busy (load 1.5)", 2, 1.5, rng));
+  cases.push_back(steady("saturated", "two equal organizations, always busy", 2, k_load_of_two, rng));
   cases.push_back(steady("load_1.05", "four equal organizations at load 1.05", 4, 1.05, rng));
   cases.push_back(bursty(rng));
   cases.push_back(head_start(rng));

@@ -1,7 +1,8 @@
 // What `experiment stability` runs: machines on which work waits for long, and whole years of traces.
 //
-// The made cases last 40 weeks, on 16 processors for each organization. Run times are lognormal with a median of 2 h,
-// at most 24 h; their mean residual run time E[d^2] / 2 E[d] is about 5 h. Same seed, same jobs, on any machine.
+// The made cases last 40 weeks, head_start 80, on 16 processors for each organization. Run times are lognormal with a
+// median of 2 h, at most 24 h; their mean residual run time E[d^2] / 2 E[d] is about 5 h. Same seed, same jobs, on any
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct StabilityCase {
   scheduling::Instance instance;
 };
 
-// saturated   two equal organizations, each of which sends 1.5 times what its processors can do
-// load_1.05   four equal organizations, each of which sends 1.05 times that
+// saturated   two equal organizations, each of which sends more than the processors of both can do
+// load_1.05   four equal organizations, each of which sends 1.05 times what its processors can do
 // bursty      four equal organizations, each of which sends .95 times that, as 20 bursts of an hour
 // head_start  as saturated, but the first was alone for 30 days
 [[nodiscard]] std::vector<StabilityCase> made_cases(std::uint64_t seed);

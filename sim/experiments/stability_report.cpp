@@ -1,6 +1,7 @@
 #include "sim/experiments/stability_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 #include <numeric>
 #include <ostream>
@@ -49,10 +50,35 @@ void judge_case(const CaseResult& result, const std::string& rule, std::vector<C
   const StabilityMeasures* found = measures_of(result, rule);
   const StabilityMeasures* fair = measures_of(result, k_fair_share);
   if (found == nullptr || fair == nullptr) return;
-  criteria.push_back(
-      {"longest wait (days)", result.name, rule, days(found->longest_wait), k_wait_factor * days(fair->longest_wait)});
-  criteria.push_back({"deviation of shares (points)", result.name, rule, 100 * found->deviation_late,
+  criteria.push_back({k_wait, result.name, rule, days(found->longest_wait), k_wait_factor * days(fair->longest_wait)});
+  criteria.push_back({k_deviation, result.name, rule, 100 * found->deviation_late,
                       100 * (k_deviation_factor * fair->deviation_late + k_deviation_margin)});
+}
+
+bool is_default(const std::string& rule) {
+  const auto parsed = parse_policy(rule, {});
+  return parsed && parsed->rule == game::k_default_rule;
+}
+
+// Of every rule: "broken / asked" by criterion. REQUIRES: the criteria of a rule lie together.
+void print_broken(const std::vector<Criterion>& criteria, std::ostream& out) {
+  constexpr std::array k_kinds{k_wait, k_deviation, k_unfairness};
+  out << "## Criteria broken, of those asked\n\n" << std::left << std::setw(k_rule_width) << "RULE" << std::right;
+  for (const char* kind : k_kinds) out << std::setw(30) << kind;
+  out << '\n';
+  for (auto first = criteria.begin(); first != criteria.end();) {
+    const auto last =
+        std::find_if(first, criteria.end(), [&](const Criterion& criterion) { return criterion.rule != first->rule; });
+    out << std::left << std::setw(k_rule_width) << first->rule << std::right;
+    for (const char* kind : k_kinds) {
+      const auto of_kind = [&](const Criterion& criterion) { return criterion.what == kind; };
+      const auto asked = std::count_if(first, last, of_kind);
+      const auto broken = std::count_if(first, last, [&](const Criterion& c) { return of_kind(c) && !c.holds(); });
+      out << std::setw(30) << std::to_string(broken) + " / " + std::to_string(asked);
+    }
+    out << '\n';
+    first = last;
+  }
 }
 
 double variation(const std::vector<double>& shares) {
@@ -72,17 +98,16 @@ std::size_t most_varying(const StabilityMeasures& measures) {
 
 }  // namespace
 
-std::vector<Criterion> judge(const std::vector<std::string>& policies, const std::vector<CaseResult>& cases,
+std::vector<Criterion> judge(const std::vector<std::string>& rules, const std::vector<CaseResult>& cases,
                              const std::vector<WindowsResult>& windows) {
   std::vector<Criterion> criteria;
-  for (const std::string& policy : policies) {
-    const std::string rule = policy_text(policy, game::k_default_rule);
+  for (const std::string& rule : rules) {
     for (const CaseResult& result : cases) judge_case(result, rule, criteria);
     for (const WindowsResult& result : windows) {
       const PolicySummary* found = summary_of(result, rule);
       const PolicySummary* measure = summary_of(result, k_measure);
       if (result.settings.reference != "ref" || found == nullptr || measure == nullptr) continue;
-      criteria.push_back({"unfairness (s)", place_of(result), rule, found->unfairness.mean,
+      criteria.push_back({k_unfairness, place_of(result), rule, found->unfairness.mean,
                           k_unfairness_factor * measure->unfairness.mean});
     }
   }
@@ -129,14 +154,18 @@ void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out) {
       << std::left << std::setw(k_rule_width) << "RULE" << std::setw(34) << "WHERE" << std::setw(30) << "WHAT"
       << std::right << std::setw(10) << "FOUND" << std::setw(10) << "ALLOWED"
       << "\n";
-  std::size_t broken = 0;
+  std::size_t kept = 0;
+  std::size_t asked = 0;
   for (const Criterion& criterion : criteria) {
-    broken += criterion.holds() ? 0U : 1U;
+    if (!is_default(criterion.rule)) continue;
+    ++asked;
+    kept += criterion.holds() ? 1U : 0U;
     out << std::left << std::setw(k_rule_width) << criterion.rule << std::setw(34) << criterion.where << std::setw(30)
         << criterion.what << std::right << std::setw(10) << fixed(criterion.found, 2) << std::setw(10)
         << fixed(criterion.allowed, 2) << (criterion.holds() ? "  holds" : "  BROKEN") << '\n';
   }
-  out << '\n' << criteria.size() - broken << " of " << criteria.size() << " hold.\n";
+  out << '\n' << kept << " of " << asked << " hold.\n\n";
+  print_broken(criteria, out);
 }
 
 Json to_json(const CaseResult& result) {

@@ -31,23 +31,27 @@ struct WindowsResult {
   std::vector<PolicySummary> summaries;
 };
 
+inline constexpr const char* k_wait = "longest wait (days)";
+inline constexpr const char* k_deviation = "deviation of shares (points)";
+inline constexpr const char* k_unfairness = "unfairness (s)";
+
 // One line of the verdict.
 struct Criterion {
-  std::string what;  // "longest wait, days", ...
+  std::string what;  // k_wait, k_deviation or k_unfairness
   std::string where;
   std::string rule;
   double found = 0;
   double allowed = 0;
   [[nodiscard]] bool holds() const { return found <= allowed; }
 };
-// Whether the default rule of the `policies` keeps the criteria of stability.hpp. Windows against another reference
-// than ref are left out.
-[[nodiscard]] std::vector<Criterion> judge(const std::vector<std::string>& policies,
-                                           const std::vector<CaseResult>& cases,
+// Whether the `rules` keep the criteria of stability.hpp, rule by rule. Windows against another reference than ref are
+// left out.
+[[nodiscard]] std::vector<Criterion> judge(const std::vector<std::string>& rules, const std::vector<CaseResult>& cases,
                                            const std::vector<WindowsResult>& windows);
 
 void print_case(const CaseResult& result, std::ostream& out);
 void print_windows(const WindowsResult& result, std::ostream& out);
+// The criteria of the rules that are the default of some policy, one by one; of every rule, how many are broken.
 void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out);
 
 [[nodiscard]] Json to_json(const CaseResult& result);
