@@ -1,4 +1,5 @@
-// Every policy by the name that the command line uses.
+// Every policy by the name that the command line uses, and the rule that a name may carry: direct_contr@7d/0.5 is
+// direct_contr with a horizon of 7 days and a guarantee of a half.
 #pragma once
 
 #include <memory>
@@ -25,10 +26,21 @@ struct PolicyOptions {
 
 [[nodiscard]] std::vector<std::string> policy_names();
 
-// Errc::invalid_argument for an unknown name (lists the known ones), permutations that do not fit the instance, or
+struct NamedPolicy {
+  std::string name;
+  game::ServingRule rule;
+};
+// "NAME", "NAME@HORIZON" or "NAME@HORIZON/GUARANTEE"; what is not said is as in `otherwise`, but a name that gives a
+// horizon alone has no guarantee. Errc::invalid_argument when the rule cannot be read.
+[[nodiscard]] Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise);
+// The shortest text that parse_policy reads so where nothing else is said: "direct_contr", "ref@7d", "ref@0/0.5".
+[[nodiscard]] std::string policy_text(std::string_view name, const game::ServingRule& rule);
+
+// `policy`: as parse_policy reads it. Errc::invalid_argument for an unknown name (lists the known ones), a rule that
+// cannot be read or that the policy does not have, permutations that do not fit the instance, or
 // rigid jobs where the policy simulates coalitions (names the alternative); Errc::limit when the instance has more
-// organizations than the policy can hold (names the alternative).
-[[nodiscard]] Expected<std::unique_ptr<scheduling::Policy>> make_policy(std::string_view name,
+// organizations than the policy can hold (names the alternative), or the horizon is too long for its length.
+[[nodiscard]] Expected<std::unique_ptr<scheduling::Policy>> make_policy(std::string_view policy,
                                                                         const scheduling::Instance& instance,
                                                                         const PolicyOptions& options);
 

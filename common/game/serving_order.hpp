@@ -47,6 +47,10 @@ struct ServingRule {
   friend constexpr bool operator==(const ServingRule&, const ServingRule&) = default;
 };
 
+// What a site gets that says nothing else; docs/experiments/stability.md justifies it. The simulator's default is the
+// published rule, for the papers' numbers are made by it.
+inline constexpr ServingRule k_default_rule{{std::int64_t{7} * 24 * 3600}, {k_whole_guarantee / 2}};
+
 // A utility (psi, phi, v) `horizon` seconds after the instant at which it and `work`, the processor seconds behind it,
 // were taken, if nothing runs in between. Also of differences and multiples of utilities, which are linear in both.
 template <typename Integer>

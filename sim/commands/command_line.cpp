@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "game/serving_order.hpp"
 #include "sim/commands/axioms_command.hpp"
 #include "sim/commands/compare_command.hpp"
 #include "sim/commands/experiment_command.hpp"
@@ -70,6 +71,21 @@ void add_window(CLI::App& command, ComparisonSettings& settings) {
   command.add_option("--samples", settings.samples, "rand: number of permutations (15)")->check(CLI::PositiveNumber);
 }
 
+void add_rule(CLI::App& command, game::ServingRule& rule) {
+  const auto read = [](const char* option, const auto& parsed) {
+    if (!parsed) throw CLI::ValidationError(option, parsed.error().what);
+    return *parsed;
+  };
+  command.add_option_function<std::string>(
+      "--horizon",
+      [&rule, read](const std::string& text) { rule.horizon = read("--horizon", game::parse_horizon(text)); },
+      "rank by phi - psi so far ahead: 0 (default, the papers' rule), seconds, 6h, 7d");
+  command.add_option_function<std::string>(
+      "--guarantee",
+      [&rule, read](const std::string& text) { rule.guarantee = read("--guarantee", game::parse_guarantee(text)); },
+      "part of its own processors below which an organization goes first: 0 (default) to 1");
+}
+
 Action add_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "run policies over one instance");
   auto arguments = std::make_shared<RunArguments>();
@@ -77,6 +93,7 @@ Action add_run(CLI::App& app) {
   command->add_option("--instance", arguments->instance, "JSON file with machines, jobs and t_end");
   add_source(*command, arguments->source);
   add_window(*command, arguments->window);
+  add_rule(*command, arguments->window.rule);
   command->add_option("--window", arguments->number, "which window of this seed (0)");
   command->add_option("--begin", arguments->begin, "the window that begins at this second of the trace");
   command->add_option("--policy", arguments->policies, "policies, separated by commas")->required()->delimiter(',');
@@ -100,6 +117,7 @@ Action add_run(CLI::App& app) {
   return [=]() -> Expected<int> {
     arguments->options.seed = arguments->window.seed;
     arguments->options.samples = arguments->window.samples;
+    arguments->options.rule = arguments->window.rule;
     if (*epsilon) arguments->options.accuracy = *accuracy;
     if (!permutations->empty()) {
       auto parsed = parse_permutations(*permutations);
@@ -121,6 +139,7 @@ Action add_compare(CLI::App& app) {
                                   "curr_fair_share", "shapley_rate", "shapley_rate_loo"};
   add_source(*command, arguments->source);
   add_window(*command, arguments->settings);
+  add_rule(*command, arguments->settings.rule);
   command->add_option("--windows", arguments->settings.windows, "number of windows (100)")->check(CLI::PositiveNumber);
   command->add_option("--policies", arguments->settings.policies, "policies, separated by commas")->delimiter(',');
   command->add_option("--reference", arguments->settings.reference, "the fair schedule to compare with (ref)");
@@ -164,13 +183,15 @@ Action add_axioms(CLI::App& app) {
 Action add_experiment(CLI::App& app) {
   CLI::App* command = app.add_subcommand("experiment", "the experiments of the papers, beside their numbers");
   auto arguments = std::make_shared<ExperimentArguments>();
-  command->add_option("name", arguments->name, "table1, table2, figure10, utilization, speed, mosp or workflow")
+  command
+      ->add_option("name", arguments->name, "table1, table2, figure10, utilization, speed, stability, mosp or workflow")
       ->required()
       ->check(CLI::IsMember(experiment_names()));
   command->add_option("--traces", arguments->traces, "folder of the archive's traces ($SHAPLEY_TRACES)");
   command->add_option("--only", arguments->only, "of these traces only, e.g. LPC-EGEE,RICC")->delimiter(',');
   command->add_option("--trace", arguments->trace, "this one trace instead; \"excerpt\" is the embedded one");
-  command->add_option("--windows", arguments->windows, "windows per trace (100; speed: 5)")->check(CLI::PositiveNumber);
+  command->add_option("--windows", arguments->windows, "windows per trace (100; speed: 5; stability: 400)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--instances", arguments->instances, "mosp, workflow: instances per setting (50; 10)")
       ->check(CLI::PositiveNumber);
   command->add_option("--length", arguments->length, "length of a window in seconds")->check(CLI::PositiveNumber);
@@ -178,6 +199,10 @@ Action add_experiment(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 32));
   command->add_option("--policies", arguments->policies, "other policies than the preset's")->delimiter(',');
+  command
+      ->add_option("--cases", arguments->cases,
+                   "stability: of saturated, load_1.05, bursty, head_start, years, windows these only")
+      ->delimiter(',');
   command->add_option("--seed", arguments->seed, "seed (1)");
   command->add_option("--threads", arguments->threads, "threads (one per core)");
   command->add_flag("--json", arguments->json, "print JSON instead of tables");

@@ -36,7 +36,9 @@ Expected<void> check_policies(const ComparisonSettings& settings, const workload
   }
   std::vector<std::string> names = settings.policies;
   names.push_back(settings.reference);
-  for (const std::string& name : names) SHAPLEY_TRY(make_policy(name, empty, PolicyOptions{}));
+  PolicyOptions options;
+  options.rule = settings.rule;
+  for (const std::string& name : names) SHAPLEY_TRY(make_policy(name, empty, options));
   return {};
 }
 

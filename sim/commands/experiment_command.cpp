@@ -15,6 +15,7 @@
 #include "sim/experiments/experiment_traces.hpp"
 #include "sim/experiments/mosp.hpp"
 #include "sim/experiments/paper_numbers.hpp"
+#include "sim/experiments/stability.hpp"
 #include "sim/experiments/workflow.hpp"
 #include "sim/json.hpp"
 #include "sim/output/comparison_report.hpp"
@@ -329,7 +330,7 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
 }  // namespace
 
 std::vector<std::string> experiment_names() {
-  return {"table1", "table2", "figure10", "utilization", "speed", "mosp", "workflow"};
+  return {"table1", "table2", "figure10", "utilization", "speed", "stability", "mosp", "workflow"};
 }
 
 Expected<int> run_experiment(const ExperimentArguments& arguments, std::ostream& out) {
@@ -347,6 +348,7 @@ Expected<int> run_experiment(const ExperimentArguments& arguments, std::ostream&
     SHAPLEY_TRY(experiment_workflow({arguments.instances.value_or(10), arguments.seed, arguments.threads}, out));
     return interrupted() ? k_exit_interrupted : k_exit_done;
   }
+  if (arguments.name == "stability") return experiment_stability(arguments, out);
   if (arguments.name == "table1") return run_table(arguments, 1, out);
   if (arguments.name == "table2") return run_table(arguments, 2, out);
   if (arguments.name == "figure10") return run_figure(arguments, out);

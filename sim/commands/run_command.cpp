@@ -65,10 +65,14 @@ Json to_json(const scheduling::Instance& instance, const PolicyResult& result, c
 
 void print_table(const std::vector<PolicyResult>& results, const std::string& utility, std::ostream& out) {
   const bool extra = !results.empty() && !results.front().utilities.empty();
-  out << std::left << std::setw(24) << "POLICY" << std::right << std::setw(14) << "V" << std::setw(12) << "P_TOT"
+  std::size_t width = 24;
+  for (const PolicyResult& result : results) width = std::max(width, result.policy.size() + 1);
+  const int name_width = static_cast<int>(width);
+  out << std::left << std::setw(name_width) << "POLICY" << std::right << std::setw(14) << "V" << std::setw(12)
+      << "P_TOT"
       << "  PSI (PHI) by organization" << (extra ? " | " + utility : "") << '\n';
   for (const PolicyResult& result : results) {
-    out << std::left << std::setw(24) << result.policy << std::right << std::setw(14) << result.simulation.value
+    out << std::left << std::setw(name_width) << result.policy << std::right << std::setw(14) << result.simulation.value
         << std::setw(12) << result.simulation.work << " ";
     for (std::size_t u = 0; u < result.simulation.psi.size(); ++u) {
       out << ' ' << result.simulation.psi[u];

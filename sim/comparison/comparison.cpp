@@ -57,6 +57,7 @@ Expected<scheduling::SimulationResult> simulate_policy(const DrawnWindow& drawn,
   PolicyOptions options;
   options.seed = drawn.policy_seed;
   options.samples = settings.samples;
+  options.rule = settings.rule;
   SHAPLEY_TRY_ASSIGN(const auto policy, make_policy(name, drawn.window.instance, options));
   return scheduling::simulate(drawn.window.instance, *policy);
 }
@@ -153,6 +154,10 @@ Json to_json(const ComparisonSettings& settings) {
                {"policies", settings.policies}};
   // Not said where it is the default: a sweep begun by an older version goes on.
   if (settings.parallel == workload::ParallelJobs::rigid) json["parallel"] = "rigid";
+  if (settings.rule != game::ServingRule{}) {
+    json["horizon"] = game::format_horizon(settings.rule.horizon);
+    json["guarantee"] = game::format_guarantee(settings.rule.guarantee);
+  }
   return json;
 }
 

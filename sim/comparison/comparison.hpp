@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
 #include "sim/json.hpp"
 #include "sim/output/progress.hpp"
 #include "workload/endowment.hpp"
@@ -40,6 +41,7 @@ struct ComparisonSettings {
   std::size_t windows = 100;
   std::uint64_t seed = 1;
   std::size_t samples = 15;  // of rand
+  game::ServingRule rule{};  // of policies and reference whose names say no other
   std::string reference = "ref";
   std::vector<std::string> policies;
 };

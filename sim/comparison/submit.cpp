@@ -69,6 +69,8 @@ std::vector<std::string> settings_words(const ComparisonSettings& s) {
           "--seed",          std::to_string(s.seed),
           "--samples",       std::to_string(s.samples),
           "--windows",       std::to_string(s.windows),
+          "--horizon",       game::format_horizon(s.rule.horizon),
+          "--guarantee",     game::format_guarantee(s.rule.guarantee),
           "--reference",     s.reference,
           "--policies",      join(s.policies, ",")};
 }

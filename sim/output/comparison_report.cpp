@@ -89,11 +89,14 @@ void print_table(const ComparisonSettings& settings, const std::vector<WindowRes
       << " organizations, " << settings.processors << " processors (" << name_of(settings.endowment) << "), seed "
       << settings.seed << (settings.parallel == workload::ParallelJobs::rigid ? ", rigid parallel jobs" : "")
       << "; unfairness = delta-psi / p_tot against " << settings.reference << ", in seconds\n\n";
-  out << std::left << std::setw(22) << "POLICY" << std::right << std::setw(10) << "MEAN" << std::setw(10) << "STD.ERR"
-      << std::setw(10) << "MEDIAN" << std::setw(10) << "STD.DEV" << std::setw(8) << "RATIO" << std::setw(9) << "STD.ERR"
-      << std::setw(12) << "DIFFERENCE" << std::setw(10) << "STD.ERR" << '\n';
+  std::size_t width = 22;
+  for (const PolicySummary& summary : summaries) width = std::max(width, summary.policy.size() + 1);
+  const int name_width = static_cast<int>(width);
+  out << std::left << std::setw(name_width) << "POLICY" << std::right << std::setw(10) << "MEAN" << std::setw(10)
+      << "STD.ERR" << std::setw(10) << "MEDIAN" << std::setw(10) << "STD.DEV" << std::setw(8) << "RATIO" << std::setw(9)
+      << "STD.ERR" << std::setw(12) << "DIFFERENCE" << std::setw(10) << "STD.ERR" << '\n';
   for (const PolicySummary& summary : summaries) {
-    out << std::left << std::setw(22) << summary.policy << std::right << std::setw(10)
+    out << std::left << std::setw(name_width) << summary.policy << std::right << std::setw(10)
         << short_number(summary.unfairness.mean) << std::setw(10) << error_text(summary.unfairness.standard_error)
         << std::setw(10) << short_number(summary.unfairness.median) << std::setw(10)
         << short_number(summary.unfairness.deviation) << std::setw(8) << hundredths(summary.ratio) << std::setw(9)

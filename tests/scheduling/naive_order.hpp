@@ -16,6 +16,7 @@ namespace shapley::scheduling::naive {
 
 // What is true in the second that begins at t, once all starts of t are made.
 struct Second {
+  std::int64_t begin = 0;
   std::vector<std::int64_t> running;  // by organization
   std::vector<std::int64_t> demand;   // running and waiting
   std::vector<std::int64_t> busy;     // processors of the organization that anybody's job holds
@@ -35,28 +36,57 @@ inline std::vector<std::int64_t> given_by_owners(const Instance& instance, const
   return rates;
 }
 
-// ShapleyRate: the printed Shapley value of min(demand, processors).
+// k! times the printed Shapley value of the game value(coalition).
+template <typename Value>
+std::vector<std::int64_t> scaled_shapley(std::size_t k, Value&& value) {
+  std::vector<std::int64_t> shapley(k);
+  for (std::size_t u = 0; u < k; ++u) {
+    for (std::uint32_t s = 0; s < 1U << k; ++s) {
+      if ((s >> u & 1U) != 0) continue;
+      const auto size = static_cast<std::size_t>(std::popcount(s));
+      shapley[u] += factorial(size) * factorial(k - size - 1) * (value(s | 1U << u) - value(s));
+    }
+  }
+  return shapley;
+}
+
+// ShapleyRate: of min(demand, processors).
 inline std::vector<std::int64_t> given_by_game(const Instance& instance, const Second& second) {
-  const std::size_t k = instance.organizations();
-  const auto value = [&](std::uint32_t coalition) {
+  return scaled_shapley(instance.organizations(), [&](std::uint32_t coalition) {
     std::int64_t demand = 0;
     std::int64_t processors = 0;
-    for (std::size_t u = 0; u < k; ++u) {
+    for (std::size_t u = 0; u < instance.organizations(); ++u) {
       if ((coalition >> u & 1U) == 0) continue;
       demand += second.demand[u];
       processors += instance.processors[u];
     }
     return std::min(demand, processors);
-  };
-  std::vector<std::int64_t> rates(k);
-  for (std::size_t u = 0; u < k; ++u) {
-    for (std::uint32_t s = 0; s < 1U << k; ++s) {
-      if ((s >> u & 1U) != 0) continue;
-      const auto size = static_cast<std::size_t>(std::popcount(s));
-      rates[u] += factorial(size) * factorial(k - size - 1) * (value(s | 1U << u) - value(s));
-    }
+  });
+}
+
+// Busy processors of a coalition by itself under FCFS, in the second that begins at t.
+inline std::int64_t busy_under_fcfs(const Instance& instance, std::uint32_t coalition, std::int64_t t) {
+  std::vector<const Job*> queue;
+  for (const Job& job : instance.jobs)
+    if ((coalition >> job.organization & 1U) != 0) queue.push_back(&job);
+  std::stable_sort(queue.begin(), queue.end(), [](const Job* a, const Job* b) { return a->release < b->release; });
+  std::uint64_t processors = 0;
+  for (std::size_t u = 0; u < instance.organizations(); ++u)
+    processors += (coalition >> u & 1U) != 0 ? instance.processors[u] : 0;
+  std::vector<std::int64_t> ends;
+  std::size_t next = 0;
+  for (std::int64_t i = 0; i <= t; ++i) {
+    std::erase(ends, i);
+    while (ends.size() < processors && next < queue.size() && queue[next]->release.value <= i)
+      ends.push_back(i + queue[next++]->duration.value);
   }
-  return rates;
+  return static_cast<std::int64_t>(ends.size());
+}
+
+// Coalitions under FCFS: v is a sum over busy seconds, so its Shapley value is the sum of that of single seconds.
+inline std::vector<std::int64_t> given_by_coalitions(const Instance& instance, const Second& second) {
+  return scaled_shapley(instance.organizations(),
+                        [&](std::uint32_t coalition) { return busy_under_fcfs(instance, coalition, second.begin); });
 }
 
 struct Rule {
@@ -71,6 +101,7 @@ class Simulation {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {
       while (const auto organization = next(t)) begin_first_job(*organization, t);
       seconds_.push_back(second(t));
+      given_rates_.push_back(given_(instance_, seconds_.back()));
     }
   }
 
@@ -108,7 +139,7 @@ class Simulation {
     for (std::int64_t i = 0; i < t; ++i) {
       const Second& second = seconds_[static_cast<std::size_t>(i)];
       const std::int64_t got = factorial(instance_.organizations()) * second.running[u];
-      sum += (given_(instance_, second)[u] - got) * (t + rule_.horizon - i);
+      sum += (given_rates_[static_cast<std::size_t>(i)][u] - got) * (t + rule_.horizon - i);
     }
     return sum;
   }
@@ -134,7 +165,7 @@ class Simulation {
   }
   [[nodiscard]] Second second(std::int64_t t) const {
     const std::size_t k = instance_.organizations();
-    Second second{std::vector<std::int64_t>(k), std::vector<std::int64_t>(k), std::vector<std::int64_t>(k)};
+    Second second{t, std::vector<std::int64_t>(k), std::vector<std::int64_t>(k), std::vector<std::int64_t>(k)};
     for (std::size_t j = 0; j < start_.size(); ++j) {
       const Job& job = instance_.jobs[j];
       const bool waits = start_[j] < 0 && job.release.value <= t;
@@ -153,6 +184,7 @@ class Simulation {
   std::vector<std::int64_t> start_;
   std::vector<std::int64_t> owner_;
   std::vector<Second> seconds_;
+  std::vector<std::vector<std::int64_t>> given_rates_;  // by second, organization
 };
 
 }  // namespace shapley::scheduling::naive

@@ -56,6 +56,17 @@ RC_GTEST_PROP(ServingRule, ShapleyRateFollowsTheWordsOfTheRule, ()) {
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
+RC_GTEST_PROP(ServingRule, CoalitionsFollowTheWordsOfTheRule, ()) {
+  const Instance instance = sim::any_instance(4);
+  const ServingRule rule = any_rule();
+  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths},
+                                  naive::given_by_coalitions);
+  const auto all = make_coalitions_all(instance, rule);
+  const auto pairs = make_coalitions_pair(instance, rule);  // exact up to four organizations
+  RC_ASSERT(starts_of(instance, *all) == witness.starts());
+  RC_ASSERT(starts_of(instance, *pairs) == witness.starts());
+}
+
 RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
