@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
-#include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
 #include "base/error.hpp"
 #include "workflow/settings.hpp"
@@ -53,7 +53,7 @@ struct Configuration {
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
   std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";   // besides root the only one who may feed
-  accounting::Contribution contribution = accounting::Contribution::direct_contr;
+  accounting::EstimatorId contribution = accounting::k_default_estimator;
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted
   Mode mode = Mode::priorities;

@@ -30,7 +30,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
      "where the plugin and shapleyctl find the daemon"},
     {"signing_key", "Absolute path of a private key, or `none`", "`none`", "signs heads of the ledger"},
     {"slurm_user", "Login name or numeric id", "`slurm`", "who may feed the books, besides root"},
-    {"contribution", "`direct_contr` or `shapley_rate`", "`direct_contr`", "what an organization gave, for the ranks"},
+    {"contribution", "Name of an estimator", "`direct_contr`", "what an organization gave, for the ranks"},
     {"order", "`strict` or `weighted`", "`strict`", "whether ranks outweigh Slurm's own factors"},
     {"rank_weight", "Whole number from 1 to 1000000000", "`10000`", "what the first rank adds with `order: weighted`"},
     {"mode", "`priorities` or `observe`", "`priorities`", "whether ranks act on priorities"},

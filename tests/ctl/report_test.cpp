@@ -11,7 +11,7 @@
 namespace shapley::ledger {
 namespace {
 
-using accounting::Contribution;
+using accounting::EstimatorId;
 using ctl::example_events;
 using ctl::k_example_begin;
 using nlohmann::json;
@@ -26,10 +26,10 @@ accounting::State example_state(Instant upto) {
   return state;
 }
 
-json report_at(std::int64_t second, Contribution contribution = Contribution::direct_contr) {
+json report_at(std::int64_t second, EstimatorId estimator = accounting::k_default_estimator) {
   const Instant at = k_example_begin + Duration{second};
   accounting::State state = example_state(at);
-  return status_report(state, at, contribution);
+  return status_report(state, at, estimator);
 }
 
 json row_of(const json& report, const std::string& name) {
@@ -64,7 +64,7 @@ TEST(StatusReport, TheExampleOfTheConceptsPage) {
 
 // While B has nothing to run, the game gives A 1.5 processors and B 0.5 (docs/concepts.md).
 TEST(StatusReport, ShapleyRateOfTheExample) {
-  const json report = report_at(10, Contribution::shapley_rate);
+  const json report = report_at(10, accounting::parse_estimator("shapley_rate").value());
   EXPECT_EQ(row_of(report, "A")["phi"], "82.5");
   EXPECT_EQ(row_of(report, "B")["phi"], "27.5");
   EXPECT_EQ(row_of(report, "B")["given_processor_seconds"], "5");
@@ -134,7 +134,7 @@ TEST(StatusReport, SaysWhatIsHeldLentBorrowedAndWaitedForNow) {
 
 TEST(StatusReport, OfBooksWithoutAnEvent) {
   accounting::State state;
-  const json report = status_report(state, k_example_begin, Contribution::direct_contr);
+  const json report = status_report(state, k_example_begin, accounting::k_default_estimator);
   EXPECT_TRUE(report["conservation"]["holds"].get<bool>());
   EXPECT_EQ(report["organizations"].size(), 2U);
   EXPECT_EQ(report["organizations"][0]["sentence"], "is even with the others");

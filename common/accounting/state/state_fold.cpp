@@ -17,17 +17,21 @@ MicroProcessors signed_part(int sign, MicroProcessors processors) {
 }  // namespace
 
 State::Impl::Impl(StateOptions state_options) : options(state_options) {
-  books.join(organizations.names().size());
-  rates.set_players(organizations.by_name());
+  for (const EstimatorRow& row : accounting::estimators()) estimators.push_back(row.make());
+  set_organizations();
+}
+
+void State::Impl::set_organizations() {
+  got.resize(organizations.names().size());
+  levels.resize(organizations.names().size());
+  const std::vector<OrgId> by_name = organizations.by_name();
+  for (const auto& estimator : estimators) estimator->set_organizations(by_name);
 }
 
 OrgId State::Impl::join(std::string_view name) {
   const std::size_t before = organizations.names().size();
   const OrgId id = organizations.join(name);
-  if (organizations.names().size() != before) {
-    books.join(organizations.names().size());
-    rates.set_players(organizations.by_name());
-  }
+  if (organizations.names().size() != before) set_organizations();
   return id;
 }
 
@@ -43,35 +47,56 @@ Node& State::Impl::node_of(std::string_view name) {
   return nodes[index_of(name)];
 }
 
-void State::Impl::post_share(Books& target, const SegmentRecord& run, const NodeShare& share, int sign) const {
-  const OrgId organization = *organizations.find(run.live.opened.organization);
-  const auto stretches = nodes[node_index.find(share.node)->second].ownership.in_force();
-  // From the last stretch backwards: nearly every run lies in it.
-  for (std::size_t i = stretches.size(); i-- > 0;) {
-    const Instant until = i + 1 < stretches.size() ? stretches[i + 1].from : k_end_of_time;
-    if (until <= run.live.opened.begin) return;
-    const Instant begin = std::max(run.live.opened.begin, stretches[i].from);
-    const Instant end = std::min(run.end(), until);
-    if (begin >= end) continue;
-    split_among(stretches[i].owners, share.processors, [&](OrgId owner, MicroProcessors part) {
-      const Piece piece{organization, owner, part, begin, end};
-      sign > 0 ? target.post(piece) : target.remove(piece);
-    });
-  }
+void State::Impl::fold_piece(int sign, const Piece& piece) {
+  got.fold(sign, piece.organization, {piece.processors, piece.begin, piece.end});
+  levels.fold_piece(sign, piece);
+  for (const auto& estimator : estimators) estimator->fold_piece(sign, piece);
 }
 
-void State::Impl::post(Books& target, const SegmentRecord& segment, int sign) const {
-  for (const NodeShare& share : segment.live.opened.nodes) post_share(target, segment, share, sign);
+SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
+  const SegmentOpened& opened = segment.live.opened;
+  return {.key = opened.key,
+          .organization = *organizations.find(opened.organization),
+          .processors = opened.processors,
+          .begin = opened.begin,
+          .end = segment.end(),
+          .reason = segment.reason};
 }
 
-void State::Impl::change_levels(const SegmentOpened& segment, Instant t, int sign) {
+void State::Impl::fold_segment(const SegmentRecord& segment, int sign) {
+  for_each_piece(segment, [&](const Piece& piece) { fold_piece(sign, piece); });
+  const SegmentFact fact = fact_of(segment);
+  for (const auto& estimator : estimators) estimator->fold_segment(sign, fact);
+}
+
+void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& change) {
+  levels.change(t, organization, {.owned = change.owned, .waiting = change.waiting, .lent = {}, .borrowed = {}});
+  for (const auto& estimator : estimators) estimator->change_levels(t, organization, change);
+}
+
+void State::Impl::tell_remembered(Estimator& listener, int sign) const {
+  for_each_remembered([&](const SegmentRecord& segment) {
+    for_each_piece(segment, [&](const Piece& piece) { listener.fold_piece(sign, piece); });
+    listener.fold_segment(sign, fact_of(segment));
+  });
+}
+
+Estimator::Remembered State::Impl::remembered() const {
+  return {horizon, now, [this](Estimator& listener, int sign) { tell_remembered(listener, sign); }};
+}
+
+void State::Impl::hold_or_ask(const SegmentOpened& segment, Instant t, int sign) {
   const OrgId organization = *organizations.find(segment.organization);
   const MicroProcessors delta = signed_part(sign, segment.processors);
   if (segment.key.kind == SegmentKind::wait) {
-    rates.change(t, organization, {.running = {}, .waiting = delta, .owned = {}});
-    return;
+    fold_levels(t, organization, {.running = {}, .waiting = delta, .owned = {}});
+  } else {
+    fold_levels(t, organization, {.running = delta, .waiting = {}, .owned = {}});
   }
-  rates.change(t, organization, {.running = delta, .waiting = {}, .owned = {}});
+}
+
+void State::Impl::change_levels(const SegmentOpened& segment, Instant t, int sign) {
+  hold_or_ask(segment, t, sign);
   for (const NodeShare& share : segment.nodes) {
     Node& node = node_of(share.node);
     const MicroProcessors here = signed_part(sign, share.processors);
@@ -83,7 +108,7 @@ void State::Impl::change_levels(const SegmentOpened& segment, Instant t, int sig
 }
 
 void State::Impl::enter(const SegmentRecord& segment, int sign) {
-  post(books, segment, sign);
+  fold_segment(segment, sign);
   change_levels(segment.live.opened, segment.live.opened.begin, sign);
   if (segment.live.end) change_levels(segment.live.opened, *segment.live.end, -sign);
 }
@@ -93,7 +118,7 @@ void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
     const auto tell = [&](const Offer& offer, int direction) {
       if (offer.processors.value == 0) return;
       split_among(*offer.owners, offer.processors, [&](OrgId owner, MicroProcessors part) {
-        rates.change(at, owner, {.running = {}, .waiting = {}, .owned = signed_part(direction, part)});
+        fold_levels(at, owner, {.running = {}, .waiting = {}, .owned = signed_part(direction, part)});
       });
     };
     tell(before, -sign);
@@ -116,11 +141,16 @@ void State::Impl::change_ownership(std::uint32_t index, Instant from, const std:
       }
     }
   }
-  for (const auto& [run, share] : affected) post_share(books, *run, *share, -1);
+  const auto fold_affected = [&](int sign) {
+    for (const auto& [run, share] : affected) {
+      for_each_piece(*run, *share, [&](const Piece& piece) { fold_piece(sign, piece); });
+    }
+  };
+  fold_affected(-1);
   emit_offers(node, from, -1);
   change(node.ownership);
   emit_offers(node, from, 1);
-  for (const auto& [run, share] : affected) post_share(books, *run, *share, 1);
+  fold_affected(1);
 }
 
 void State::Impl::schedule_hand_over(std::uint32_t index) {
@@ -128,17 +158,39 @@ void State::Impl::schedule_hand_over(std::uint32_t index) {
 }
 
 void State::Impl::restructure_periods() {
-  const auto for_each_run = [&](int sign) {
-    for (const auto& [id, job] : jobs) {
-      for (const SegmentRecord& record : job.segments) {
-        if (record.counts()) post(books, record, sign);
-      }
-    }
-  };
-  for_each_run(-1);
-  books.set_boundaries(boundaries);
-  for_each_run(1);
-  rates.set_boundaries(boundaries);
+  for_each_remembered([this](const SegmentRecord& segment) { fold_segment(segment, -1); });
+  got.set_boundaries(boundaries);
+  levels.set_boundaries(boundaries);
+  for (const auto& estimator : estimators) estimator->set_boundaries(boundaries);
+  for_each_remembered([this](const SegmentRecord& segment) { fold_segment(segment, 1); });
+  restate_levels();
+}
+
+std::vector<Level> State::Impl::levels_before(Instant t) const {
+  std::vector<Level> rows(organizations.names().size());
+  for (const Node& node : nodes) {
+    const Offer offer = node.offer_before(t);
+    split_among(*offer.owners, offer.processors,
+                [&](OrgId owner, MicroProcessors part) { rows[owner.value].owned += part; });
+  }
+  for_each_remembered([&](const SegmentRecord& segment) {
+    const SegmentOpened& opened = segment.live.opened;
+    if (opened.begin >= t || segment.end() < t) return;
+    if (opened.key.kind == SegmentKind::wait)
+      rows[organizations.find(opened.organization)->value].waiting += opened.processors;
+    for_each_piece(segment, [&](const Piece& piece) {
+      if (piece.begin >= t || piece.end < t || piece.organization == piece.owner) return;
+      rows[piece.owner.value].lent += piece.processors;
+      rows[piece.organization.value].borrowed += piece.processors;
+    });
+  });
+  return rows;
+}
+
+void State::Impl::restate_levels() {
+  for (Levels::Period& period : levels.periods()) {
+    if (!levels.settled(period)) period.rows = levels_before(period.end);
+  }
 }
 
 template <>
@@ -158,12 +210,12 @@ template <>
 void State::Impl::fold(const SegmentClosed& event) {
   SegmentRecord& record = jobs[event.key.job].obtain(event.key);
   const bool counts = record.counts();
-  if (counts) post(books, record, -1);
+  if (counts) fold_segment(record, -1);
   record.live.end = event.end;
   record.reason = event.reason;
   record.job_state_hash = fnv1a(event.job_state);
   if (!counts) return;
-  post(books, record, 1);
+  fold_segment(record, 1);
   change_levels(record.live.opened, event.end, -1);
 }
 
@@ -249,6 +301,13 @@ void State::Impl::fold(const Event& event) {
   std::visit([this](const auto& fact) { fold(fact); }, event);
 }
 
+void State::Impl::close_period(Instant boundary) {
+  boundaries.push_back(boundary);
+  got.close_period(boundary);
+  levels.close_period(boundary);
+  for (const auto& estimator : estimators) estimator->close_period(boundaries);
+}
+
 void State::Impl::advance(Instant t) {
   t = std::min(t, k_last_instant);
   while (true) {
@@ -257,9 +316,7 @@ void State::Impl::advance(Instant t) {
     if (next > t) break;
     now = next;
     if (next == next_boundary) {
-      books.close_period(next);
-      boundaries.push_back(next);
-      rates.set_boundaries(boundaries);
+      close_period(next);
       next_boundary = period_rules.next_boundary(next);
       closed_stale = true;
     }
@@ -279,7 +336,8 @@ void State::Impl::compact() {
                                 std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
   if (next <= horizon) return;
   horizon = next;
-  rates.forget_before(horizon);
+  levels.settle(horizon);
+  for (const auto& estimator : estimators) estimator->forget_before(horizon);
   forget_before(jobs, horizon);
   for (Node& node : nodes) {
     node.forget_before(horizon);

@@ -16,6 +16,7 @@ namespace shapley::ledger {
 
 namespace {
 
+using accounting::EstimatorId;
 using accounting::Standing;
 using nlohmann::json;
 
@@ -72,26 +73,24 @@ std::vector<JobCounts> count_jobs(const accounting::State& state) {
 struct RowContext {
   std::string name;
   std::optional<std::size_t> rank;  // 1-based
-  accounting::Contribution contribution;
+  EstimatorId estimator;
   Duration elapsed;  // since the period began
   JobCounts jobs;
 };
 
 json organization_row(const Standing& standing, const RowContext& context) {
-  const double balance = standing_core_hours(standing.balance(context.contribution), context.elapsed);
-  return {
+  const double balance = standing_core_hours(standing.balance(context.estimator), context.elapsed);
+  json row{
       {"name", context.name},
       {"rank", context.rank ? json(*context.rank) : json(nullptr)},
       {"standing_core_hours", balance},
       {"sentence", standing_sentence(balance)},
       {"psi", exact(standing.psi)},
-      {"phi", exact(standing.phi(context.contribution))},
-      {"phi_direct", exact(standing.phi_direct)},
-      {"phi_rate", exact(standing.phi_rate)},
+      {"phi", exact(standing.phi(context.estimator))},
       {"got_core_hours", core_hours(standing.got)},
-      {"given_core_hours", core_hours(standing.given(context.contribution))},
+      {"given_core_hours", core_hours(standing.given(context.estimator))},
       {"got_processor_seconds", exact(standing.got)},
-      {"given_processor_seconds", exact(standing.given(context.contribution))},
+      {"given_processor_seconds", exact(standing.given(context.estimator))},
       {"owned", processors(standing.owned)},
       {"used", processors(standing.used)},
       {"lent", processors(standing.lent)},
@@ -100,21 +99,25 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"running_jobs", context.jobs.running},
       {"waiting_jobs", context.jobs.waiting},
   };
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    row[accounting::figure_name("phi", estimator)] = exact(standing.phi(estimator));
+  }
+  return row;
 }
 
 json conservation(const std::vector<Standing>& standings) {
   Utility psi;
-  Utility phi_direct;
-  Utility phi_rate;
-  for (const Standing& standing : standings) {
-    psi += standing.psi;
-    phi_direct += standing.phi_direct;
-    phi_rate += standing.phi_rate;
+  for (const Standing& standing : standings) psi += standing.psi;
+  bool holds = true;
+  json sums{{"sum_psi", exact(psi)}};
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    Utility phi;
+    for (const Standing& standing : standings) phi += standing.phi(estimator);
+    sums[accounting::figure_name("sum_phi", estimator)] = exact(phi);
+    holds = holds && phi == psi;
   }
-  return {{"sum_psi", exact(psi)},
-          {"sum_phi_direct", exact(phi_direct)},
-          {"sum_phi_rate", exact(phi_rate)},
-          {"holds", psi == phi_direct && psi == phi_rate}};
+  sums["holds"] = holds;
+  return sums;
 }
 
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
@@ -166,11 +169,11 @@ std::string standing_sentence(double standing_core_hours) {
   return "owes the others " + amount + " core-hours";
 }
 
-json status_report(accounting::State& state, Instant t, accounting::Contribution contribution) {
+json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
   state.advance(t);
   const Instant at = state.now();
   const std::vector<Standing> standings = state.standings(at);
-  const std::vector<OrgId> ranked = state.ranking(at, contribution);
+  const std::vector<OrgId> ranked = state.ranking(at, estimator);
   const std::vector<JobCounts> jobs = count_jobs(state);
   const Instant begin = state.period_begin();
 
@@ -180,7 +183,7 @@ json status_report(accounting::State& state, Instant t, accounting::Contribution
     const std::size_t id = order[i].value;
     rows.push_back(organization_row(standings[id], {.name = state.organizations()[id],
                                                     .rank = i < ranked.size() ? std::optional(i + 1) : std::nullopt,
-                                                    .contribution = contribution,
+                                                    .estimator = estimator,
                                                     .elapsed = at - begin,
                                                     .jobs = jobs[id]}));
   }
@@ -193,7 +196,7 @@ json status_report(accounting::State& state, Instant t, accounting::Contribution
        {{"name", name_of(state.period())},
         {"begin", any_event ? json(begin.value) : json(nullptr)},
         {"begin_utc", any_event ? json(format_instant(begin)) : json(nullptr)}}},
-      {"contribution", name_of(contribution)},
+      {"contribution", accounting::name_of(estimator)},
       {"organizations", std::move(rows)},
       {"conservation", conservation(standings)},
   };
