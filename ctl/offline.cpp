@@ -69,8 +69,8 @@ Expected<accounting::State> books_at(const ledger::Ledger& ledger, Instant at) {
   return state;
 }
 
-Expected<accounting::Contribution> configured_contribution(const ledger::Ledger& ledger, Instant at) {
-  const accounting::Contribution by_default = config::Configuration{}.contribution;
+Expected<accounting::EstimatorId> configured_contribution(const ledger::Ledger& ledger, Instant at) {
+  const accounting::EstimatorId by_default = config::Configuration{}.contribution;
   SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, at));
   if (!loaded) return by_default;
   const auto parsed = config::parse(loaded->text);
@@ -89,7 +89,7 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
     SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
     state = std::move(recovered.state);
   }
-  SHAPLEY_TRY_ASSIGN(const accounting::Contribution configured, configured_contribution(ledger, at));
+  SHAPLEY_TRY_ASSIGN(const accounting::EstimatorId configured, configured_contribution(ledger, at));
   return ledger::status_report(state, at, question.contribution.value_or(configured));
 }
 

@@ -19,8 +19,8 @@ namespace shapley::ctl {
 
 struct OfflineQuestion {
   std::filesystem::path ledger;
-  std::optional<Instant> at;                             // none: when the ledger last recorded something
-  std::optional<accounting::Contribution> contribution;  // none: as the configuration in the ledger says
+  std::optional<Instant> at;                            // none: when the ledger last recorded something
+  std::optional<accounting::EstimatorId> contribution;  // none: as the configuration in the ledger says
 };
 
 // ledger::status_report at that instant, from the events that speak of it or of earlier times, with all that is known

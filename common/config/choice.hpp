@@ -3,9 +3,11 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "config/values.hpp"
 #include "config/yaml_reader.hpp"
@@ -13,11 +15,11 @@
 namespace shapley::config {
 
 // What the word in `value` stands for; nullopt after reporting a fault that names what is allowed.
-template <typename Choice, std::size_t N>
+template <typename Choice>
 [[nodiscard]] std::optional<Choice> read_choice(YamlReader& reader, FaultList& faults, const Value& value,
-                                                const std::array<std::pair<std::string_view, Choice>, N>& choices) {
-  std::array<std::string_view, N> words;
-  for (std::size_t i = 0; i < N; ++i) words[i] = choices[i].first;
+                                                std::span<const std::pair<std::string_view, Choice>> choices) {
+  std::vector<std::string_view> words;
+  for (const auto& choice : choices) words.push_back(choice.first);
   const std::string allowed = "write " + join(words, " or ");
   const auto text = reader.text(value, allowed);
   if (!text) return std::nullopt;
@@ -28,6 +30,12 @@ template <typename Choice, std::size_t N>
   faults.add(value.line, value.name + ": " + shown(*text) + " is not known",
              near.empty() ? allowed : "did you mean " + std::string(near) + "? Allowed: " + join(words, " or "));
   return std::nullopt;
+}
+
+template <typename Choice, std::size_t N>
+[[nodiscard]] std::optional<Choice> read_choice(YamlReader& reader, FaultList& faults, const Value& value,
+                                                const std::array<std::pair<std::string_view, Choice>, N>& choices) {
+  return read_choice(reader, faults, value, std::span<const std::pair<std::string_view, Choice>>(choices));
 }
 
 }  // namespace shapley::config

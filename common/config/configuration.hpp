@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
-#include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
 #include "base/error.hpp"
 #include "workflow/settings.hpp"
@@ -54,7 +54,7 @@ struct Configuration {
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
   std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";   // besides root the only one who may feed
-  accounting::Contribution contribution = accounting::Contribution::direct_contr;
+  accounting::EstimatorId contribution = accounting::k_default_estimator;
   Duration horizon{7 * 24 * 3600};  // ranks look so far ahead (game/serving_order.hpp); 0: the published rule
   std::int64_t guarantee = accounting::k_whole_node / 2;  // parts per million of what one owns; 0: the published rule
   Order order = Order::strict;

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "accounting/estimators/table.hpp"
 #include "config/choice.hpp"
 #include "config/values.hpp"
 
@@ -55,6 +58,16 @@ class SettingsReader {
   void choice(std::string_view key, const std::array<std::pair<std::string_view, Choice>, N>& choices, Choice& chosen) {
     const Value* value = file_.find(key);
     if (const auto read = value ? read_choice(reader_, faults_, *value, choices) : std::nullopt) chosen = *read;
+  }
+
+  void estimator(std::string_view key, accounting::EstimatorId& chosen) {
+    std::vector<std::pair<std::string_view, accounting::EstimatorId>> choices;
+    for (const accounting::EstimatorId id : accounting::estimator_ids()) {
+      choices.emplace_back(accounting::name_of(id), id);
+    }
+    const Value* value = file_.find(key);
+    const auto read = value ? read_choice(reader_, faults_, *value, std::span(std::as_const(choices))) : std::nullopt;
+    if (read) chosen = *read;
   }
 
   void rank_weight(std::uint32_t& weight) {
@@ -148,7 +161,6 @@ void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, s
 }
 
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
-  using accounting::Contribution;
   using namespace std::string_view_literals;
   constexpr std::size_t k_max_path = 4095;
   SettingsReader settings(reader, file, faults);
@@ -156,10 +168,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.path("socket", configuration.socket, k_max_socket_path);
   settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
-  settings.choice("contribution",
-                  std::array{std::pair{"direct_contr"sv, Contribution::direct_contr},
-                             std::pair{"shapley_rate"sv, Contribution::shapley_rate}},
-                  configuration.contribution);
+  settings.estimator("contribution", configuration.contribution);
   settings.duration("horizon", Duration{0}, k_longest_duration, configuration.horizon);
   settings.guarantee("guarantee", configuration.guarantee);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},

@@ -48,6 +48,14 @@ void UtilitySum::remove_finished(MicroProcessors processors, Instant begin, Inst
   accumulate(1, processors, end);
 }
 
+UtilitySum& UtilitySum::operator+=(const UtilitySum& other) {
+  running_ += other.running_;
+  slope_ += other.slope_;
+  constant_ += other.constant_;
+  work_constant_ += other.work_constant_;
+  return *this;
+}
+
 Utility UtilitySum::utility_at(Instant t) const {
   const Int128 x = t.value;
   return {(running_.value * x * x + slope_ * x + constant_) / 2};

@@ -51,6 +51,8 @@ class UtilitySum {
   };
   [[nodiscard]] Coefficients coefficients() const;
   [[nodiscard]] static UtilitySum from(const Coefficients& coefficients);
+  // The union of the two multisets.
+  UtilitySum& operator+=(const UtilitySum& other);
   friend bool operator==(const UtilitySum&, const UtilitySum&) = default;
 
  private:

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
+#include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,13 +22,19 @@ namespace shapley::ctl {
 
 namespace {
 
+using accounting::EstimatorId;
 using nlohmann::json;
 
 constexpr std::string_view k_status_format =
     "organization%-20,rank,standing,psi,phi,owned,used,lent,borrowed,waiting,waiting_jobs";
-constexpr std::string_view k_long_format =
-    "organization%-20,rank,standing,psi,phi_direct,phi_rate,got,given,owned,used,lent,borrowed,waiting,running_jobs,"
-    "waiting_jobs";
+
+std::string long_format() {
+  std::string phi;
+  for (const EstimatorId estimator : accounting::estimator_ids())
+    phi += accounting::figure_name("phi", estimator) + ',';
+  return "organization%-20,rank,standing,psi," + phi +
+         "got,given,owned,used,lent,borrowed,waiting,running_jobs,waiting_jobs";
+}
 
 std::string utility_for_people(const json& value) {
   return value.is_string() ? short_utility(value.get<std::string>()) : std::string("?");
@@ -45,7 +54,7 @@ Paint paint_standing(const json& value) {
   return value.get<double>() > 0 ? Paint::good : Paint::bad;
 }
 
-constexpr std::array k_status_fields{
+constexpr std::array k_fields_to_phi{
     Field{.name = "organization",
           .member = "name",
           .title = "Organization",
@@ -94,16 +103,10 @@ constexpr std::array k_status_fields{
           .title = "Phi",
           .meaning = "contribution by the estimator that ranks, processor-seconds squared",
           .people = utility_for_people},
-    Field{.name = "phi_direct",
-          .member = "phi_direct",
-          .title = "PhiDirect",
-          .meaning = "contribution by direct_contr, processor-seconds squared",
-          .people = utility_for_people},
-    Field{.name = "phi_rate",
-          .member = "phi_rate",
-          .title = "PhiRate",
-          .meaning = "contribution by shapley_rate, processor-seconds squared",
-          .people = utility_for_people},
+};
+
+// After those come the contributions by each estimator (StatusFields), then these.
+constexpr std::array k_fields_from_got{
     Field{.name = "got",
           .member = "got_core_hours",
           .title = "Got",
@@ -140,6 +143,34 @@ constexpr std::array k_status_fields{
           .meaning = "its pending jobs that could start now; the rest of an array is one"},
 };
 
+class StatusFields {
+ public:
+  StatusFields() {
+    fields_.assign(k_fields_to_phi.begin(), k_fields_to_phi.end());
+    for (const EstimatorId estimator : accounting::estimator_ids()) fields_.push_back(phi_by(estimator));
+    fields_.insert(fields_.end(), k_fields_from_got.begin(), k_fields_from_got.end());
+  }
+  [[nodiscard]] std::span<const Field> all() const { return fields_; }
+
+ private:
+  // phi_direct, PhiDirect.
+  Field phi_by(EstimatorId estimator) {
+    const std::string& name = kept(accounting::figure_name("phi", estimator));
+    std::string title = "Phi" + name.substr(name.find('_') + 1);
+    title[3] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[3])));
+    return {.name = name,
+            .member = name,
+            .title = kept(std::move(title)),
+            .meaning =
+                kept("contribution by " + std::string(accounting::name_of(estimator)) + ", processor-seconds squared"),
+            .people = utility_for_people};
+  }
+  const std::string& kept(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+  std::deque<std::string> texts_;  // what the fields point to
+  std::vector<Field> fields_;
+};
+
 std::string header_line(const json& report) {
   const json period = report.value("period", json::object());
   std::string line = member_text(report, "at_utc") + "  contribution " + member_text(report, "contribution");
@@ -159,7 +190,7 @@ bool ranks_are_idle(const json& report) {
 std::string default_format(const json& report, bool long_form, bool parsable) {
   constexpr std::string_view k_rank = ",rank,";
   constexpr std::string_view k_standing = ",standing,";
-  std::string format(long_form ? k_long_format : k_status_format);
+  std::string format = long_form ? long_format() : std::string(k_status_format);
   if (ranks_are_idle(report)) format.replace(format.find(k_rank), k_rank.size(), ",would_rank,");
   if (parsable) return format + ",key";
   return format.replace(format.find(k_standing), k_standing.size(), ",standing,key,");
@@ -200,9 +231,12 @@ std::string ranking_lines(const json& report) {
 std::string conservation_line(const json& report) {
   const json sums = report.value("conservation", json::object());
   if (sums.value("holds", false)) return "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n";
-  return "Books:   NOT BALANCED: Sum(psi) " + member_text(sums, "sum_psi") + ", Sum(phi) direct " +
-         member_text(sums, "sum_phi_direct") + ", rate " + member_text(sums, "sum_phi_rate") +
-         "; run shapleyctl audit\n";
+  std::string line = "Books:   NOT BALANCED: Sum(psi) " + member_text(sums, "sum_psi") + ", Sum(phi)";
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    line += (estimator == EstimatorId{} ? " " : ", ") + std::string(accounting::estimators()[estimator.value].member) +
+            ' ' + member_text(sums, accounting::figure_name("sum_phi", estimator));
+  }
+  return line + "; run shapleyctl audit\n";
 }
 
 Expected<json> online_status(const StatusArguments& arguments, const Endpoint& endpoint) {
@@ -218,7 +252,7 @@ Expected<json> fetch(const StatusArguments& arguments, const Endpoint& endpoint)
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_time(arguments.at, "--at"));
   }
-  if (!arguments.contribution.empty()) question.contribution = accounting::parse_contribution(arguments.contribution);
+  if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
   if (arguments.ledger.empty()) {
     SHAPLEY_TRY_ASSIGN(question.ledger, daemon_ledger(endpoint));
   }
@@ -254,13 +288,14 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
 }  // namespace
 
 std::span<const Field> status_fields() {
-  return k_status_fields;
+  static const StatusFields fields;
+  return fields.all();
 }
 
 Expected<std::string> render_status(const json& report, const StatusView& view) {
   const bool plain = view.format.empty();
   const std::string format = plain ? default_format(report, view.long_form, view.parsable) : view.format;
-  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, k_status_fields));
+  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, status_fields()));
   const json rows = report.value("organizations", json::array());
   const std::string table = render_table(
       columns, rows,
@@ -276,15 +311,16 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
   command->add_flag("--json", arguments.json, "Print the whole report as JSON");
   command->add_flag("-P,--parsable2", arguments.parsable, "Exact values between '|'");
   command->add_flag("-n,--noheader", arguments.no_header, "No header");
-  command->add_flag("-l,--long", arguments.long_form, "More columns: both contributions, core-hours got and given");
+  command->add_flag("-l,--long", arguments.long_form, "More columns: every contribution, core-hours got and given");
   command->add_option("-i,--iterate", arguments.iterate_s, "Again every SECONDS, until interrupted")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("SECONDS");
   command->add_option("-o,--format", arguments.format, "Columns: name[%width],...; a negative width aligns left")
       ->type_name("FORMAT");
   command->add_flag("--helpformat", arguments.help_format, "List the names for --format");
+  const auto names = accounting::estimator_names();
   command->add_option("--contribution", arguments.contribution, "Rank and phi by this estimator")
-      ->check(CLI::IsMember({"direct_contr", "shapley_rate"}));
+      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
   command->add_option("--ledger", arguments.ledger, "Read this ledger file, a copy included; no daemon is asked");
   command->add_option("--at", arguments.at, "The books at this instant: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")
       ->type_name("TIME");
@@ -293,7 +329,7 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
 Expected<ExitCode> run_status(const StatusArguments& arguments, const Endpoint& endpoint,
                               const Environment& environment) {
   if (arguments.help_format) {
-    environment.out << render_field_help(k_status_fields);
+    environment.out << render_field_help(status_fields());
     return ExitCode::success;
   }
   if (arguments.iterate_s == 0) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "config/values.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/reports/jobs_report.hpp"
@@ -63,15 +64,17 @@ void add_would_be_ranks(json& report, const std::vector<std::string>& order) {
 }
 
 json status(Service& service, const json& request, Instant now) {
-  accounting::Contribution contribution = service.site().configuration.contribution;
+  accounting::EstimatorId estimator = service.site().configuration.contribution;
   if (const auto asked = request.find("contribution"); asked != request.end()) {
-    const auto parsed = asked->is_string() ? accounting::parse_contribution(asked->get<std::string>()) : std::nullopt;
+    const auto parsed = asked->is_string() ? accounting::parse_estimator(asked->get<std::string>()) : std::nullopt;
     if (!parsed) {
-      return error_answer(Errc::invalid_argument, "contribution is direct_contr or shapley_rate, not " + asked->dump());
+      return error_answer(
+          Errc::invalid_argument,
+          "contribution is " + config::join(accounting::estimator_names(), " or ") + ", not " + asked->dump());
     }
-    contribution = *parsed;
+    estimator = *parsed;
   }
-  json report = ledger::status_report(service.books().state(), now, contribution);
+  json report = ledger::status_report(service.books().state(), now, estimator);
   const bool observes = service.site().configuration.mode == config::Mode::observe;
   report["ranks_act"] = !observes;
   if (observes) add_would_be_ranks(report, service.ranks().organizations);

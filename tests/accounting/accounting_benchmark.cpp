@@ -63,6 +63,7 @@ std::int64_t resident_kib() {
 // A start and an end per turn beside 100,000 open runs, ten a second, ranks asked for once a second.
 void apply_beside_open_segments(benchmark::State& bench) {
   const int organizations = static_cast<int>(bench.range(0));
+  const EstimatorId rate = parse_estimator("shapley_rate").value();
   Rng rng(1);
   State state = cluster(organizations);
   std::uint32_t job = 1;
@@ -72,7 +73,7 @@ void apply_beside_open_segments(benchmark::State& bench) {
   for (auto _ : bench) {
     if (++turns % 10 == 0) {
       now = now + Duration{1};
-      benchmark::DoNotOptimize(state.ranking(now, Contribution::shapley_rate));
+      benchmark::DoNotOptimize(state.ranking(now, rate));
     }
     if (turns % 100'000 == 0) state.compact();
     const SegmentOpened opened = some_run(rng, job++, now, organizations);

@@ -151,11 +151,13 @@ std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin
     for (const std::string& name : facts.organizations) {
       Row& row = rows[name];
       row.psi += age * second.used[name];
-      row.phi_direct += age * second.busy[name];
-      row.phi_rate += age * second.rate[name];
       row.got += second.used[name];
-      row.given_direct += second.busy[name];
-      row.given_rate += second.rate[name];
+      for (auto& [estimator, given] :
+           {std::pair("direct_contr", &second.busy), std::pair("shapley_rate", &second.rate)}) {
+        Credit& credit = row.credits[estimator];
+        credit.phi.value += age * (*given)[name];
+        credit.given.value += (*given)[name];
+      }
     }
   }
   Second second = during(facts, now);

@@ -2,8 +2,10 @@
 // with none of State's ideas: no sums in closed form, no breakpoints, no cursor, no order. Slow and plain on purpose.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "accounting/events/event.hpp"
@@ -12,11 +14,14 @@
 namespace shapley::accounting::naive {
 
 struct Row {
-  Int128 psi = 0, phi_direct = 0, phi_rate = 0;
-  Int128 got = 0, given_direct = 0, given_rate = 0;
+  Int128 psi = 0, got = 0;
+  std::map<std::string, Credit, std::less<>> credits;  // by estimator, k_estimators
   std::int64_t owned = 0, used = 0, waiting = 0, lent = 0, borrowed = 0;
   friend bool operator==(const Row&, const Row&) = default;
 };
+
+// The estimators that have a witness here.
+inline constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate"};
 
 // By organization's name. What happened in the seconds [begin, t), valued at t; the levels are those of the second
 // `now`.

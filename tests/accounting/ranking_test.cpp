@@ -2,7 +2,6 @@
 // say then whose open segments all end now.
 #include "accounting/state/ranking.hpp"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -13,8 +12,6 @@
 
 namespace shapley::accounting {
 namespace {
-
-constexpr std::array k_contributions{Contribution::direct_contr, Contribution::shapley_rate};
 
 RankingDeclared rule(std::int64_t horizon, std::int64_t guarantee = 0, std::vector<GuaranteedPart> exceptions = {}) {
   return {scenario::k_begin, "direct_contr", horizon, guarantee, std::move(exceptions)};
@@ -41,8 +38,8 @@ RC_GTEST_PROP(Ranking, TheKeyIsTheStandingOfStoppedBooksOneHorizonLater, ()) {
   const std::vector<Standing> rows = state.standings(state.now());
   const std::vector<Standing> later = stopped(state).standings(state.now() + Duration{horizon});
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const Contribution c : k_contributions) {
-      RC_ASSERT(key_of(rows[i], c, Duration{horizon}) == later[i].balance(c));
+    for (const EstimatorId estimator : estimator_ids()) {
+      RC_ASSERT(key_of(rows[i], estimator, Duration{horizon}) == later[i].balance(estimator));
     }
   }
 }

@@ -46,10 +46,11 @@ void apply_all(State& state, const std::vector<Event>& events) {
 }
 
 std::map<std::string, std::string> rates_of(State& state) {
+  const EstimatorId rate = parse_estimator("shapley_rate").value();
   std::map<std::string, std::string> rates;  // by name: ids depend on who was met first
   for (const Standing& s : state.standings(k_start + Duration{k_seconds + 10})) {
     rates[state.organizations()[s.organization.value]] =
-        to_string(s.phi_rate.value) + ' ' + to_string(s.given_rate.value);
+        to_string(s.phi(rate).value) + ' ' + to_string(s.given(rate).value);
   }
   return rates;
 }

@@ -273,14 +273,18 @@ void apply_all(State& state, const std::vector<Event>& events) {
   }
 }
 
-std::map<std::string, std::string> rows_as_text(const State& state, const std::vector<Standing>& standings) {
+std::map<std::string, std::string> rows_as_text(const State& state, const std::vector<Standing>& standings,
+                                                std::span<const std::string_view> estimators) {
   std::map<std::string, std::string> rows;
   for (const Standing& s : standings) {
     std::string& row = rows[state.organizations()[s.organization.value]];
-    for (const Int128 value : {s.psi.value, s.phi_direct.value, s.phi_rate.value, s.got.value, s.given_direct.value,
-                               s.given_rate.value, Int128{s.owned.value}, Int128{s.used.value}, Int128{s.waiting.value},
-                               Int128{s.lent.value}, Int128{s.borrowed.value}}) {
+    for (const Int128 value : {s.psi.value, s.got.value, Int128{s.owned.value}, Int128{s.used.value},
+                               Int128{s.waiting.value}, Int128{s.lent.value}, Int128{s.borrowed.value}}) {
       row += to_string(value) + ' ';
+    }
+    for (const std::string_view name : estimators) {
+      const EstimatorId e = parse_estimator(name).value();
+      row += std::string(name) + ' ' + to_string(s.phi(e).value) + ' ' + to_string(s.given(e).value) + ' ';
     }
   }
   return rows;

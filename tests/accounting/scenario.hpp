@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rapidcheck.h>
@@ -50,8 +52,9 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario);  // for R
 // Applies all events; fails the property if State refuses one.
 void apply_all(State& state, const std::vector<Event>& events);
 
-// What State says, by name, in the witness's terms.
-[[nodiscard]] std::map<std::string, std::string> rows_as_text(const State& state,
-                                                              const std::vector<Standing>& standings);
+// What State says, by name, in the witness's terms; contributions by these estimators.
+[[nodiscard]] std::map<std::string, std::string> rows_as_text(
+    const State& state, const std::vector<Standing>& standings,
+    std::span<const std::string_view> estimators = estimator_names());
 
 }  // namespace shapley::accounting::scenario

@@ -1,7 +1,9 @@
 // What the books do with each kind of event, in numbers small enough to check by hand.
 #include "accounting/state/state.hpp"
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,17 +29,17 @@ TEST_F(StateTest, CreditsTheJobsOrganizationAndTheNodesOwner) {
   apply(run(1, "ann", 0, {{"n1", cores(2)}}));
   // Two processors for ten seconds: 2 * (10 + 9 + ... + 1) = 110.
   EXPECT_EQ(units(row("ann", 10).psi), 110);
-  EXPECT_EQ(units(row("ann", 10).phi_direct), 0);
-  EXPECT_EQ(units(row("bob", 10).phi_direct), 110);
-  EXPECT_EQ(row("bob", 10).given_direct, (CpuTime{20 * k_micro}));
+  EXPECT_EQ(units(row("ann", 10).phi(direct)), 0);
+  EXPECT_EQ(units(row("bob", 10).phi(direct)), 110);
+  EXPECT_EQ(row("bob", 10).given(direct), (CpuTime{20 * k_micro}));
   // ann needs bob and bob needs somebody who computes: half the rate to each.
-  EXPECT_EQ(units(row("ann", 10).phi_rate), 55);
-  EXPECT_EQ(units(row("bob", 10).phi_rate), 55);
+  EXPECT_EQ(units(row("ann", 10).phi(rate)), 55);
+  EXPECT_EQ(units(row("bob", 10).phi(rate)), 55);
   EXPECT_EQ(row("bob", 10).owned, cores(8));
   EXPECT_EQ(row("bob", 10).lent, cores(2));
   EXPECT_EQ(row("ann", 10).borrowed, cores(2));
   EXPECT_EQ(row("ann", 10).used, cores(2));
-  EXPECT_EQ(units(row("ann", 10).balance(Contribution::direct_contr)), -110);
+  EXPECT_EQ(units(row("ann", 10).balance(direct)), -110);
 }
 
 TEST_F(StateTest, ALaterStatementReplacesTheDatesThatAnEarlierOneAnnounced) {
@@ -61,13 +63,13 @@ TEST_F(StateTest, WaitsRaiseDemandOnly) {
   EXPECT_EQ(row("bob", 10).waiting, cores(4));
   EXPECT_EQ(units(row("bob", 10).psi), 0);
   // v(ann) = 4, v(bob) = 4, v(both) = 8: each gives what it owns.
-  EXPECT_EQ(units(row("ann", 10).phi_rate), 4 * 55);
-  EXPECT_EQ(units(row("bob", 10).phi_rate), 4 * 55);
+  EXPECT_EQ(units(row("ann", 10).phi(rate)), 4 * 55);
+  EXPECT_EQ(units(row("bob", 10).phi(rate)), 4 * 55);
 }
 
 TEST_F(StateTest, LeavesUnknownNodesToCommons) {
   apply(run(1, "ann", 0, {{"stranger", cores(3)}}));
-  EXPECT_EQ(units(row("commons", 10).phi_direct), 3 * 55);
+  EXPECT_EQ(units(row("commons", 10).phi(direct)), 3 * 55);
   EXPECT_EQ(row("commons", 10).owned, cores(3));
   EXPECT_EQ(state_.capacity("stranger"), std::nullopt);
   EXPECT_EQ(state_.nodes(), (std::vector<std::string>{"stranger"}));
@@ -78,9 +80,9 @@ TEST_F(StateTest, ApportionsFractionsByLargestRemainder) {
   apply(owned("n1", 0, {{"ann", 333'333}, {"bob", 333'333}}));
   SegmentOpened opened = run(1, "guests", 0, {{"n1", {1'000'001}}});
   apply(opened);
-  EXPECT_EQ(row("ann", 1).phi_direct.value, 333'333);
-  EXPECT_EQ(row("bob", 1).phi_direct.value, 333'333);
-  EXPECT_EQ(row("commons", 1).phi_direct.value, 333'335);
+  EXPECT_EQ(row("ann", 1).phi(direct).value, 333'333);
+  EXPECT_EQ(row("bob", 1).phi(direct).value, 333'333);
+  EXPECT_EQ(row("commons", 1).phi(direct).value, 333'335);
 }
 
 TEST_F(StateTest, SplitsARunWhenItsNodeChangesHands) {
@@ -89,12 +91,12 @@ TEST_F(StateTest, SplitsARunWhenItsNodeChangesHands) {
   apply(stated);
   apply(run(1, "guests", 0, {{"n1", cores(1)}}));
   // Until 4 it is ann's, though the hand-over is known.
-  EXPECT_EQ(units(row("ann", 4).phi_direct), 4 + 3 + 2 + 1);
+  EXPECT_EQ(units(row("ann", 4).phi(direct)), 4 + 3 + 2 + 1);
   EXPECT_EQ(row("ann", 4).owned, cores(0));
   EXPECT_EQ(row("bob", 4).owned, cores(1));
   // At 10: ann's seconds are worth 10 + 9 + 8 + 7, bob's 6 + ... + 1.
-  EXPECT_EQ(units(row("ann", 10).phi_direct), 34);
-  EXPECT_EQ(units(row("bob", 10).phi_direct), 21);
+  EXPECT_EQ(units(row("ann", 10).phi(direct)), 34);
+  EXPECT_EQ(units(row("bob", 10).phi(direct)), 21);
   EXPECT_EQ(units(row("guests", 10).psi), 55);
 }
 
@@ -104,8 +106,8 @@ TEST_F(StateTest, LetsALaterStatementRewriteOnlyWhatFollowsIt) {
   state_.advance(at(10));
   // Told at 10 that the node was bob's since 5, as agreed at 5.
   apply(owned("n1", 5, {{"bob", 1'000'000}}));
-  EXPECT_EQ(units(row("ann", 10).phi_direct), 10 + 9 + 8 + 7 + 6);
-  EXPECT_EQ(units(row("bob", 10).phi_direct), 5 + 4 + 3 + 2 + 1);
+  EXPECT_EQ(units(row("ann", 10).phi(direct)), 10 + 9 + 8 + 7 + 6);
+  EXPECT_EQ(units(row("bob", 10).phi(direct)), 5 + 4 + 3 + 2 + 1);
 }
 
 TEST_F(StateTest, CountsADrainedNodeForWhatStillRunsOnIt) {
@@ -289,7 +291,7 @@ TEST_F(StateTest, ClosesPeriodsAndCorrectsThemWhenNewsComeLate) {
   apply(SegmentClosed{opened.key, april - Duration{4}, CloseReason::ended, ""});
   EXPECT_EQ(units(ann(state_.closed_periods()[0].standings).psi), 10 + 9 + 8 + 7 + 6 + 5);
   EXPECT_EQ(
-      units(ann(state_.closed_periods()[0].standings).phi_rate + ann(state_.closed_periods()[0].standings).phi_rate),
+      units(ann(state_.closed_periods()[0].standings).phi(rate) + ann(state_.closed_periods()[0].standings).phi(rate)),
       45);
   EXPECT_EQ(ann(state_.closed_periods()[0].standings).used, cores(0));
   EXPECT_EQ(units(ann(state_.standings(april + Duration{3})).psi), 0);
@@ -322,11 +324,17 @@ TEST_F(StateTest, LetsTimeStandStillRatherThanGoBack) {
   EXPECT_LT(state_.now(), k_end_of_time) << "the calendar ends with the year 9999";
 }
 
-TEST(Contributions, HaveNames) {
-  for (const Contribution contribution : {Contribution::direct_contr, Contribution::shapley_rate}) {
-    EXPECT_EQ(parse_contribution(name_of(contribution)), contribution);
+TEST(Estimators, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> members;
+  for (const EstimatorId id : estimator_ids()) {
+    EXPECT_EQ(parse_estimator(name_of(id)), id);
+    EXPECT_TRUE(members.insert(estimators()[id.value].member).second) << name_of(id);
+    EXPECT_FALSE(estimators()[id.value].meaning.empty()) << name_of(id);
   }
-  EXPECT_EQ(parse_contribution("ref"), std::nullopt);
+  EXPECT_EQ(members.size(), estimators().size());
+  EXPECT_EQ(parse_estimator("ref"), std::nullopt);
+  EXPECT_EQ(name_of(k_default_estimator), "direct_contr") << "ledgers that name none were ranked by it";
+  EXPECT_EQ(figure_name("phi", k_default_estimator), "phi_direct");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   EXPECT_EQ(c.ledger, "/var/lib/shapley/ledger.db");
   EXPECT_EQ(c.socket, "/run/shapley/shapleyd.sock");
   EXPECT_EQ(c.slurm_user, "slurm");
-  EXPECT_EQ(c.contribution, accounting::Contribution::direct_contr);
+  EXPECT_EQ(c.contribution, accounting::parse_estimator("direct_contr"));
   EXPECT_EQ(c.order, Order::strict);
   EXPECT_EQ(c.rank_weight, 10000U);
   EXPECT_EQ(c.mode, Mode::priorities);
@@ -60,7 +60,7 @@ signing_key: /etc/shapley/head.key
   EXPECT_EQ(c.signing_key, "/etc/shapley/head.key");
   EXPECT_EQ(parsed("signing_key: none\norganizations: [{name: a}]").signing_key, "");
   EXPECT_EQ(c.slurm_user, "1005");
-  EXPECT_EQ(c.contribution, accounting::Contribution::shapley_rate);
+  EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));
   EXPECT_EQ(c.order, Order::weighted);
   EXPECT_EQ(c.rank_weight, 500U);
   EXPECT_EQ(c.mode, Mode::observe);

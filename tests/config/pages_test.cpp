@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "accounting/estimators/table.hpp"
 #include "config/configuration.hpp"
 #include "config/keys.hpp"
+#include "config/values.hpp"
 #include "key_documents.hpp"
 
 namespace shapley::config {
@@ -73,6 +75,22 @@ TEST(Keys, AWordThatTheParserDoesNotKnowIsFound) {
     if (key.name == "order") key.type = "`strict`, `loose` or `weighted`";
   const Lines found = subjects(differences(table, testing::documents()));
   EXPECT_EQ(found, (Lines{"page: order", "page: order", "parser: order"}));
+}
+
+TEST(Estimators, AreAllOnThePageAndInTheManual) {
+  const testing::Documents documents = testing::documents();
+  for (const accounting::EstimatorRow& row : accounting::estimators()) {
+    const std::string name(row.name);
+    const std::string line = "\n| `" + name + "` | " + std::string(row.meaning) + " |\n";
+    EXPECT_NE(documents.page.find(line), std::string::npos) << "configuration.md has no row" << line;
+    EXPECT_NE(documents.manual.find(name), std::string::npos) << "shapleyd.yaml.5 does not name " << name;
+  }
+}
+
+TEST(Estimators, AreWhatTheParserAllows) {
+  const auto refused = parse("contribution: another\norganizations: [{name: physics}]\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().front().remedy, "write " + join(accounting::estimator_names(), " or "));
 }
 
 // Every ```yaml block of the page is a whole file or becomes one with an organization.

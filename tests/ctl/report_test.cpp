@@ -11,7 +11,7 @@
 namespace shapley::ledger {
 namespace {
 
-using accounting::Contribution;
+using accounting::EstimatorId;
 using ctl::example_events;
 using ctl::k_example_begin;
 using nlohmann::json;
@@ -26,10 +26,10 @@ accounting::State example_state(Instant upto) {
   return state;
 }
 
-json report_at(std::int64_t second, Contribution contribution = Contribution::direct_contr) {
+json report_at(std::int64_t second, EstimatorId estimator = accounting::k_default_estimator) {
   const Instant at = k_example_begin + Duration{second};
   accounting::State state = example_state(at);
-  return status_report(state, at, contribution);
+  return status_report(state, at, estimator);
 }
 
 json row_of(const json& report, const std::string& name) {
@@ -64,7 +64,7 @@ TEST(StatusReport, TheExampleOfTheConceptsPage) {
 
 // While B has nothing to run, the game gives A 1.5 processors and B 0.5 (docs/concepts.md).
 TEST(StatusReport, ShapleyRateOfTheExample) {
-  const json report = report_at(10, Contribution::shapley_rate);
+  const json report = report_at(10, accounting::parse_estimator("shapley_rate").value());
   EXPECT_EQ(row_of(report, "A")["phi"], "82.5");
   EXPECT_EQ(row_of(report, "B")["phi"], "27.5");
   EXPECT_EQ(row_of(report, "B")["given_processor_seconds"], "5");
@@ -127,11 +127,11 @@ TEST(StatusReport, SaysWhoGoesBeforeOneThatIsOwedMoreByNow) {
   const MicroProcessors one{k_micro};
   ASSERT_TRUE(state.apply(
       SegmentOpened{{SegmentKind::run, JobId{4}, begin, 0}, "B", begin, one + one, {{"n1", one}, {"n2", one}}}));
-  EXPECT_TRUE(status_report(state, at, Contribution::direct_contr)["ranking"]["sentences"].empty());
-  EXPECT_EQ(row_of(status_report(state, at, Contribution::direct_contr), "B")["key"], "145");
+  EXPECT_TRUE(status_report(state, at, k_default_estimator)["ranking"]["sentences"].empty());
+  EXPECT_EQ(row_of(status_report(state, at, k_default_estimator), "B")["key"], "145");
 
   ASSERT_TRUE(state.apply(RankingDeclared{at, "direct_contr", 3600, 500'000, {{"A", 0}}}));
-  const json report = status_report(state, at, Contribution::direct_contr);
+  const json report = status_report(state, at, k_default_estimator);
   EXPECT_EQ(report["ranking"]["horizon_s"], 3600);
   EXPECT_EQ(report["ranking"]["guarantee"], 0.5);
   const json b = row_of(report, "B");
@@ -153,7 +153,7 @@ TEST(StatusReport, SaysWhoIsBelowItsGuarantee) {
   ASSERT_TRUE(state.apply(RankingDeclared{at, "direct_contr", 0, 250'000, {}}));
   // A owes, but has a job that waits while it runs on nothing.
   ASSERT_TRUE(state.apply(SegmentOpened{{SegmentKind::wait, JobId{5}, at, 0}, "A", at, MicroProcessors{k_micro}, {}}));
-  const json report = status_report(state, at, Contribution::direct_contr);
+  const json report = status_report(state, at, k_default_estimator);
   EXPECT_EQ(row_of(report, "A")["rank"], 1);
   EXPECT_TRUE(row_of(report, "A")["below_guarantee"].get<bool>());
   EXPECT_FALSE(row_of(report, "guests")["below_guarantee"].get<bool>());  // it waits, too, and owns nothing
@@ -185,7 +185,7 @@ TEST(StatusReport, SaysWhatIsHeldLentBorrowedAndWaitedForNow) {
 
 TEST(StatusReport, OfBooksWithoutAnEvent) {
   accounting::State state;
-  const json report = status_report(state, k_example_begin, Contribution::direct_contr);
+  const json report = status_report(state, k_example_begin, accounting::k_default_estimator);
   EXPECT_TRUE(report["conservation"]["holds"].get<bool>());
   EXPECT_EQ(report["organizations"].size(), 2U);
   EXPECT_EQ(report["organizations"][0]["sentence"], "is even with the others");

@@ -186,6 +186,8 @@ void apply_until(State& state, Instant t, std::vector<Event>::const_iterator& ne
 // What the simulator says of the schedule against what State makes of the events.
 Differences compare(const Case& given, const std::vector<StartedJob>& schedule, const std::vector<Event>& events) {
   Differences found;
+  const accounting::EstimatorId direct = accounting::parse_estimator("direct_contr").value();
+  const accounting::EstimatorId rate = accounting::parse_estimator("shapley_rate").value();
   const Instant first = first_start(schedule, given.instance.end);
   const Instant rate_until = first_idle_beside_waiting(given.instance, schedule);
   State state;
@@ -199,11 +201,11 @@ Differences compare(const Case& given, const std::vector<StartedJob>& schedule, 
       const accounting::Standing& row = rows[state.find_organization(name_of(u)).value().value];
       const Rational psi{simulated.psi[u], 1};
       if (distance(psi, row.psi) != 0) note(found.psi, t, u, psi, row.psi);
-      if (distance(simulated.direct[u], row.phi_direct) != 0)
-        note(found.direct, t, u, simulated.direct[u], row.phi_direct);
+      if (distance(simulated.direct[u], row.phi(direct)) != 0)
+        note(found.direct, t, u, simulated.direct[u], row.phi(direct));
       if (t > rate_until) continue;
-      if (!within_apportionment(simulated.rate[u], row.phi_rate, apportionment_bound(first, t))) {
-        note(found.rate, t, u, simulated.rate[u], row.phi_rate);
+      if (!within_apportionment(simulated.rate[u], row.phi(rate), apportionment_bound(first, t))) {
+        note(found.rate, t, u, simulated.rate[u], row.phi(rate));
       }
     }
   }

@@ -146,14 +146,18 @@ TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
          "DELETE FROM capacity;"
          "INSERT INTO jobs VALUES (9, 9, 'a', NULL, NULL, NULL, 0, 0, '', '', '', '', '');"
          "UPDATE ownership SET parts_per_million = 1000000 WHERE organization = 'b';"
-         "UPDATE standings_by_day SET psi = psi || '0' WHERE organization = 'a'");
+         "UPDATE books_by_day SET psi = psi || '0' WHERE organization = 'a';"
+         "DELETE FROM contributions_by_day WHERE organization = 'b' AND estimator = 'shapley_rate'");
   const auto found = of(report(), "projection");
   EXPECT_TRUE(has(found, "segments: a row that does not follow from the events: kind run, job 1, anchor 10000"));
   EXPECT_TRUE(has(found, "segments: a row that follows from the events is missing: kind run, job 1"));
   EXPECT_TRUE(has(found, "capacity: a row that follows from the events is missing: node n1, at 9000"));
   EXPECT_TRUE(has(found, "jobs: a row that does not follow from the events: job 9"));
   EXPECT_TRUE(has(found, "ownership: a row that does not follow from the events: node n1, begin 9000, organization b"));
-  EXPECT_TRUE(has(found, "standings_by_day: a row that does not follow from the events: day 0, organization a"));
+  EXPECT_TRUE(has(found, "books_by_day: a row that does not follow from the events: day 0, organization a"));
+  EXPECT_TRUE(has(found,
+                  "contributions_by_day: a row that follows from the events is missing: day 0, organization b, "
+                  "estimator shapley_rate"));
 }
 
 TEST_F(Audit, shows_a_few_of_many_rows_and_counts_them) {

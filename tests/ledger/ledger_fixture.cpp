@@ -68,8 +68,8 @@ void tamper(const std::filesystem::path& file, const std::string& sql) {
 
 std::vector<std::string> dump(const Ledger& ledger) {
   std::vector<std::string> lines;
-  for (const char* table :
-       {"segments", "segment_nodes", "jobs", "organizations", "ownership", "capacity", "periods", "standings_by_day"}) {
+  for (const char* table : {"segments", "segment_nodes", "jobs", "organizations", "ownership", "capacity", "periods",
+                            "books_by_day", "contributions_by_day"}) {
     for (const auto& row : must(query(ledger, "SELECT * FROM " + std::string(table)))) {
       std::string line = table;
       for (const std::string& cell : row) line += "|" + cell;
@@ -83,11 +83,12 @@ std::vector<std::string> standings(accounting::State& state, Instant t) {
   std::vector<std::string> lines;
   for (const accounting::Standing& row : state.standings(t)) {
     std::string line = state.organizations().at(row.organization.value) + ":";
-    for (const Int128 figure :
-         {row.psi.value, row.phi_direct.value, row.phi_rate.value, row.got.value, row.given_direct.value,
-          row.given_rate.value, Int128{row.owned.value}, Int128{row.used.value}, Int128{row.waiting.value},
-          Int128{row.lent.value}, Int128{row.borrowed.value}}) {
+    for (const Int128 figure : {row.psi.value, row.got.value, Int128{row.owned.value}, Int128{row.used.value},
+                                Int128{row.waiting.value}, Int128{row.lent.value}, Int128{row.borrowed.value}}) {
       line += " " + to_string(figure);
+    }
+    for (const accounting::EstimatorId e : accounting::estimator_ids()) {
+      line += " " + std::string(name_of(e)) + " " + to_string(row.phi(e).value) + " " + to_string(row.given(e).value);
     }
     lines.push_back(line);
   }

@@ -52,7 +52,7 @@ void tamper(const std::filesystem::path& file, const std::string& sql);
 // Every row of every projection, and the events' heads, as text.
 [[nodiscard]] std::vector<std::string> dump(const Ledger& ledger);
 
-// All standings at t by organization, every figure as text: "a: psi 17 phi_direct ...".
+// All standings at t by organization, every figure as text: "a: 17 ... direct_contr 20 3 ...".
 [[nodiscard]] std::vector<std::string> standings(accounting::State& state, Instant t);
 
 // A run of one job on one node, whole processors.

@@ -64,6 +64,31 @@ TEST_F(Migration, leaves_a_sound_copy_of_what_it_migrates) {
   }
 }
 
+// Queries that were written for schema 1 say the same of the present one.
+TEST_F(Migration, keeps_the_standings_that_were_recorded) {
+  for (std::size_t version = 1; version < migrations().size(); ++version) {
+    SCOPED_TRACE(version);
+    std::filesystem::remove(file());
+    std::ifstream in(dump_of(version));
+    tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
+    const auto standings = rows(file(), "SELECT * FROM standings_by_day");
+    const auto balances = rows(file(), "SELECT * FROM balances");
+    static_cast<void>(writer(file()));
+    EXPECT_EQ(rows(file(), "SELECT * FROM standings_by_day"), standings);
+    EXPECT_EQ(rows(file(), "SELECT * FROM balances"), balances);
+    EXPECT_EQ(standings.size(), 5U);
+    EXPECT_EQ(balances.size(), 5U);
+    EXPECT_EQ(rows(file(), "SELECT estimator, COUNT(*) FROM contributions_by_day GROUP BY estimator"),
+              (std::vector<std::string>{"direct_contr|5", "shapley_rate|5"}));
+    EXPECT_EQ(rows(file(),
+                   "SELECT organization, got_core_hours, given_core_hours, standing_core_hours, psi, phi "
+                   "FROM balances_by_estimator WHERE estimator = 'direct_contr'"),
+              rows(file(),
+                   "SELECT organization, got_core_hours, given_direct_core_hours, standing_direct_core_hours, "
+                   "psi, phi_direct FROM balances"));
+  }
+}
+
 TEST_F(Migration, every_ledger_has_an_identity_of_its_own) {
   const auto identity_of = [](const std::filesystem::path& path) { return must(writer(path).identity()); };
   const std::string one = identity_of(directory() / "one");

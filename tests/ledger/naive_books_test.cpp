@@ -34,7 +34,7 @@ RC_GTEST_PROP(NaiveBooks, a_run_is_worth_its_unit_parts, ()) {
   const auto rows = NaiveBooks(facts).at({t});
   const Int128 worth = unit_by_unit(begin, end, run.processors.value, t);
   RC_ASSERT(rows.at("a").psi.value == worth);
-  RC_ASSERT(rows.at("commons").phi.value == worth);
+  RC_ASSERT(rows.at("commons").direct.phi.value == worth);
 }
 
 // The worked example of the paper's text: one processor from 0 to 3, seen at 13: 13 + 12 + 11.
@@ -55,9 +55,9 @@ TEST(NaiveBooks, a_node_that_changes_hands_splits_the_run) {
                     "n1", {50}, {{k_beginning_of_time, {{"b", 1'000'000}}}, {{110}, {{"c", 1'000'000}}}}},
                 run, closed(run, 130)});
   const auto rows = NaiveBooks(facts).at({200});
-  EXPECT_EQ(rows.at("b").phi.value, unit_by_unit(100, 110, 2 * k_micro, 200));
-  EXPECT_EQ(rows.at("c").phi.value, unit_by_unit(110, 130, 2 * k_micro, 200));
-  EXPECT_EQ(rows.at("b").given.value, 20 * k_micro);
+  EXPECT_EQ(rows.at("b").direct.phi.value, unit_by_unit(100, 110, 2 * k_micro, 200));
+  EXPECT_EQ(rows.at("c").direct.phi.value, unit_by_unit(110, 130, 2 * k_micro, 200));
+  EXPECT_EQ(rows.at("b").direct.given.value, 20 * k_micro);
 }
 
 // 1 micro-processor in thirds: the largest remainder takes it; of equal remainders, the first.
@@ -68,14 +68,14 @@ TEST(NaiveBooks, fractions_are_divided_by_largest_remainder) {
       facts_of({accounting::OwnershipStated{"n1", {0}, {{{0}, {{"x", 250'000}, {"y", 500'000}, {"z", 250'000}}}}}, run,
                 closed(run, 101)});
   const auto rows = NaiveBooks(facts).at({101});
-  EXPECT_EQ(rows.at("x").given.value, 250'000);
-  EXPECT_EQ(rows.at("y").given.value, 500'001);
-  EXPECT_EQ(rows.at("z").given.value, 250'000);
+  EXPECT_EQ(rows.at("x").direct.given.value, 250'000);
+  EXPECT_EQ(rows.at("y").direct.given.value, 500'001);
+  EXPECT_EQ(rows.at("z").direct.given.value, 250'000);
 
   const auto even =
       facts_of({accounting::OwnershipStated{"n1", {0}, {{{0}, {{"x", 500'000}}}}}, run, closed(run, 101)});
-  EXPECT_EQ(NaiveBooks(even).at({101}).at("x").given.value, 500'001);
-  EXPECT_EQ(NaiveBooks(even).at({101}).at("commons").given.value, 500'000);
+  EXPECT_EQ(NaiveBooks(even).at({101}).at("x").direct.given.value, 500'001);
+  EXPECT_EQ(NaiveBooks(even).at({101}).at("commons").direct.given.value, 500'000);
 }
 
 TEST(NaiveBooks, know_only_what_was_true_by_then) {

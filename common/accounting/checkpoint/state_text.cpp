@@ -1,8 +1,9 @@
 // State as text, for checkpoints.
 //
-// Written are the remembered facts and, of what is forgotten, only what it left: sums of finished pieces, and the rates
-// just before the horizon. load() enters the facts again through the code that entered them first; so a checkpoint
-// cannot hold books that contradict its facts. Everything in it is ordered, so equal states make equal texts.
+// Written are the remembered facts and, of what is forgotten, only what it left: sums of finished pieces, the levels of
+// settled periods, and what every estimator says. load() enters the facts again through the code that entered them
+// first; so a checkpoint cannot hold books that contradict its facts. Everything in it is ordered, so equal states make
+// equal texts.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -17,58 +18,11 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 1;
+constexpr std::int64_t k_version = 2;
 constexpr Int128 k_hash_max = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_count_max = 1'000'000'000;
-// Beyond these a coefficient cannot come from real segments (utility.hpp), and evaluating it might overflow.
-const Int128 k_work_max = Int128{1} << 80;
-const Int128 k_constant_max = Int128{1} << 120;
 constexpr Instant k_zero{0};
-
-void write_sum(TextWriter& out, const game::UtilitySum& sum) {
-  const game::UtilitySum::Coefficients c = sum.coefficients();
-  out.number(c.running.value).number(c.slope).number(c.constant).number(c.work_constant);
-}
-
-game::UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
-  game::UtilitySum::Coefficients c;
-  c.running = {in.small(0, most_running.value)};
-  c.slope = in.number(-k_work_max, k_work_max);
-  c.constant = in.number(-k_constant_max, k_constant_max);
-  c.work_slope = c.running.value;
-  c.work_constant = in.number(-k_work_max, k_work_max);
-  return game::UtilitySum::from(c);
-}
-
-void write_rows(TextWriter& out, const std::vector<RateRow>& rows, bool levels) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].given == game::UtilitySum{} && (!levels || rows[i] == RateRow{})) continue;
-    out.line("rate").number(static_cast<Int128>(i));
-    if (levels) out.number(rows[i].running.value).number(rows[i].waiting.value).number(rows[i].owned.value);
-    write_sum(out, rows[i].given);
-  }
-}
-
-std::vector<RateRow> read_rows(TextReader& in, std::size_t organizations, bool levels) {
-  std::vector<RateRow> rows;
-  while (in.next("rate")) {
-    const auto i = static_cast<std::size_t>(in.small(0, k_u32_max));
-    if (i < rows.size() || i >= organizations) {
-      in.fault("rates out of order");
-      break;
-    }
-    rows.resize(i + 1);
-    RateRow& row = rows.back();
-    if (levels) {
-      row.running = {in.small(0, k_most_wanted.value)};
-      row.waiting = {in.small(0, k_most_wanted.value)};
-      row.owned = {in.small(0, k_most_wanted.value)};
-    }
-    row.given = read_sum(in, k_most_wanted);
-  }
-  return rows;
-}
 
 void write_segment(TextWriter& out, const SegmentRecord& record) {
   const SegmentOpened& opened = record.live.opened;
@@ -126,28 +80,24 @@ void write_jobs(TextWriter& out, const Jobs& jobs) {
   }
 }
 
-void write_books(TextWriter& out, const Books& books) {
-  for (const Books::PeriodAccounts& period : books.periods()) {
-    out.line("accounts").instant(period.begin);
-    for (std::size_t i = 0; i < period.accounts.size(); ++i) {
-      out.line("account").number(static_cast<Int128>(i));
-      write_sum(out, period.accounts[i].got);
-      write_sum(out, period.accounts[i].given);
-      out.number(period.accounts[i].on_own.value);
+void write_levels(TextWriter& out, const Levels& levels) {
+  for (const Levels::Period& period : levels.periods()) {
+    if (!levels.settled(period)) return;
+    out.line("levels").instant(period.end);
+    for (std::size_t i = 0; i < period.rows.size(); ++i) {
+      const Level& level = period.rows[i];
+      if (level == Level{}) continue;
+      out.line("level").number(static_cast<Int128>(i));
+      out.number(level.owned.value).number(level.waiting.value);
+      out.number(level.lent.value).number(level.borrowed.value);
     }
   }
 }
 
-void write_rates(TextWriter& out, const RateHistory& rates) {
-  const auto write_snapshot = [&](std::string_view keyword, const RateSnapshot& snapshot) {
-    out.line(keyword).instant(snapshot.upto).number(Int128{snapshot.number});
-    write_rows(out, snapshot.rows, false);
-  };
-  write_snapshot("rates", rates.base());
-  for (const RateSnapshot* landmark : rates.landmarks()) write_snapshot("landmark", *landmark);
-  for (std::size_t i = 0; i < rates.closed_periods().size(); ++i) {
-    out.line("closed_rates").number(static_cast<Int128>(i));
-    write_rows(out, rates.closed_periods()[i], true);
+void write_estimators(TextWriter& out, const State::Impl& state) {
+  for (const EstimatorId id : estimator_ids()) {
+    out.line("estimator").word(name_of(id));
+    state.estimators[id.value]->save(out, state.remembered());
   }
 }
 
@@ -163,9 +113,11 @@ class Loader {
     read_rules();
     read_nodes();
     read_kept(std::type_identity<Event>{});
-    read_accounts();
-    read_rates();
+    state_.got.load(in_);
+    read_levels();
     while (in_.next("job")) read_job();
+    if (in_.ok()) state_.restore_offers();
+    read_estimators();
     if (in_.finished()) finish();
     if (!in_.ok()) return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");
     return {};
@@ -221,8 +173,10 @@ class Loader {
     if (!in_.ok()) return;
     state_.boundaries = state_.period_rules.boundaries_until(state_.now);
     state_.next_boundary = state_.period_rules.next_boundary(state_.now);
-    state_.books.set_boundaries(state_.boundaries);
-    state_.rates.set_boundaries(state_.boundaries);
+    state_.got.set_boundaries(state_.boundaries);
+    state_.levels.settle(state_.horizon);
+    state_.levels.set_boundaries(state_.boundaries);
+    for (const auto& estimator : state_.estimators) estimator->set_boundaries(state_.boundaries);
   }
 
   void read_nodes() {
@@ -266,53 +220,32 @@ class Loader {
     state_.fold(Event{fact});
   }
 
-  void read_accounts() {
-    for (Books::PeriodAccounts& period : state_.books.periods()) {
-      if (!in_.next("accounts")) return in_.fault("accounts of a period are missing");
-      // A forgotten run that went on to the end of a closed period counts as running there; in the present none does.
-      const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_most_wanted;
-      if (in_.instant(k_beginning_of_time, k_last_instant) != period.begin)
-        return in_.fault("another period's accounts");
-      for (std::size_t i = 0; i < period.accounts.size(); ++i) {
-        if (!in_.next("account") || in_.small(0, k_u32_max) != static_cast<std::int64_t>(i)) {
-          return in_.fault("an account is missing");
+  void read_levels() {
+    for (Levels::Period& period : state_.levels.periods()) {
+      if (!state_.levels.settled(period)) return;
+      if (!in_.next("levels") || in_.instant(k_beginning_of_time, k_last_instant) != period.end) {
+        return in_.fault("levels of a settled period are missing");
+      }
+      for (std::size_t next = 0; in_.next("level");) {
+        const auto i = static_cast<std::size_t>(in_.small(0, k_u32_max));
+        if (i < next || i >= period.rows.size()) return in_.fault("levels out of order");
+        Level& level = period.rows[i];
+        for (MicroProcessors* part : {&level.owned, &level.waiting, &level.lent, &level.borrowed}) {
+          *part = {in_.small(0, k_most_wanted.value)};
         }
-        period.accounts[i].got = read_sum(in_, most_running);
-        period.accounts[i].given = read_sum(in_, most_running);
-        period.accounts[i].on_own = {in_.small(0, most_running.value)};
+        next = i + 1;
       }
     }
   }
 
-  void read_rates() {
-    if (!in_.next("rates")) return in_.fault("the rates are missing");
-    RateSnapshot base = read_snapshot();
-    if (base.upto != (state_.horizon == k_beginning_of_time ? state_.horizon : Instant{state_.horizon.value - 1})) {
-      return in_.fault("the rates do not begin at the horizon");
+  void read_estimators() {
+    for (const EstimatorId id : estimator_ids()) {
+      if (!in_.next("estimator") || in_.word() != name_of(id)) {
+        return in_.fault("the lines of " + std::string(name_of(id)) + " are missing");
+      }
+      state_.estimators[id.value]->load(in_, state_.remembered());
+      if (!in_.ok()) return;
     }
-    while (in_.next("landmark")) {
-      landmarks_.push_back(read_snapshot());
-      const Instant previous = landmarks_.size() == 1 ? base.upto : (landmarks_.end() - 2)->upto;
-      if (landmarks_.back().upto <= previous) return in_.fault("landmarks out of order");
-    }
-    const std::size_t periods = landmarks_.empty() ? base.periods_closed : landmarks_.back().periods_closed;
-    while (closed_.size() < periods && in_.next("closed_rates")) {
-      if (in_.small(0, k_count_max) != static_cast<std::int64_t>(closed_.size()))
-        return in_.fault("periods out of order");
-      closed_.push_back(read_rows(in_, state_.organizations.names().size(), true));
-    }
-    if (closed_.size() != periods) return in_.fault("rates of a closed period are missing");
-    state_.rates.restore_base(std::move(base));
-  }
-
-  RateSnapshot read_snapshot() {
-    RateSnapshot snapshot;
-    snapshot.upto = in_.instant(k_beginning_of_time, state_.now);
-    snapshot.number = static_cast<std::uint64_t>(in_.small(0, std::numeric_limits<std::int64_t>::max()));
-    const auto after = std::upper_bound(state_.boundaries.begin(), state_.boundaries.end(), snapshot.upto);
-    snapshot.periods_closed = static_cast<std::size_t>(after - state_.boundaries.begin());
-    snapshot.rows = read_rows(in_, state_.organizations.names().size(), false);
-    return snapshot;
   }
 
   void read_job() {
@@ -372,30 +305,25 @@ class Loader {
     accept(opened);
   }
 
-  // Facts are in; now what only all of them together can tell.
+  // Everything is in; now what only all facts together can tell.
   void finish() {
-    state_.restore_offers();
-    if (!state_.rates.restore_landmarks(std::move(landmarks_), std::move(closed_))) {
-      in_.fault("the rates do not sum to what runs");
-    }
+    state_.restate_levels();
     state_.closed_stale = true;
   }
 
   TextReader in_;
   State::Impl& state_;
-  std::vector<RateSnapshot> landmarks_;
-  std::vector<std::vector<RateRow>> closed_;
 };
 
 }  // namespace
 
-Books State::Impl::books_of_forgotten() const {
-  Books forgotten = books;
-  for (const auto& [id, job] : jobs) {
-    for (const SegmentRecord& record : job.segments) {
-      if (record.counts()) post(forgotten, record, -1);
-    }
-  }
+PeriodSums State::Impl::got_by_forgotten() const {
+  PeriodSums forgotten = got;
+  for_each_remembered([&](const SegmentRecord& record) {
+    for_each_piece(record, [&](const Piece& piece) {
+      forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
+    });
+  });
   return forgotten;
 }
 
@@ -419,15 +347,9 @@ void State::Impl::restore_segment(const SegmentRecord& segment) {
   const SegmentOpened& opened = segment.live.opened;
   for (const NodeShare& share : opened.nodes) node_of(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
-  post(books, segment, 1);
-  const OrgId organization = *organizations.find(opened.organization);
+  fold_segment(segment, 1);
   const auto change = [&](Instant t, int sign) {
-    const MicroProcessors delta{sign * opened.processors.value};
-    if (opened.key.kind == SegmentKind::wait) {
-      rates.change(t, organization, {.running = {}, .waiting = delta, .owned = {}});
-    } else {
-      rates.change(t, organization, {.running = delta, .waiting = {}, .owned = {}});
-    }
+    hold_or_ask(opened, t, sign);
     for (const NodeShare& share : opened.nodes) {
       node_of(share.node).change_running(t, {sign * share.processors.value});
     }
@@ -441,16 +363,16 @@ void State::Impl::restore_offers() {
 }
 
 std::string State::save() const {
-  (void)impl_->rates.evaluate(impl_->now);
   TextWriter out;
   out.line(k_format).number(k_version);
   out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);
   write_facts(out, *impl_);
   write_nodes(out, *impl_);
   write_kept(out, impl_->kept, std::type_identity<Event>{});
-  write_books(out, impl_->books_of_forgotten());
-  write_rates(out, impl_->rates);
+  impl_->got_by_forgotten().save(out);
+  write_levels(out, impl_->levels);
   write_jobs(out, impl_->jobs);
+  write_estimators(out, *impl_);
   return out.finish();
 }
 

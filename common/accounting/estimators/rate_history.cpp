@@ -24,20 +24,10 @@ void shift(RateRow& row, const LevelChange& change) {
   row.owned += change.owned;
 }
 
-RateRow& row_of(RateSnapshot& snapshot, OrgId organization) {
-  if (snapshot.rows.size() <= organization.value) snapshot.rows.resize(organization.value + 1);
-  return snapshot.rows[organization.value];
-}
-
 }  // namespace
 
 void RateHistory::change(Instant t, OrgId organization, const LevelChange& change) {
-  if (t <= snapshots_.front().upto) {
-    assert(cursor_.upto == snapshots_.front().upto);
-    shift(row_of(snapshots_.front(), organization), change);
-    shift(row_of(cursor_, organization), change);
-    return;
-  }
+  assert(t > snapshots_.front().upto);
   rewind_before(t);
   const auto at = breakpoints_.empty() || breakpoints_.rbegin()->first < t
                       ? breakpoints_.emplace_hint(breakpoints_.end(), t, Breakpoint{})
@@ -95,9 +85,11 @@ void RateHistory::go_forward(RateSnapshot& cursor, Instant limit, bool keep) {
 
 void RateHistory::close_period(RateSnapshot& cursor, Instant boundary) {
   if (closed_.size() <= cursor.periods_closed) closed_.resize(cursor.periods_closed + 1);
-  closed_[cursor.periods_closed] = cursor.rows;
+  std::vector<game::UtilitySum>& closed = closed_[cursor.periods_closed];
+  closed.clear();
   ++cursor.periods_closed;
   for (RateRow& row : cursor.rows) {
+    closed.push_back(row.given);
     const MicroProcessors rate = row.given.running();
     row.given = {};
     row.given.add_running(rate, boundary);
@@ -161,37 +153,32 @@ std::vector<const RateSnapshot*> RateHistory::landmarks() const {
   return chosen;
 }
 
-void RateHistory::restore_base(RateSnapshot base) {
-  closed_.resize(base.periods_closed);
-  snapshots_.assign(1, std::move(base));
-  cursor_ = snapshots_.front();
-}
-
-bool RateHistory::restore_landmarks(std::vector<RateSnapshot> landmarks, std::vector<std::vector<RateRow>> closed) {
-  const auto consistent = [](const RateSnapshot& snapshot) {
+bool RateHistory::restore(RateSnapshot base, std::vector<RateSnapshot> landmarks,
+                          std::vector<std::vector<game::UtilitySum>> closed) {
+  std::vector<RateRow> levels(players_.size());
+  auto next = breakpoints_.begin();
+  // Gives the snapshot the levels at its instant; whether its rates sum to what runs then.
+  const auto complete = [&](RateSnapshot& snapshot) {
+    for (; next != breakpoints_.end() && next->first <= snapshot.upto; ++next) {
+      for (const Entry& entry : next->second) shift(levels[entry.organization.value], entry.change);
+    }
+    snapshot.rows.resize(players_.size());
     MicroProcessors rates;
     MicroProcessors running;
-    for (const RateRow& row : snapshot.rows) {
-      rates += row.given.running();
-      running += row.running;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const game::UtilitySum given = snapshot.rows[i].given;
+      snapshot.rows[i] = levels[i];
+      snapshot.rows[i].given = given;
+      rates += given.running();
+      running += levels[i].running;
     }
     return rates == running;
   };
-  std::vector<RateRow> levels = snapshots_.front().rows;
-  levels.resize(players_.size());
-  auto next = breakpoints_.begin();
-  bool all_consistent = consistent(snapshots_.front());
+  bool all_consistent = complete(base);
+  breakpoints_.erase(breakpoints_.begin(), next);
+  snapshots_.assign(1, std::move(base));
   for (RateSnapshot& landmark : landmarks) {
-    for (; next != breakpoints_.end() && next->first <= landmark.upto; ++next) {
-      for (const Entry& entry : next->second) shift(levels[entry.organization.value], entry.change);
-    }
-    landmark.rows.resize(players_.size());
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      const game::UtilitySum given = landmark.rows[i].given;
-      landmark.rows[i] = levels[i];
-      landmark.rows[i].given = given;
-    }
-    all_consistent = all_consistent && consistent(landmark);
+    all_consistent = complete(landmark) && all_consistent;
     snapshots_.push_back(std::move(landmark));
   }
   cursor_ = snapshots_.back();

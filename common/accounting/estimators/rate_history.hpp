@@ -16,15 +16,11 @@
 #include <map>
 #include <vector>
 
+#include "accounting/estimators/estimator.hpp"
 #include "base/types.hpp"
 #include "game/utility.hpp"
 
 namespace shapley::accounting {
-
-// How an organization's levels change at an instant.
-struct LevelChange {
-  MicroProcessors running, waiting, owned;
-};
 
 // One organization at one point of the evaluation.
 struct RateRow {
@@ -47,16 +43,18 @@ class RateHistory {
  public:
   // Every organization, in the order that breaks ties.
   void set_players(std::vector<OrgId> in_order) { players_ = std::move(in_order); }
+  [[nodiscard]] const std::vector<OrgId>& players() const { return players_; }
 
-  // Changes at instants before the base count as levels of the base: between restore_base() and restore_landmarks()
-  // only.
+  // REQUIRES: t lies after the base.
   void change(Instant t, OrgId organization, const LevelChange& change);
   // Boundaries of periods, ascending.
   void set_boundaries(std::vector<Instant> boundaries);
+  [[nodiscard]] const std::vector<Instant>& boundaries() const { return boundaries_; }
 
-  // The present rows and those of closed periods' last seconds, at t >= every change. Valid until the next change.
+  // The rows at t >= every change, or later if more was evaluated before; and the sums of the periods that ended by
+  // then, by OrgId, with the rates of their last second. Valid until the next change.
   [[nodiscard]] const RateSnapshot& evaluate(Instant t);
-  [[nodiscard]] const std::vector<std::vector<RateRow>>& closed_periods() const { return closed_; }
+  [[nodiscard]] const std::vector<std::vector<game::UtilitySum>>& closed_periods() const { return closed_; }
 
   // Makes the state just before `horizon` the base and drops what came before.
   void forget_before(Instant horizon);
@@ -65,10 +63,11 @@ class RateHistory {
   // so that late events cost about as much after a restart as before it.
   [[nodiscard]] const RateSnapshot& base() const { return snapshots_.front(); }
   [[nodiscard]] std::vector<const RateSnapshot*> landmarks() const;
-  // Goes back to where a checkpoint was taken. First the base, without levels; then every change again; then the
-  // landmarks, whose levels follow from the changes. False (and no further use) if their rates do not sum to what runs.
-  void restore_base(RateSnapshot base);
-  [[nodiscard]] bool restore_landmarks(std::vector<RateSnapshot> landmarks, std::vector<std::vector<RateRow>> closed);
+  // Goes back to where a checkpoint was taken: base and landmarks come without levels, which follow from the changes.
+  // False (and no further use) if their rates do not sum to what runs. REQUIRES: nothing was evaluated, and every
+  // change was told, those from before the base, too.
+  [[nodiscard]] bool restore(RateSnapshot base, std::vector<RateSnapshot> landmarks,
+                             std::vector<std::vector<game::UtilitySum>> closed);
 
  private:
   struct Entry {
@@ -89,7 +88,7 @@ class RateHistory {
   std::vector<Instant> boundaries_;
   std::vector<RateSnapshot> snapshots_{RateSnapshot{}};  // ascending; the first is the base
   RateSnapshot cursor_;
-  std::vector<std::vector<RateRow>> closed_;  // by period, levels and rates as in its last second
+  std::vector<std::vector<game::UtilitySum>> closed_;  // by period and OrgId
 };
 
 }  // namespace shapley::accounting

@@ -53,6 +53,9 @@ class Node {
   template <typename Visit>
   void for_each_offer_change(Instant from, Visit&& visit) const;
 
+  // What it offers in the second before t. Valid until the node changes.
+  [[nodiscard]] Offer offer_before(Instant t) const { return offer(before(t)); }
+
   // Drops history that differs only for instants before `horizon`.
   void forget_before(Instant horizon);
 

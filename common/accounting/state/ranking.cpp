@@ -6,7 +6,7 @@
 namespace shapley::accounting {
 
 RankingDeclared published_rule() {
-  return {k_beginning_of_time, std::string(name_of(Contribution::direct_contr)), 0, 0, {}};
+  return {k_beginning_of_time, std::string(name_of(k_default_estimator)), 0, 0, {}};
 }
 
 Duration horizon_of(const RankingDeclared& rule) {
@@ -21,17 +21,17 @@ game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organ
   return {static_cast<std::int32_t>(has_own ? own->parts_per_million : rule.guarantee)};
 }
 
-Utility key_of(const Standing& row, Contribution contribution, Duration horizon) {
-  return game::key(row.balance(contribution), row.given(contribution) - row.got, horizon);
+Utility key_of(const Standing& row, EstimatorId estimator, Duration horizon) {
+  return game::key(row.balance(estimator), row.given(estimator) - row.got, horizon);
 }
 
 std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgId>& order,
-                       const std::vector<std::string>& names, const RankingDeclared& rule, Contribution contribution) {
+                       const std::vector<std::string>& names, const RankingDeclared& rule, EstimatorId estimator) {
   std::vector<game::ServingRow<Utility>> serving;
   serving.reserve(order.size());
   for (const OrgId id : order) {
     const Standing& row = rows[id.value];
-    serving.push_back({.key = key_of(row, contribution, horizon_of(rule)),
+    serving.push_back({.key = key_of(row, estimator, horizon_of(rule)),
                        .owned = row.owned.value,
                        .used = row.used.value,
                        .has_startable = row.waiting.value > 0,

@@ -31,11 +31,11 @@ struct Rank {
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
 // phi - psi at t + horizon of a row at t, if nothing more runs.
-[[nodiscard]] Utility key_of(const Standing& row, Contribution contribution, Duration horizon);
+[[nodiscard]] Utility key_of(const Standing& row, EstimatorId estimator, Duration horizon);
 
 // `rows` by OrgId; `order`: those that have a rank, in the order that breaks ties; `names` by OrgId.
 [[nodiscard]] std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgId>& order,
                                      const std::vector<std::string>& names, const RankingDeclared& rule,
-                                     Contribution contribution);
+                                     EstimatorId estimator);
 
 }  // namespace shapley::accounting

@@ -9,17 +9,6 @@
 
 namespace shapley::accounting {
 
-std::string_view name_of(Contribution contribution) {
-  return contribution == Contribution::direct_contr ? "direct_contr" : "shapley_rate";
-}
-
-std::optional<Contribution> parse_contribution(std::string_view name) {
-  for (const Contribution contribution : {Contribution::direct_contr, Contribution::shapley_rate}) {
-    if (name == name_of(contribution)) return contribution;
-  }
-  return std::nullopt;
-}
-
 State::State(StateOptions options) : impl_(std::make_unique<Impl>(options)) {}
 State::State(State&&) noexcept = default;
 State& State::operator=(State&&) noexcept = default;
@@ -43,25 +32,25 @@ Instant State::now() const {
   return impl_->now;
 }
 
-std::vector<Standing> State::Impl::standings_of(const Books::PeriodAccounts& period, const std::vector<RateRow>& rows,
-                                                Instant t) const {
-  std::vector<Standing> standings(period.accounts.size());
+std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t) const {
+  const std::vector<game::UtilitySum>& got_sums = got.periods()[period].sums;
+  const std::vector<Level>& period_levels = levels.periods()[period].rows;
+  std::vector<Standing> standings(got_sums.size());
   for (std::size_t i = 0; i < standings.size(); ++i) {
-    const Account& account = period.accounts[i];
-    const RateRow row = i < rows.size() ? rows[i] : RateRow{};
     Standing& standing = standings[i];
     standing.organization = {static_cast<std::uint32_t>(i)};
-    standing.psi = account.got.utility_at(t);
-    standing.phi_direct = account.given.utility_at(t);
-    standing.phi_rate = row.given.utility_at(t);
-    standing.got = account.got.work_at(t);
-    standing.given_direct = account.given.work_at(t);
-    standing.given_rate = row.given.work_at(t);
-    standing.owned = row.owned;
-    standing.used = account.got.running();
-    standing.waiting = row.waiting;
-    standing.lent = account.given.running() - account.on_own;
-    standing.borrowed = account.got.running() - account.on_own;
+    standing.psi = got_sums[i].utility_at(t);
+    standing.got = got_sums[i].work_at(t);
+    standing.used = got_sums[i].running();
+    standing.owned = period_levels[i].owned;
+    standing.waiting = period_levels[i].waiting;
+    standing.lent = period_levels[i].lent;
+    standing.borrowed = period_levels[i].borrowed;
+  }
+  std::vector<Credit> credits(standings.size());
+  for (std::size_t e = 0; e < estimators.size(); ++e) {
+    estimators[e]->contributions({period, t}, credits);
+    for (std::size_t i = 0; i < standings.size(); ++i) standings[i].credits[e] = credits[i];
   }
   return standings;
 }
@@ -69,11 +58,10 @@ std::vector<Standing> State::Impl::standings_of(const Books::PeriodAccounts& per
 const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   if (!closed_stale) return closed;
   closed.clear();
-  (void)rates.evaluate(now);
-  for (std::size_t i = 0; i + 1 < books.periods().size(); ++i) {
-    const Books::PeriodAccounts& period = books.periods()[i];
+  for (std::size_t i = 0; i + 1 < got.periods().size(); ++i) {
+    const PeriodSums::Period& period = got.periods()[i];
     const Instant begin = i == 0 ? std::min(first_event, period.end) : period.begin;
-    closed.push_back({begin, period.end, standings_of(period, rates.closed_periods()[i], period.end)});
+    closed.push_back({begin, period.end, standings_of(i, period.end)});
   }
   closed_stale = false;
   return closed;
@@ -81,8 +69,7 @@ const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
 
 std::vector<Standing> State::standings(Instant t) {
   impl_->advance(t);
-  const RateSnapshot& rates = impl_->rates.evaluate(impl_->now);
-  return impl_->standings_of(impl_->books.current(), rates.rows, impl_->now);
+  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now);
 }
 
 const std::vector<ClosedPeriod>& State::closed_periods() const {
@@ -116,13 +103,13 @@ RankingDeclared State::ranking_rule() const {
   return later == rules.begin() ? published_rule() : *std::prev(later);
 }
 
-std::vector<Rank> State::ranking(Instant t, std::optional<Contribution> contribution) {
+std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator) {
   const std::vector<Standing> rows = standings(t);
   const RankingDeclared rule = ranking_rule();
-  if (!contribution) contribution = parse_contribution(rule.contribution);
+  if (!estimator) estimator = parse_estimator(rule.contribution);
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
-  return rank(rows, order, organizations(), rule, contribution.value_or(Contribution::direct_contr));
+  return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
 }
 
 const LiveSegment* State::find_segment(const SegmentKey& key) const {

@@ -1,15 +1,13 @@
 // State: the books of all organizations, as a fold over events.
 //
 // Invariants: the same set of events in any order, with any repetition, gives the same books; at every instant
-// Sum(psi) = Sum(phi_direct) = Sum(phi_rate), to the unit. Single-threaded; the caller owns it. It reads no clock:
+// Sum(psi) = Sum(phi) by every estimator, to the unit. Single-threaded; the caller owns it. It reads no clock:
 // advance(t) tells it the time.
 //
-// psi and phi_direct (FS13 Algorithm 1, as the closed form of SR13 Eq. 3 over the processors that u owns, whoever's
-// jobs run on them; the printed algorithm's lines 15-16 and 22-23 are slips, see docs/concepts) are sums over segments
-// and do not care about order. phi_rate accrues at the Shapley value of the instantaneous game (shapley_value.hpp),
-// which depends on the history of demand: breakpoints are kept back to `horizon()`, and a late event re-evaluates from
-// its own time. An event older than the horizon makes apply() answer needs_replay; the caller then rebuilds from the
-// ledger.
+// psi is a sum over segments and does not care about order. phi, what an organization gave, is measured by every
+// estimator of the table (estimators/table.hpp), always; the caller chooses one to rank by. What late events may change
+// is remembered back to `horizon()`. An event older than that makes apply() answer needs_replay; the caller then
+// rebuilds from the ledger.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +20,11 @@
 #include <string_view>
 #include <vector>
 
+#include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
-#include "game/utility.hpp"
 
 namespace shapley::accounting {
-
-enum class Contribution { direct_contr, shapley_rate };
-[[nodiscard]] std::string_view name_of(Contribution contribution);
-[[nodiscard]] std::optional<Contribution> parse_contribution(std::string_view name);
 
 // What apply() did.
 enum class Applied {
@@ -43,22 +37,17 @@ enum class Applied {
 struct Standing {
   OrgId organization;
   Utility psi;
-  Utility phi_direct;
-  Utility phi_rate;
   CpuTime got;               // work its jobs did
-  CpuTime given_direct;      // work done on its processors
-  CpuTime given_rate;        // integral of its Shapley rate
+  Credits credits;           // phi and work given, by EstimatorId
   MicroProcessors owned;     // offered now, by ownership and capacity
   MicroProcessors used;      // its jobs hold now
   MicroProcessors waiting;   // its eligible pending jobs ask for now
   MicroProcessors lent;      // its processors held by other organizations' jobs now
   MicroProcessors borrowed;  // other organizations' processors held by its jobs now
 
-  [[nodiscard]] Utility phi(Contribution c) const { return c == Contribution::direct_contr ? phi_direct : phi_rate; }
-  [[nodiscard]] CpuTime given(Contribution c) const {
-    return c == Contribution::direct_contr ? given_direct : given_rate;
-  }
-  [[nodiscard]] Utility balance(Contribution c) const { return phi(c) - psi; }  // phi - psi
+  [[nodiscard]] Utility phi(EstimatorId e) const { return credits[e.value].phi; }
+  [[nodiscard]] CpuTime given(EstimatorId e) const { return credits[e.value].given; }
+  [[nodiscard]] Utility balance(EstimatorId e) const { return phi(e) - psi; }
 };
 
 // A closed period's final rows; `owned`, `used` and the like are those of its last second. Late events correct them.
@@ -131,9 +120,10 @@ class State {
 
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
   [[nodiscard]] RankingDeclared ranking_rule() const;
-  // Ranks at max(t, now()) by the rule in force then, with phi by `contribution` (nullopt: the rule's own; if this
-  // program does not know that, direct_contr). Ties by configured order. Commons, which runs nothing, is left out.
-  [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<Contribution> contribution = std::nullopt);
+  // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
+  // program does not know that, the first of the table). Ties by configured order. Commons, which runs nothing, is left
+  // out.
+  [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
   // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. find_segment does not find retracted
   // segments. Pointers hold until the next member that is not const is called.

@@ -8,26 +8,22 @@
 
 namespace shapley::accounting {
 
-namespace {
-
-MicroProcessors signed_part(int sign, MicroProcessors processors) {
-  return {sign * processors.value};
+State::Impl::Impl(StateOptions state_options) : options(state_options) {
+  for (const EstimatorRow& row : accounting::estimators()) estimators.push_back(row.make());
+  set_organizations();
 }
 
-}  // namespace
-
-State::Impl::Impl(StateOptions state_options) : options(state_options) {
-  books.join(organizations.names().size());
-  rates.set_players(organizations.by_name());
+void State::Impl::set_organizations() {
+  got.resize(organizations.names().size());
+  levels.resize(organizations.names().size());
+  const std::vector<OrgId> by_name = organizations.by_name();
+  for (const auto& estimator : estimators) estimator->set_organizations(by_name);
 }
 
 OrgId State::Impl::join(std::string_view name) {
   const std::size_t before = organizations.names().size();
   const OrgId id = organizations.join(name);
-  if (organizations.names().size() != before) {
-    books.join(organizations.names().size());
-    rates.set_players(organizations.by_name());
-  }
+  if (organizations.names().size() != before) set_organizations();
   return id;
 }
 
@@ -41,64 +37,6 @@ std::uint32_t State::Impl::index_of(std::string_view name) {
 
 Node& State::Impl::node_of(std::string_view name) {
   return nodes[index_of(name)];
-}
-
-void State::Impl::post_share(Books& target, const SegmentRecord& run, const NodeShare& share, int sign) const {
-  const OrgId organization = *organizations.find(run.live.opened.organization);
-  const auto stretches = nodes[node_index.find(share.node)->second].ownership.in_force();
-  // From the last stretch backwards: nearly every run lies in it.
-  for (std::size_t i = stretches.size(); i-- > 0;) {
-    const Instant until = i + 1 < stretches.size() ? stretches[i + 1].from : k_end_of_time;
-    if (until <= run.live.opened.begin) return;
-    const Instant begin = std::max(run.live.opened.begin, stretches[i].from);
-    const Instant end = std::min(run.end(), until);
-    if (begin >= end) continue;
-    split_among(stretches[i].owners, share.processors, [&](OrgId owner, MicroProcessors part) {
-      const Piece piece{organization, owner, part, begin, end};
-      sign > 0 ? target.post(piece) : target.remove(piece);
-    });
-  }
-}
-
-void State::Impl::post(Books& target, const SegmentRecord& segment, int sign) const {
-  for (const NodeShare& share : segment.live.opened.nodes) post_share(target, segment, share, sign);
-}
-
-void State::Impl::change_levels(const SegmentOpened& segment, Instant t, int sign) {
-  const OrgId organization = *organizations.find(segment.organization);
-  const MicroProcessors delta = signed_part(sign, segment.processors);
-  if (segment.key.kind == SegmentKind::wait) {
-    rates.change(t, organization, {.running = {}, .waiting = delta, .owned = {}});
-    return;
-  }
-  rates.change(t, organization, {.running = delta, .waiting = {}, .owned = {}});
-  for (const NodeShare& share : segment.nodes) {
-    Node& node = node_of(share.node);
-    const MicroProcessors here = signed_part(sign, share.processors);
-    const bool offers_change = !node.offer_ignores(t, here);
-    if (offers_change) emit_offers(node, t, -1);
-    node.change_running(t, here);
-    if (offers_change) emit_offers(node, t, 1);
-  }
-}
-
-void State::Impl::enter(const SegmentRecord& segment, int sign) {
-  post(books, segment, sign);
-  change_levels(segment.live.opened, segment.live.opened.begin, sign);
-  if (segment.live.end) change_levels(segment.live.opened, *segment.live.end, -sign);
-}
-
-void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
-  node.for_each_offer_change(from, [&](Instant at, const Offer& before, const Offer& after) {
-    const auto tell = [&](const Offer& offer, int direction) {
-      if (offer.processors.value == 0) return;
-      split_among(*offer.owners, offer.processors, [&](OrgId owner, MicroProcessors part) {
-        rates.change(at, owner, {.running = {}, .waiting = {}, .owned = signed_part(direction, part)});
-      });
-    };
-    tell(before, -sign);
-    tell(after, sign);
-  });
 }
 
 void State::Impl::change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change) {
@@ -116,11 +54,16 @@ void State::Impl::change_ownership(std::uint32_t index, Instant from, const std:
       }
     }
   }
-  for (const auto& [run, share] : affected) post_share(books, *run, *share, -1);
+  const auto fold_affected = [&](int sign) {
+    for (const auto& [run, share] : affected) {
+      for_each_piece(*run, *share, [&](const Piece& piece) { fold_piece(sign, piece); });
+    }
+  };
+  fold_affected(-1);
   emit_offers(node, from, -1);
   change(node.ownership);
   emit_offers(node, from, 1);
-  for (const auto& [run, share] : affected) post_share(books, *run, *share, 1);
+  fold_affected(1);
 }
 
 void State::Impl::schedule_hand_over(std::uint32_t index) {
@@ -128,17 +71,12 @@ void State::Impl::schedule_hand_over(std::uint32_t index) {
 }
 
 void State::Impl::restructure_periods() {
-  const auto for_each_run = [&](int sign) {
-    for (const auto& [id, job] : jobs) {
-      for (const SegmentRecord& record : job.segments) {
-        if (record.counts()) post(books, record, sign);
-      }
-    }
-  };
-  for_each_run(-1);
-  books.set_boundaries(boundaries);
-  for_each_run(1);
-  rates.set_boundaries(boundaries);
+  for_each_remembered([this](const SegmentRecord& segment) { fold_segment(segment, -1); });
+  got.set_boundaries(boundaries);
+  levels.set_boundaries(boundaries);
+  for (const auto& estimator : estimators) estimator->set_boundaries(boundaries);
+  for_each_remembered([this](const SegmentRecord& segment) { fold_segment(segment, 1); });
+  restate_levels();
 }
 
 template <>
@@ -158,12 +96,12 @@ template <>
 void State::Impl::fold(const SegmentClosed& event) {
   SegmentRecord& record = jobs[event.key.job].obtain(event.key);
   const bool counts = record.counts();
-  if (counts) post(books, record, -1);
+  if (counts) fold_segment(record, -1);
   record.live.end = event.end;
   record.reason = event.reason;
   record.job_state_hash = fnv1a(event.job_state);
   if (!counts) return;
-  post(books, record, 1);
+  fold_segment(record, 1);
   change_levels(record.live.opened, event.end, -1);
 }
 
@@ -254,6 +192,13 @@ void State::Impl::fold(const Event& event) {
   std::visit([this](const auto& fact) { fold(fact); }, event);
 }
 
+void State::Impl::close_period(Instant boundary) {
+  boundaries.push_back(boundary);
+  got.close_period(boundary);
+  levels.close_period(boundary);
+  for (const auto& estimator : estimators) estimator->close_period(boundaries);
+}
+
 void State::Impl::advance(Instant t) {
   t = std::min(t, k_last_instant);
   while (true) {
@@ -262,9 +207,7 @@ void State::Impl::advance(Instant t) {
     if (next > t) break;
     now = next;
     if (next == next_boundary) {
-      books.close_period(next);
-      boundaries.push_back(next);
-      rates.set_boundaries(boundaries);
+      close_period(next);
       next_boundary = period_rules.next_boundary(next);
       closed_stale = true;
     }
@@ -284,7 +227,8 @@ void State::Impl::compact() {
                                 std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
   if (next <= horizon) return;
   horizon = next;
-  rates.forget_before(horizon);
+  levels.settle(horizon);
+  for (const auto& estimator : estimators) estimator->forget_before(horizon);
   forget_before(jobs, horizon);
   for (Node& node : nodes) {
     node.forget_before(horizon);

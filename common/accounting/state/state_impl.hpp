@@ -1,14 +1,17 @@
-// The inside of State: how events reach the books (books.hpp), the history of rates (rate_history.hpp), the nodes
-// (node.hpp) and the memory of jobs (job_memory.hpp).
+// The inside of State: how events reach psi (period_sums.hpp), the contribution estimators (estimator.hpp), the levels
+// (levels.hpp), the nodes (node.hpp) and the memory of jobs (job_memory.hpp).
 //
 // Every change is expressed as "remove what the old facts made, add what the new facts make", so that the books
 // depend on the set of facts only. validate() decides without changing anything; fold() cannot fail.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,11 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "accounting/estimators/books.hpp"
-#include "accounting/estimators/rate_history.hpp"
+#include "accounting/estimators/estimator.hpp"
+#include "accounting/estimators/period_sums.hpp"
 #include "accounting/ownership/node.hpp"
 #include "accounting/state/job_memory.hpp"
 #include "accounting/state/kept_facts.hpp"
+#include "accounting/state/levels.hpp"
 #include "accounting/state/organizations.hpp"
 #include "accounting/state/period_rules.hpp"
 #include "accounting/state/state.hpp"
@@ -38,8 +42,9 @@ struct State::Impl {
   StateOptions options;
   Organizations organizations;
   PeriodRules period_rules;
-  Books books;
-  RateHistory rates;
+  PeriodSums got;  // psi
+  Levels levels;
+  std::vector<std::unique_ptr<Estimator>> estimators;  // by EstimatorId
   std::deque<Node> nodes;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
   Jobs jobs;
@@ -70,37 +75,86 @@ struct State::Impl {
   void advance(Instant t);
   void compact();
 
+  void set_organizations();
+  void close_period(Instant boundary);
   OrgId join(std::string_view name);
   Node& node_of(std::string_view name);
   std::uint32_t index_of(std::string_view name);
 
-  // Adds (sign 1) or removes (-1) a run's pieces, by the ownership in force; on one of its nodes, or on all.
-  void post_share(Books& target, const SegmentRecord& run, const NodeShare& share, int sign) const;
-  void post(Books& target, const SegmentRecord& segment, int sign) const;
-  // The segment holds (or asks for) so much more or less from t on.
+  // Calls visit(piece) for each piece of a run, by the ownership in force; on one of its nodes, or on all.
+  template <typename Visit>
+  void for_each_piece(const SegmentRecord& run, const NodeShare& share, Visit&& visit) const;
+  template <typename Visit>
+  void for_each_piece(const SegmentRecord& run, Visit&& visit) const;
+  template <typename Visit>
+  void for_each_remembered(Visit&& visit) const;  // segment that counts
+  [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
+
+  // Tell psi, levels and estimators.
+  void fold_piece(int sign, const Piece& piece);
+  void fold_segment(const SegmentRecord& segment, int sign);  // with its pieces
+  void fold_levels(Instant t, OrgId organization, const LevelChange& change);
+  void tell_remembered(Estimator& listener, int sign) const;
+  [[nodiscard]] Estimator::Remembered remembered() const;
+
+  // The segment holds (or asks for) so much more or less from t on; with what its nodes offer, or without.
+  void hold_or_ask(const SegmentOpened& segment, Instant t, int sign);
   void change_levels(const SegmentOpened& segment, Instant t, int sign);
   // Adds or removes a segment as a whole.
   void enter(const SegmentRecord& segment, int sign);
 
-  // Tells the rates what the node offers to whom from t on (sign 1), or that it no longer does (-1).
+  // Tells what the node offers to whom from t on (sign 1), or that it no longer does (-1).
   void emit_offers(const Node& node, Instant from, int sign);
   // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
   void change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change);
   void schedule_hand_over(std::uint32_t index);
   [[nodiscard]] std::vector<Ownership::Span> spans_of(const OwnershipStated& event);
   void restructure_periods();
+  // Takes the levels of the periods that are not settled from the remembered facts.
+  void restate_levels();
+  [[nodiscard]] std::vector<Level> levels_before(Instant t) const;
 
-  // The books without the pieces of remembered segments: what forgotten ones left.
-  [[nodiscard]] Books books_of_forgotten() const;
+  // psi without the remembered segments: what forgotten ones left.
+  [[nodiscard]] PeriodSums got_by_forgotten() const;
   [[nodiscard]] static std::vector<std::string> sorted_names(const std::deque<Node>& all);
   // Put a checkpoint's facts back; see state_text.cpp.
   void restore_statement(const OwnershipStated& statement);
   void restore_segment(const SegmentRecord& segment);
   void restore_offers();
 
-  [[nodiscard]] std::vector<Standing> standings_of(const Books::PeriodAccounts& period,
-                                                   const std::vector<RateRow>& rows, Instant t) const;
+  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t) const;
   const std::vector<ClosedPeriod>& closed_periods();
 };
+
+template <typename Visit>
+void State::Impl::for_each_piece(const SegmentRecord& run, const NodeShare& share, Visit&& visit) const {
+  const OrgId organization = *organizations.find(run.live.opened.organization);
+  const auto stretches = nodes[node_index.find(share.node)->second].ownership.in_force();
+  // From the last stretch backwards: nearly every run lies in it.
+  for (std::size_t i = stretches.size(); i-- > 0;) {
+    const Instant until = i + 1 < stretches.size() ? stretches[i + 1].from : k_end_of_time;
+    if (until <= run.live.opened.begin) return;
+    const Instant begin = std::max(run.live.opened.begin, stretches[i].from);
+    const Instant end = std::min(run.end(), until);
+    if (begin >= end) continue;
+    split_among(stretches[i].owners, share.processors, [&](OrgId owner, MicroProcessors part) {
+      visit(Piece{organization, owner, part, begin, end});
+    });
+  }
+}
+
+template <typename Visit>
+void State::Impl::for_each_piece(const SegmentRecord& run, Visit&& visit) const {
+  for (const NodeShare& share : run.live.opened.nodes) for_each_piece(run, share, visit);
+}
+
+template <typename Visit>
+void State::Impl::for_each_remembered(Visit&& visit) const {
+  for (const auto& [id, job] : jobs) {
+    for (const SegmentRecord& record : job.segments) {
+      if (record.counts()) visit(record);
+    }
+  }
+}
 
 }  // namespace shapley::accounting

@@ -27,9 +27,9 @@ struct AuditReport {
   [[nodiscard]] bool clean() const { return findings.empty(); }
 };
 
-// Hash chain; a naive independent evaluation of psi and phi_direct (sums over unit parts or segments, not the State's
-// closed forms) against the books rebuilt from events; Sum(psi) = Sum(phi) for both estimators at several instants;
-// projections equal to those rebuilt.
+// Hash chain; a naive independent evaluation of psi and phi by direct_contr (sums over unit parts or segments, not the
+// State's closed forms) against the books rebuilt from events; Sum(psi) = Sum(phi) by every estimator at several
+// instants; projections equal to those rebuilt.
 [[nodiscard]] Expected<AuditReport> audit(const Ledger& ledger);
 
 // Compares every run of the ledger that ended with Slurm's own records: `sacct -P` output (header line decides the

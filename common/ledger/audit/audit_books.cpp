@@ -1,8 +1,9 @@
 // psi and phi: the books rebuilt from events against naive sums, against conservation, and against what shapleyd has.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
@@ -14,26 +15,32 @@ namespace shapley::ledger {
 
 namespace {
 
+using accounting::estimator_ids;
+using accounting::EstimatorId;
+using accounting::figure_name;
 using accounting::Standing;
 using accounting::State;
 
 constexpr std::int64_t k_instants = 16;
 
 // The figures of a standing by name, as text.
-using Figures = std::array<std::pair<const char*, std::string>, 11>;
+using Figures = std::vector<std::pair<std::string, std::string>>;
 
 Figures figures_of(const Standing& row) {
-  return {{{"psi", to_string(row.psi.value)},
-           {"phi_direct", to_string(row.phi_direct.value)},
-           {"phi_rate", to_string(row.phi_rate.value)},
-           {"got", to_string(row.got.value)},
-           {"given_direct", to_string(row.given_direct.value)},
-           {"given_rate", to_string(row.given_rate.value)},
-           {"owned", std::to_string(row.owned.value)},
-           {"used", std::to_string(row.used.value)},
-           {"waiting", std::to_string(row.waiting.value)},
-           {"lent", std::to_string(row.lent.value)},
-           {"borrowed", std::to_string(row.borrowed.value)}}};
+  Figures figures{{"psi", to_string(row.psi.value)}};
+  for (const EstimatorId estimator : estimator_ids()) {
+    figures.emplace_back(figure_name("phi", estimator), to_string(row.phi(estimator).value));
+  }
+  figures.emplace_back("got", to_string(row.got.value));
+  for (const EstimatorId estimator : estimator_ids()) {
+    figures.emplace_back(figure_name("given", estimator), to_string(row.given(estimator).value));
+  }
+  for (const auto& [name, level] :
+       {std::pair{"owned", row.owned}, std::pair{"used", row.used}, std::pair{"waiting", row.waiting},
+        std::pair{"lent", row.lent}, std::pair{"borrowed", row.borrowed}}) {
+    figures.emplace_back(name, std::to_string(level.value));
+  }
+  return figures;
 }
 
 class BooksAudit {
@@ -99,17 +106,14 @@ class BooksAudit {
   }
 
   void check_conservation(const std::vector<Standing>& rows, const std::string& when) {
-    Utility psi, direct, rate;
-    for (const Standing& row : rows) {
-      psi += row.psi;
-      direct += row.phi_direct;
-      rate += row.phi_rate;
-    }
-    sum_ = psi;
-    for (const auto& [name, phi] : {std::pair{"phi_direct", direct}, std::pair{"phi_rate", rate}}) {
-      if (phi == psi) continue;
-      find("conservation",
-           when + ": Sum(psi) is " + to_string(psi.value) + ", Sum(" + name + ") is " + to_string(phi.value));
+    sum_ = {};
+    for (const Standing& row : rows) sum_ += row.psi;
+    for (const EstimatorId estimator : estimator_ids()) {
+      Utility phi;
+      for (const Standing& row : rows) phi += row.phi(estimator);
+      if (phi == sum_) continue;
+      find("conservation", when + ": Sum(psi) is " + to_string(sum_.value) + ", Sum(" + figure_name("phi", estimator) +
+                               ") is " + to_string(phi.value));
     }
   }
 
@@ -126,16 +130,20 @@ class BooksAudit {
   }
 
   void compare_row(const std::string& name, const Standing& row, const NaiveRow& sums, const std::string& when) {
-    struct Pair {
-      const char* figure;
-      Int128 books, naive;
+    const auto check = [&](const std::string& figure, Int128 books, Int128 summed) {
+      if (books == summed) return;
+      find("rebuild", name + " at " + when + ": " + figure + " is " + to_string(books) + " in the books, " +
+                          to_string(summed) + " summed over unit parts");
     };
-    for (const Pair& pair :
-         {Pair{"psi", row.psi.value, sums.psi.value}, Pair{"phi_direct", row.phi_direct.value, sums.phi.value},
-          Pair{"got", row.got.value, sums.got.value}, Pair{"given_direct", row.given_direct.value, sums.given.value}}) {
-      if (pair.books == pair.naive) continue;
-      find("rebuild", name + " at " + when + ": " + pair.figure + " is " + to_string(pair.books) + " in the books, " +
-                          to_string(pair.naive) + " summed over unit parts");
+    check("psi", row.psi.value, sums.psi.value);
+    for (const EstimatorId estimator : estimator_ids()) {
+      const auto credit = credit_of(sums, estimator);
+      if (credit) check(figure_name("phi", estimator), row.phi(estimator).value, credit->phi.value);
+    }
+    check("got", row.got.value, sums.got.value);
+    for (const EstimatorId estimator : estimator_ids()) {
+      const auto credit = credit_of(sums, estimator);
+      if (credit) check(figure_name("given", estimator), row.given(estimator).value, credit->given.value);
     }
   }
 

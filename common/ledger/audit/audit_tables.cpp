@@ -41,7 +41,7 @@ class TemporaryTables {
 
   static std::vector<std::string> all_tables() {
     std::vector<std::string> tables(projection_tables().begin(), projection_tables().end());
-    tables.emplace_back("standings_by_day");
+    tables.insert(tables.end(), standing_tables().begin(), standing_tables().end());
     return tables;
   }
 

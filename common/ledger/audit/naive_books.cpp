@@ -36,6 +36,11 @@ std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int
 
 }  // namespace
 
+std::optional<accounting::Credit> credit_of(const NaiveRow& row, accounting::EstimatorId estimator) {
+  if (accounting::name_of(estimator) == "direct_contr") return row.direct;
+  return std::nullopt;
+}
+
 NaiveBooks::NaiveBooks(const Facts& facts) : facts_(facts), owners_(facts.organizations) {
   commons_ = owners_.number_of(std::string(accounting::k_commons));
   for (std::uint32_t node = 0; node < facts.nodes.size(); ++node) nodes_.push_back(stretches_of(node));
@@ -112,8 +117,8 @@ void NaiveBooks::credit(const SegmentFacts& segment, const Window& window, std::
       for (const Part& part : stretch.parts) parts.push_back(part.parts_per_million);
       const auto amounts = divided(held.value, parts);
       for (std::size_t i = 0; i < amounts.size(); ++i) {
-        rows[stretch.parts[i].owner].phi.value += amounts[i] * worth;
-        rows[stretch.parts[i].owner].given.value += amounts[i] * seconds;
+        rows[stretch.parts[i].owner].direct.phi.value += amounts[i] * worth;
+        rows[stretch.parts[i].owner].direct.given.value += amounts[i] * seconds;
       }
     }
   }

@@ -1,16 +1,19 @@
-// psi and phi_direct computed again, the long way: the independent witness of an audit.
+// psi and phi computed again, the long way: the independent witness of an audit. phi by direct_contr only: what other
+// estimators say is checked by the conservation of sums, and by being the same however the books come about.
 //
 // For every run, every node it held, and every stretch of that node's ownership, the sum over unit parts of SR13 Eq. 3,
 //     psi = q * sum over i in [a, b) of (t - i)
-// taken as an arithmetic series. Nothing of fairness/ but its vocabulary is used: not UtilitySum, not State, not its
+// taken as an arithmetic series. Nothing of accounting/ but its vocabulary is used: not UtilitySum, not State, not its
 // apportioning.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "accounting/estimators/table.hpp"
 #include "base/types.hpp"
 #include "ledger/audit/facts.hpp"
 
@@ -18,11 +21,13 @@ namespace shapley::ledger {
 
 struct NaiveRow {
   Utility psi;
-  Utility phi;
   CpuTime got;
-  CpuTime given;
+  accounting::Credit direct;  // by direct_contr
   friend bool operator==(const NaiveRow&, const NaiveRow&) = default;
 };
+
+// What a row says of an estimator; nullopt when it is not summed here.
+[[nodiscard]] std::optional<accounting::Credit> credit_of(const NaiveRow& row, accounting::EstimatorId estimator);
 
 // Fixed once made: the owners of every node over all time.
 class NaiveBooks {

@@ -2,7 +2,7 @@
 //
 // A Projector folds events into one set of these tables: those of the ledger ("main"), or a second set in the
 // connection's temporary schema ("temp"), which an audit fills from the events and compares. Feeding all events in any
-// order gives the same rows. standings_by_day is apart: it needs State (standings.hpp).
+// order gives the same rows. The books of each day are apart: they need State (standings.hpp).
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 #include "ledger/projections/standings.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -9,71 +10,111 @@ namespace shapley::ledger {
 
 namespace {
 
+using accounting::EstimatorId;
 using accounting::Standing;
 
+constexpr std::array<std::string_view, 2> k_standing_tables{"books_by_day", "contributions_by_day"};
+
 struct RecordedDay {
-  Instant day;
   Instant at;
-  std::int64_t sequence = 0;
+  DayOfStandings day;
 };
 
+Expected<std::vector<EstimatorId>> recorded_estimators(const Database& database, Instant day) {
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT DISTINCT estimator FROM main.contributions_by_day WHERE day = ?1"));
+  select.bind(1, day.value);
+  std::vector<EstimatorId> estimators;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return estimators;
+    // An audit finds rows of an estimator that this program does not know.
+    if (const auto known = accounting::parse_estimator(select.text(0))) estimators.push_back(*known);
+  }
+}
+
 Expected<std::vector<RecordedDay>> recorded_days(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT DISTINCT day, at, sequence FROM main.standings_by_day "
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT DISTINCT day, at, sequence FROM main.books_by_day "
                                                         "ORDER BY sequence, at, day"));
   std::vector<RecordedDay> days;
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return days;
-    days.push_back({{select.integer(0)}, {select.integer(1)}, select.integer(2)});
+    const Instant day{select.integer(0)};
+    SHAPLEY_TRY_ASSIGN(auto estimators, recorded_estimators(database, day));
+    days.push_back({{select.integer(1)}, {day, select.integer(2), std::move(estimators)}});
   }
 }
 
-Expected<void> write_row(Statement& insert, const Standing& row) {
-  const std::string psi = to_string(row.psi.value);
-  const std::string phi_direct = to_string(row.phi_direct.value);
-  const std::string phi_rate = to_string(row.phi_rate.value);
-  const std::string balance_direct = to_string((row.phi_direct - row.psi).value);
-  const std::string balance_rate = to_string((row.phi_rate - row.psi).value);
-  const std::string got = to_string(row.got.value);
-  const std::string given_direct = to_string(row.given_direct.value);
-  const std::string given_rate = to_string(row.given_rate.value);
-  insert.bind(6, psi).bind(7, phi_direct).bind(8, phi_rate).bind(9, balance_direct).bind(10, balance_rate);
-  insert.bind(11, got).bind(12, given_direct).bind(13, given_rate);
-  insert.bind(14, row.owned.value).bind(15, row.used.value).bind(16, row.waiting.value);
-  insert.bind(17, row.lent.value).bind(18, row.borrowed.value);
-  return insert.run();
+Expected<void> forget_day(const Database& database, std::string_view schema, Instant day) {
+  for (const std::string_view table : k_standing_tables) {
+    SHAPLEY_TRY_ASSIGN(Statement forget, database.prepare("DELETE FROM " + std::string(schema) + "." +
+                                                          std::string(table) + " WHERE day = ?1"));
+    SHAPLEY_TRY(forget.bind(1, day.value).run());
+  }
+  return {};
+}
+
+Expected<void> write_books(const Database& database, std::string_view schema, const DayOfStandings& day,
+                           const accounting::State& state, std::span<const Standing> standings) {
+  SHAPLEY_TRY_ASSIGN(Statement insert,
+                     database.prepare("INSERT INTO " + std::string(schema) +
+                                      ".books_by_day(day, organization, at, sequence, period_begin, psi, got, owned, "
+                                      "used, waiting, lent, borrowed) "
+                                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"));
+  for (const Standing& row : standings) {
+    const std::string psi = to_string(row.psi.value);
+    const std::string got = to_string(row.got.value);
+    insert.bind(1, day.day.value).bind(2, state.organizations().at(row.organization.value));
+    insert.bind(3, state.now().value).bind(4, day.sequence).bind(5, state.period_begin().value);
+    insert.bind(6, psi).bind(7, got).bind(8, row.owned.value).bind(9, row.used.value);
+    insert.bind(10, row.waiting.value).bind(11, row.lent.value).bind(12, row.borrowed.value);
+    SHAPLEY_TRY(insert.run());
+  }
+  return {};
+}
+
+Expected<void> write_contributions(const Database& database, std::string_view schema, const DayOfStandings& day,
+                                   const accounting::State& state, std::span<const Standing> standings) {
+  SHAPLEY_TRY_ASSIGN(Statement insert,
+                     database.prepare("INSERT INTO " + std::string(schema) +
+                                      ".contributions_by_day(day, organization, estimator, phi, balance, given) "
+                                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+  for (const Standing& row : standings) {
+    for (const EstimatorId estimator : day.estimators) {
+      const std::string phi = to_string(row.phi(estimator).value);
+      const std::string balance = to_string(row.balance(estimator).value);
+      const std::string given = to_string(row.given(estimator).value);
+      insert.bind(1, day.day.value).bind(2, state.organizations().at(row.organization.value));
+      insert.bind(3, accounting::name_of(estimator)).bind(4, phi).bind(5, balance).bind(6, given);
+      SHAPLEY_TRY(insert.run());
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
-Expected<void> write_standings(const Database& database, std::string_view schema, DayOfStandings day,
+std::span<const std::string_view> standing_tables() {
+  return k_standing_tables;
+}
+
+Expected<void> write_standings(const Database& database, std::string_view schema, const DayOfStandings& day,
                                const accounting::State& state, std::span<const Standing> standings) {
-  const std::string table = std::string(schema) + ".standings_by_day";
-  SHAPLEY_TRY_ASSIGN(Statement forget, database.prepare("DELETE FROM " + table + " WHERE day = ?1"));
-  SHAPLEY_TRY(forget.bind(1, day.day.value).run());
-  SHAPLEY_TRY_ASSIGN(Statement insert,
-                     database.prepare("INSERT INTO " + table +
-                                      "(day, organization, at, sequence, period_begin, psi, phi_direct, phi_rate, "
-                                      "balance_direct, balance_rate, got, given_direct, given_rate, owned, used, "
-                                      "waiting, lent, borrowed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-                                      "?12, ?13, ?14, ?15, ?16, ?17, ?18)"));
-  for (const Standing& row : standings) {
-    insert.bind(1, day.day.value).bind(2, state.organizations().at(row.organization.value));
-    insert.bind(3, state.now().value).bind(4, day.sequence).bind(5, state.period_begin().value);
-    SHAPLEY_TRY(write_row(insert, row));
-  }
-  return {};
+  SHAPLEY_TRY(forget_day(database, schema, day.day));
+  SHAPLEY_TRY(write_books(database, schema, day, state, standings));
+  return write_contributions(database, schema, day, state, standings);
 }
 
 Expected<void> rebuild_standings(const Database& database, std::string_view schema) {
   SHAPLEY_TRY_ASSIGN(const auto days, recorded_days(database));
   Replay replay(database, {});
-  for (const RecordedDay& day : days) {
-    SHAPLEY_TRY(replay.advance_to(day.sequence));
+  for (const RecordedDay& recorded : days) {
+    SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
     accounting::State& state = replay.books().state;
-    state.advance(day.at);
-    const auto standings = state.standings(day.at);
-    SHAPLEY_TRY(write_standings(database, schema, {day.day, day.sequence}, state, standings));
+    state.advance(recorded.at);
+    const auto standings = state.standings(recorded.at);
+    SHAPLEY_TRY(write_standings(database, schema, recorded.day, state, standings));
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// standings_by_day: the books of each day as rows.
+// books_by_day and contributions_by_day: the books of each day as rows, and what every organization gave by every
+// estimator.
 //
 // A row states the instant and the last event that it speaks for, so it can be made again from the events for ever,
 // whatever arrived late since.
@@ -6,6 +7,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
@@ -13,17 +15,22 @@
 
 namespace shapley::ledger {
 
-// Replaces the day's rows in `schema`. REQUIRES: standings are the state's at state.now(), with all events up to
-// `sequence`.
+// The tables that the functions below fill.
+[[nodiscard]] std::span<const std::string_view> standing_tables();
+
+// Replaces the day's rows in `schema`: of every organization, and its contributions by these estimators. REQUIRES:
+// standings are the state's at state.now(), with all events up to `sequence`.
 struct DayOfStandings {
   Instant day;
   std::int64_t sequence = 0;
+  std::vector<accounting::EstimatorId> estimators;
 };
-[[nodiscard]] Expected<void> write_standings(const Database& database, std::string_view schema, DayOfStandings day,
-                                             const accounting::State& state,
+[[nodiscard]] Expected<void> write_standings(const Database& database, std::string_view schema,
+                                             const DayOfStandings& day, const accounting::State& state,
                                              std::span<const accounting::Standing> standings);
 
-// Computes every day that main.standings_by_day names from the events and puts it into `schema` ("main": in place).
+// Computes every day that the tables of "main" name from the events and puts it into `schema` ("main": in place), by
+// the estimators that the day was recorded with: one that came with a later release says nothing of days before.
 [[nodiscard]] Expected<void> rebuild_standings(const Database& database, std::string_view schema);
 
 }  // namespace shapley::ledger

@@ -9,7 +9,7 @@ namespace shapley::ledger {
 namespace {
 
 Expected<std::optional<Instant>> read_last_day(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT MAX(day) FROM standings_by_day"));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT MAX(day) FROM books_by_day"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.step());
   if (!row || select.is_null(0)) return std::nullopt;
   return Instant{select.integer(0)};

@@ -120,7 +120,9 @@ Expected<void> Ledger::record_standings(Instant day, const accounting::State& st
   auto recorded = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
     SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(impl_->database, Transaction::Kind::write));
-    SHAPLEY_TRY(write_standings(impl_->database, "main", {day_begin(day), writer->head.sequence}, state, standings));
+    const auto estimators = accounting::estimator_ids();
+    const DayOfStandings rows{day_begin(day), writer->head.sequence, {estimators.begin(), estimators.end()}};
+    SHAPLEY_TRY(write_standings(impl_->database, "main", rows, state, standings));
     return transaction.commit();
   }();
   if (!recorded) return impl_->failed("record standings", std::move(recorded).error());

@@ -17,6 +17,7 @@ namespace shapley::ledger {
 
 namespace {
 
+using accounting::EstimatorId;
 using accounting::Standing;
 using nlohmann::json;
 
@@ -76,15 +77,15 @@ struct RowContext {
   std::optional<std::size_t> rank;
   const accounting::Rank* by = nullptr;
   Duration horizon;
-  accounting::Contribution contribution;
+  EstimatorId estimator;
   Duration elapsed;  // since the period began
   JobCounts jobs;
 };
 
 json organization_row(const Standing& standing, const RowContext& context) {
-  const double balance = standing_core_hours(standing.balance(context.contribution), context.elapsed);
+  const double balance = standing_core_hours(standing.balance(context.estimator), context.elapsed);
   const accounting::Rank* by = context.by;
-  return {
+  json row{
       {"name", context.name},
       {"rank", context.rank ? json(*context.rank) : json(nullptr)},
       {"key_core_hours", by ? json(standing_core_hours(by->key, context.elapsed + context.horizon)) : json(nullptr)},
@@ -94,13 +95,11 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"standing_core_hours", balance},
       {"sentence", standing_sentence(balance)},
       {"psi", exact(standing.psi)},
-      {"phi", exact(standing.phi(context.contribution))},
-      {"phi_direct", exact(standing.phi_direct)},
-      {"phi_rate", exact(standing.phi_rate)},
+      {"phi", exact(standing.phi(context.estimator))},
       {"got_core_hours", core_hours(standing.got)},
-      {"given_core_hours", core_hours(standing.given(context.contribution))},
+      {"given_core_hours", core_hours(standing.given(context.estimator))},
       {"got_processor_seconds", exact(standing.got)},
-      {"given_processor_seconds", exact(standing.given(context.contribution))},
+      {"given_processor_seconds", exact(standing.given(context.estimator))},
       {"owned", processors(standing.owned)},
       {"used", processors(standing.used)},
       {"lent", processors(standing.lent)},
@@ -109,21 +108,25 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"running_jobs", context.jobs.running},
       {"waiting_jobs", context.jobs.waiting},
   };
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    row[accounting::figure_name("phi", estimator)] = exact(standing.phi(estimator));
+  }
+  return row;
 }
 
 json conservation(const std::vector<Standing>& standings) {
   Utility psi;
-  Utility phi_direct;
-  Utility phi_rate;
-  for (const Standing& standing : standings) {
-    psi += standing.psi;
-    phi_direct += standing.phi_direct;
-    phi_rate += standing.phi_rate;
+  for (const Standing& standing : standings) psi += standing.psi;
+  bool holds = true;
+  json sums{{"sum_psi", exact(psi)}};
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    Utility phi;
+    for (const Standing& standing : standings) phi += standing.phi(estimator);
+    sums[accounting::figure_name("sum_phi", estimator)] = exact(phi);
+    holds = holds && phi == psi;
   }
-  return {{"sum_psi", exact(psi)},
-          {"sum_phi_direct", exact(phi_direct)},
-          {"sum_phi_rate", exact(phi_rate)},
-          {"holds", psi == phi_direct && psi == phi_rate}};
+  sums["holds"] = holds;
+  return sums;
 }
 
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
@@ -230,13 +233,13 @@ std::string standing_sentence(double standing_core_hours) {
   return "owes the others " + amount + " core-hours";
 }
 
-json status_report(accounting::State& state, Instant t, accounting::Contribution contribution) {
+json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
   state.advance(t);
   const Instant at = state.now();
   const std::vector<Standing> standings = state.standings(at);
   const accounting::RankingDeclared rule = state.ranking_rule();
   const Duration horizon = accounting::horizon_of(rule);
-  const std::vector<accounting::Rank> ranked = state.ranking(at, contribution);
+  const std::vector<accounting::Rank> ranked = state.ranking(at, estimator);
   const std::vector<JobCounts> jobs = count_jobs(state);
   const Instant begin = state.period_begin();
 
@@ -248,7 +251,7 @@ json status_report(accounting::State& state, Instant t, accounting::Contribution
                                                     .rank = i < ranked.size() ? std::optional(i + 1) : std::nullopt,
                                                     .by = i < ranked.size() ? &ranked[i] : nullptr,
                                                     .horizon = horizon,
-                                                    .contribution = contribution,
+                                                    .estimator = estimator,
                                                     .elapsed = at - begin,
                                                     .jobs = jobs[id]}));
   }
@@ -262,7 +265,7 @@ json status_report(accounting::State& state, Instant t, accounting::Contribution
        {{"name", name_of(state.period())},
         {"begin", any_event ? json(begin.value) : json(nullptr)},
         {"begin_utc", any_event ? json(format_instant(begin)) : json(nullptr)}}},
-      {"contribution", name_of(contribution)},
+      {"contribution", accounting::name_of(estimator)},
       {"ranking",
        {{"horizon_s", rule.horizon},
         {"guarantee", static_cast<double>(rule.guarantee) / static_cast<double>(k_micro)},

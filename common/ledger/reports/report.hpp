@@ -33,7 +33,7 @@ inline constexpr int k_report_version = 1;
 //   "daemon": {"version", "pid", "started_at", "ledger", "events", "socket", "mode", "order", "lost_runs"}
 //   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}
 // An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
-[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::Contribution contribution);
+[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId estimator);
 
 // "is owed 12.4 core-hours by the others", "owes the others 3.1 core-hours", "is even with the others" (exactly 0
 // only).

@@ -1,0 +1,112 @@
+// A contribution estimator: from the facts of the books to phi, what every organization gave. The seam between the
+// books and the ways to measure a contribution; table.hpp lists those that there are.
+//
+// An estimator hears every fact and keeps of it what it needs. Its contributions must be a function of the set of facts
+// alone, whatever their order, and at every instant
+//     Sum(phi) = Sum(psi)  and  Sum(given) = Sum(got), to the unit:
+// an audit checks both. A fact comes with a sign: 1 adds it, -1 takes back exactly what was added before. Facts are
+// never later than the books' present, and, once forget_before() was called, never change what happened before that
+// horizon.
+//
+// Single-threaded; State owns its estimators and reads no clock for them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+class TextReader;
+class TextWriter;
+
+// What one organization gave in a period by one estimator.
+struct Credit {
+  Utility phi;    // contribution, in the unit of psi
+  CpuTime given;  // work credited to it
+  friend bool operator==(const Credit&, const Credit&) = default;
+};
+
+// A part of a run that one organization's job held on processors of one owner during [begin, end). The pieces of a run
+// change with ownership, and when its end becomes known.
+struct Piece {
+  OrgId organization;  // whose job
+  OrgId owner;         // whose processors
+  MicroProcessors processors;
+  Instant begin;
+  Instant end;  // exclusive; k_end_of_time while it runs
+};
+
+// How an organization's levels change at an instant, and from there on.
+struct LevelChange {
+  MicroProcessors running;  // processors that its jobs hold
+  MicroProcessors waiting;  // that its startable pending jobs ask for
+  MicroProcessors owned;    // that it offers, by ownership and capacity
+};
+
+// A wait or a run of a job as a whole.
+struct SegmentFact {
+  SegmentKey key;
+  OrgId organization;
+  MicroProcessors processors;
+  Instant begin;
+  Instant end;                              // exclusive; k_end_of_time while it is open
+  CloseReason reason = CloseReason::ended;  // why it ended, if it did
+};
+
+class Estimator {
+ public:
+  // The period of the books that a question is about, and when: at the period's end if it is closed.
+  struct Question {
+    std::size_t period = 0;  // 0 is the first one
+    Instant t;               // >= every fact, or the period's end
+  };
+  // What a checkpoint is written from, and what it is read into.
+  struct Remembered {
+    Instant horizon;  // k_beginning_of_time while nothing was forgotten
+    Instant now;
+    // Tells `listener` every piece and every segment that the books remember, with this sign.
+    std::function<void(Estimator& listener, int sign)> tell;
+  };
+
+  virtual ~Estimator() = default;
+
+  // Every organization, in the order in which ties fall: by name. Ids are dense from 0. Called before anything else,
+  // and again when one joins.
+  virtual void set_organizations(const std::vector<OrgId>& by_name) = 0;
+
+  // Facts. An estimator overrides those that it looks at.
+  virtual void fold_piece(int /*sign*/, const Piece& /*piece*/) {}
+  virtual void fold_segment(int /*sign*/, const SegmentFact& /*segment*/) {}
+  virtual void change_levels(Instant /*t*/, OrgId /*organization*/, const LevelChange& /*change*/) {}
+
+  // The current period ended at `boundaries.back()`; those before are as they were. What runs there begins anew in the
+  // next period.
+  virtual void close_period(const std::vector<Instant>& boundaries) = 0;
+  // Other boundaries, ascending. Pieces and segments are all taken back before, and come again after; changes of levels
+  // are not. No boundary before the horizon moves.
+  virtual void set_boundaries(const std::vector<Instant>& boundaries) = 0;
+
+  // The contributions of every organization in a period, from the period's begin on; index: OrgId.
+  virtual void contributions(const Question& question, std::span<Credit> credits) = 0;
+
+  // No fact will change what happened before `horizon`.
+  virtual void forget_before(Instant /*horizon*/) {}
+
+  // The estimator's lines in a checkpoint: what does not follow from the facts that the books remember.
+  virtual void save(TextWriter& out, const Remembered& books) = 0;
+  // Reads them, after the remembered facts and all changes of levels that follow from them were told. What does not fit
+  // is a fault of the reader's.
+  virtual void load(TextReader& in, const Remembered& books) = 0;
+
+ protected:
+  Estimator() = default;
+  Estimator(const Estimator&) = default;
+  Estimator& operator=(const Estimator&) = default;
+};
+
+}  // namespace shapley::accounting

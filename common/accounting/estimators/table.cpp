@@ -1,0 +1,44 @@
+#include "accounting/estimators/table.hpp"
+
+#include "accounting/estimators/direct_contr.hpp"
+#include "accounting/estimators/shapley_rate.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+constexpr EstimatorRow k_estimators[] = {
+    {"direct_contr", "direct", "the work done on its own nodes", make_direct_contr},
+    {"shapley_rate", "rate", "what its nodes were worth to the others at that moment", make_shapley_rate},
+};
+
+static_assert(std::size(k_estimators) <= k_estimators_max, "raise k_estimators_max in table.hpp");
+
+}  // namespace
+
+std::span<const EstimatorRow> estimators() {
+  return k_estimators;
+}
+
+std::string_view name_of(EstimatorId estimator) {
+  return estimators()[estimator.value].name;
+}
+
+std::optional<EstimatorId> parse_estimator(std::string_view name) {
+  for (const EstimatorId estimator : estimator_ids()) {
+    if (name_of(estimator) == name) return estimator;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> estimator_names() {
+  std::vector<std::string_view> names;
+  for (const EstimatorRow& row : estimators()) names.push_back(row.name);
+  return names;
+}
+
+std::string figure_name(std::string_view figure, EstimatorId estimator) {
+  return std::string(figure) + '_' + std::string(estimators()[estimator.value].member);
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,56 @@
+// The contribution estimators that there are: the one table of them.
+//
+// State, standings, checkpoints, the ledger's rows, audit, reports, `status` and the configuration go through it and
+// know no estimator by name. A new estimator is a pair of files (estimator.hpp has the interface) and a row in
+// table.cpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accounting/estimators/estimator.hpp"
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+struct EstimatorRow {
+  std::string_view name;     // in the configuration, the ledger and on the command line; never changes
+  std::string_view member;   // its part of the names of members and columns: phi_direct, given_direct
+  std::string_view meaning;  // one line: what an organization gave, by it
+  std::unique_ptr<Estimator> (*make)();
+};
+
+// Never empty, at most k_estimators_max rows, in the order in which people see them.
+[[nodiscard]] std::span<const EstimatorRow> estimators();
+
+// Standings hold so many credits without asking for memory.
+inline constexpr std::size_t k_estimators_max = 8;
+
+// Index of a row of the table. The first row ranks unless the configuration says otherwise.
+using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
+inline constexpr EstimatorId k_default_estimator{0};
+
+[[nodiscard]] inline auto estimator_ids() {
+  return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(estimators().size())) |
+         std::views::transform([](std::uint32_t i) { return EstimatorId{i}; });
+}
+
+[[nodiscard]] std::string_view name_of(EstimatorId estimator);
+[[nodiscard]] std::optional<EstimatorId> parse_estimator(std::string_view name);
+[[nodiscard]] std::vector<std::string_view> estimator_names();
+
+// The name of a figure by this estimator: "phi" -> "phi_direct".
+[[nodiscard]] std::string figure_name(std::string_view figure, EstimatorId estimator);
+
+// By estimator; of those that there are not: zero.
+using Credits = std::array<Credit, k_estimators_max>;
+
+}  // namespace shapley::accounting
