@@ -201,7 +201,7 @@ Action add_experiment(CLI::App& app) {
   command->add_option("--policies", arguments->policies, "other policies than the preset's")->delimiter(',');
   command
       ->add_option("--cases", arguments->cases,
-                   "stability: of saturated, load_1.05, bursty, head_start, years, windows these only")
+                   "stability: of saturated, load_1.05, bursty, head_start, debts, years, windows these only")
       ->delimiter(',');
   command->add_option("--seed", arguments->seed, "seed (1)");
   command->add_option("--threads", arguments->threads, "threads (one per core)");

@@ -11,6 +11,7 @@
 #include "sim/exit_code.hpp"
 #include "sim/experiments/experiment_traces.hpp"
 #include "sim/experiments/stability_cases.hpp"
+#include "sim/experiments/stability_debts.hpp"
 #include "sim/experiments/stability_report.hpp"
 #include "sim/experiments/stability_rules.hpp"
 #include "sim/output/progress.hpp"
@@ -24,7 +25,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::array<const char*, 6> k_parts{"saturated", "load_1.05", "bursty", "head_start", "years", "windows"};
+constexpr std::array<const char*, 7> k_parts{"saturated", "load_1.05", "bursty", "head_start",
+                                             "debts",     "years",     "windows"};
 constexpr Duration k_week{7 * k_day_s};
 // A few windows carry the mean: with 100 of them its standard error is a half and more.
 constexpr std::size_t k_windows = 400;
@@ -38,8 +40,8 @@ Expected<void> check_parts(const ExperimentArguments& arguments) {
   for (const std::string& part : arguments.cases) {
     if (std::find(k_parts.begin(), k_parts.end(), part) != k_parts.end()) continue;
     return fail(Errc::invalid_argument, "--cases: \"" + part +
-                                            "\" is unknown; known are saturated, load_1.05, bursty, head_start, years "
-                                            "and windows");
+                                            "\" is unknown; known are saturated, load_1.05, bursty, head_start, "
+                                            "debts, years and windows");
   }
   return {};
 }
@@ -155,6 +157,10 @@ Expected<int> experiment_stability(const ExperimentArguments& arguments, std::os
   rules.insert(rules.end(), {k_fair_share, "fair_tree"});
   SHAPLEY_TRY_ASSIGN(const auto cases, cases_of(arguments));
   SHAPLEY_TRY_ASSIGN(const auto results, run_cases(cases, rules, arguments));
+  std::vector<DebtResult> debts;
+  if (has_part(arguments, "debts") && !interrupted()) {
+    SHAPLEY_TRY_ASSIGN(debts, run_debts(rules, arguments.seed, arguments.threads));
+  }
   std::vector<WindowsResult> windows;
   if (has_part(arguments, "windows") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
@@ -162,14 +168,17 @@ Expected<int> experiment_stability(const ExperimentArguments& arguments, std::os
   }
   const std::vector<Criterion> criteria = judge(rules, results, windows);
   if (arguments.json) {
-    Json json = {{"experiment", arguments.name}, {"cases", Json::array()}, {"windows", Json::array()}};
+    Json json = {{"experiment", arguments.name}, {"cases", Json::array()}, {"debts", Json::array()}};
+    json["windows"] = Json::array();
     json["criteria"] = Json::array();
     for (const CaseResult& result : results) json["cases"].push_back(to_json(result));
+    for (const DebtResult& result : debts) json["debts"].push_back(to_json(result));
     for (const WindowsResult& result : windows) json["windows"].push_back(to_json(result));
     for (const Criterion& criterion : criteria) json["criteria"].push_back(to_json(criterion));
     out << json.dump(1) << '\n';
   } else {
     for (const CaseResult& result : results) print_case(result, out);
+    print_debts(debts, out);
     for (const WindowsResult& result : windows) print_windows(result, out);
     print_criteria(criteria, out);
   }

@@ -14,8 +14,8 @@
 
 namespace shapley::sim {
 
-// Prints tables, or with `json` {"cases": [...], "windows": [...], "criteria": [...]}. Returns an exit code of
-// exit_code.hpp.
+// Prints tables, or with `json` {"cases": [...], "debts": [...], "windows": [...], "criteria": [...]}. Returns an exit
+// code of exit_code.hpp.
 [[nodiscard]] Expected<int> experiment_stability(const ExperimentArguments& arguments, std::ostream& out);
 
 }  // namespace shapley::sim

@@ -51,6 +51,11 @@ void add_steady(scheduling::Instance& instance, std::uint32_t organization, std:
   add_jobs(instance, organization, begin, instance.end.value, load * k_own_processors * seconds, rng);
 }
 
+void order_jobs(scheduling::Instance& instance) {
+  std::stable_sort(instance.jobs.begin(), instance.jobs.end(),
+                   [](const auto& a, const auto& b) { return a.release < b.release; });
+}
+
 StabilityCase make_case(std::string name, std::string about, std::size_t organizations) {
   StabilityCase made{std::move(name), std::move(about), {}};
   made.instance.processors.assign(organizations, k_own_processors);
@@ -75,16 +80,6 @@ StabilityCase bursty(Rng& rng) {
       add_jobs(made.instance, u, begin, begin + k_hour_s, work, rng);
     }
   }
-  return made;
-}
-
-StabilityCase head_start(Rng& rng) {
-  constexpr std::int64_t k_alone_s = 30 * k_day_s;
-  StabilityCase made =
-      make_case("head_start", "two equal organizations, saturated, after the first was alone for 30 days", 2);
-  made.instance.end.value = 2 * k_length_s;
-  add_jobs(made.instance, 0, 0, k_alone_s, k_load_of_two * k_own_processors * static_cast<double>(k_alone_s), rng);
-  for (std::uint32_t u = 0; u < 2; ++u) add_steady(made.instance, u, k_alone_s, k_load_of_two, rng);
   return made;
 }
 
@@ -128,12 +123,22 @@ std::vector<StabilityCase> made_cases(std::uint64_t seed) {
   cases.push_back(steady("saturated", "two equal organizations, always busy", 2, k_load_of_two, rng));
   cases.push_back(steady("load_1.05", "four equal organizations at load 1.05", 4, 1.05, rng));
   cases.push_back(bursty(rng));
-  cases.push_back(head_start(rng));
-  for (StabilityCase& made : cases) {
-    std::stable_sort(made.instance.jobs.begin(), made.instance.jobs.end(),
-                     [](const auto& a, const auto& b) { return a.release < b.release; });
-  }
+  for (StabilityCase& made : cases) order_jobs(made.instance);
+  cases.push_back(head_start({30 * k_day_s}, {2 * k_length_s}, seed));
   return cases;
+}
+
+StabilityCase head_start(Duration alone, Duration length, std::uint64_t seed) {
+  Rng rng(seed);
+  StabilityCase made = make_case("head_start",
+                                 "two equal organizations, saturated, after the first was alone for " +
+                                     std::to_string(alone.value / k_day_s) + " days",
+                                 2);
+  made.instance.end.value = length.value;
+  add_jobs(made.instance, 0, 0, alone.value, k_load_of_two * k_own_processors * static_cast<double>(alone.value), rng);
+  for (std::uint32_t u = 0; u < 2; ++u) add_steady(made.instance, u, alone.value, k_load_of_two, rng);
+  order_jobs(made.instance);
+  return made;
 }
 
 Expected<std::vector<StabilityCase>> year_cases(const ExperimentArguments& arguments) {

@@ -27,6 +27,9 @@ struct StabilityCase {
 // head_start  as saturated, but the first was alone for 30 days
 [[nodiscard]] std::vector<StabilityCase> made_cases(std::uint64_t seed);
 
+// Two equal organizations, always busy for `length`, after the first was alone for the first `alone` of it.
+[[nodiscard]] StabilityCase head_start(Duration alone, Duration length, std::uint64_t seed);
+
 // The first year (or all, if it is shorter) of each trace at loads .8, .95 and 1.05: users dealt at random to five
 // organizations, equal processors, as many as make that load; parallel jobs as copies. None if no trace is at hand.
 [[nodiscard]] Expected<std::vector<StabilityCase>> year_cases(const ExperimentArguments& arguments);

@@ -8,6 +8,7 @@
 
 #include "scheduling/simulate.hpp"
 #include "sim/experiments/stability_cases.hpp"
+#include "sim/experiments/stability_debts.hpp"
 #include "sim/experiments/stability_measures.hpp"
 #include "sim/experiments/stability_report.hpp"
 #include "sim/experiments/stability_rules.hpp"
@@ -136,6 +137,14 @@ TEST(StabilityCases, SendWhatTheirNamesSay) {
   EXPECT_NEAR(hours[hours.size() / 2], 2, 0.1);
   EXPECT_EQ(hours.back(), 24);
   EXPECT_NEAR(squares / sum / 2, 5, 0.2);  // the mean residual run time
+}
+
+TEST(StabilityDebts, AreSettledWhenSharesStayNearTheHalf) {
+  EXPECT_EQ(weeks_to_settle({0, 0, 1, 0.9, 0.54, 0.46, 0.5}, 2), 2);
+  EXPECT_EQ(weeks_to_settle({0.5, 0.5, 0.56, 0.5}, 1.5), 1.5);
+  EXPECT_EQ(weeks_to_settle({0, 0.5, 0.5}, 1), 0);
+  EXPECT_EQ(weeks_to_settle({0.5, 0.5}, 1), 0);
+  EXPECT_EQ(weeks_to_settle({0, 0.5, 0.44}, 1), std::nullopt);
 }
 
 RuleMeasures of(const char* rule, std::int64_t longest_days, double deviation) {

@@ -1,8 +1,9 @@
-// phi_rate: contribution that accrues at the Shapley value of the instantaneous game (shapley_value.hpp).
+// The history behind shapley_rate: contribution that accrues at the Shapley value of the instantaneous game
+// (game/shapley_value.hpp).
 //
 // At an instant t where levels change, rates[t, next) = shapley_rates(demand = running + waiting, owned), which sum to
 // the processors running. A rate r over [a, b) is worth what a segment of r micro-processors over [a, b) is, so
-// phi_rate sums are UtilitySums whose running part is the rate in force.
+// phi is a UtilitySum whose running part is the rate in force.
 //
 // The history is a map of breakpoints (what changed at t), from the base on; its content is a pure function of the
 // facts, whatever their order. Evaluation is lazy: a cursor goes forward over breakpoints and period boundaries when

@@ -32,7 +32,8 @@ struct Add {
   void operator()(const accounting::JobDescribed& e) const {
     if (e.array_job != 0 && e.array_task) facts.array_tasks[{e.array_job, *e.array_task}] = e.job;
   }
-  // Other kinds (what nodes offer, the order of organizations) have no part in psi, phi_direct or Slurm's records.
+  // Other kinds (what nodes offer, the order of organizations) have no part in psi, phi by direct_contr or Slurm's
+  // records.
   template <typename Fact>
   void operator()(const Fact& /*e*/) const {}
 };
