@@ -9,6 +9,7 @@
 #include "accounting/estimators/table.hpp"
 #include "config/choice.hpp"
 #include "config/values.hpp"
+#include "game/serving_order.hpp"
 
 namespace shapley::config {
 
@@ -169,7 +170,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
   settings.estimator("contribution", configuration.contribution);
-  settings.duration("horizon", Duration{0}, k_longest_duration, configuration.horizon);
+  settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
   settings.guarantee("guarantee", configuration.guarantee);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
                   configuration.order);
@@ -181,7 +182,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
                   std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
                              std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
                   configuration.period);
-  settings.duration("stale_after", Duration{1}, Duration{365LL * 24 * 3600}, configuration.stale_after);
+  settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
   settings.weights(configuration.weights);
 }
 

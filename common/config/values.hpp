@@ -19,8 +19,7 @@ namespace shapley::config {
 // The same with 0 allowed: what is guaranteed of the processors that one owns.
 [[nodiscard]] Expected<std::int64_t> parse_guarantee(std::string_view text);
 
-// At most ten years, so that amounts ahead of now stay in the range of exact sums.
-inline constexpr Duration k_longest_duration{3650LL * 24 * 3600};
+inline constexpr Duration k_longest_duration{365LL * 24 * 3600};
 // "300" (seconds), "45s", "5m", "1h", "7d".
 [[nodiscard]] Expected<Duration> parse_duration(std::string_view text, Duration least, Duration most);
 

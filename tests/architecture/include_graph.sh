@@ -20,11 +20,11 @@ declare -A allowed=(
   [common/workflow]="common/base"
   [common/workload]="common/base common/scheduling"
   [common/ledger]="common/base common/accounting"
-  [common/config]="common/base common/accounting common/workflow"
+  [common/config]="common/game common/base common/accounting common/workflow"
   [common/protocol]="common/base"
   [daemon]="common/base common/accounting common/ledger common/config common/protocol common/workflow"
   [ctl]="common/base common/accounting common/ledger common/protocol common/config common/planning"
-  [sim]="common/base common/scheduling common/workload common/accounting common/ledger common/planning common/workflow"
+  [sim]="common/base common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow"
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )

@@ -70,7 +70,7 @@ TEST(Duration, HasSecondsAsItsUnit) {
     EXPECT_FALSE(duration(text).has_value()) << text;
   }
   EXPECT_EQ(parse_duration("0", Duration{0}, k_longest_duration)->value, 0);
-  EXPECT_EQ(parse_duration("3650d", Duration{0}, k_longest_duration), k_longest_duration);
+  EXPECT_EQ(parse_duration("365d", Duration{0}, k_longest_duration), k_longest_duration);
 }
 
 TEST(Integer, KeepsItsRange) {

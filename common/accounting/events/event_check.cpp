@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "game/serving_order.hpp"
+
 namespace shapley::accounting {
 
 namespace {
@@ -107,8 +109,8 @@ bool is_part(std::int64_t parts_per_million) {
 
 Expected<void> check_content(const RankingDeclared& event) {
   if (event.contribution.empty()) return refuse(event, "the contribution needs a name");
-  if (event.horizon < 0 || event.horizon > k_longest_look_ahead.value) {
-    return refuse(event, "the horizon is 0 seconds to a hundred years");
+  if (event.horizon < 0 || event.horizon > game::k_longest_horizon.value) {
+    return refuse(event, "the horizon is 0 seconds to 365 days");
   }
   if (!is_part(event.guarantee)) return refuse(event, "the guarantee is 0 to 1,000,000 parts per million");
   for (std::size_t i = 0; i < event.exceptions.size(); ++i) {
