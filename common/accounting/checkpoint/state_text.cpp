@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::string_view k_format = "shapley-state";
 constexpr std::int64_t k_version = 1;
-constexpr Int128 k_hash_max = std::numeric_limits<std::uint64_t>::max();
+constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
-constexpr std::int64_t k_count_max = 1'000'000'000;
+constexpr std::int64_t k_max_count = 1'000'000'000;
 // Beyond these a coefficient cannot come from real segments (utility.hpp), and evaluating it might overflow.
-const Int128 k_work_max = Int128{1} << 80;
-const Int128 k_constant_max = Int128{1} << 120;
+const Int128 k_max_work = Int128{1} << 80;
+const Int128 k_max_constant = Int128{1} << 120;
 constexpr Instant k_zero{0};
 
 void write_sum(TextWriter& out, const game::UtilitySum& sum) {
@@ -34,10 +34,10 @@ void write_sum(TextWriter& out, const game::UtilitySum& sum) {
 game::UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
   game::UtilitySum::Coefficients c;
   c.running = {in.small(0, most_running.value)};
-  c.slope = in.number(-k_work_max, k_work_max);
-  c.constant = in.number(-k_constant_max, k_constant_max);
+  c.slope = in.number(-k_max_work, k_max_work);
+  c.constant = in.number(-k_max_constant, k_max_constant);
   c.work_slope = c.running.value;
-  c.work_constant = in.number(-k_work_max, k_work_max);
+  c.work_constant = in.number(-k_max_work, k_max_work);
   return game::UtilitySum::from(c);
 }
 
@@ -61,11 +61,11 @@ std::vector<RateRow> read_rows(TextReader& in, std::size_t organizations, bool l
     rows.resize(i + 1);
     RateRow& row = rows.back();
     if (levels) {
-      row.running = {in.small(0, k_most_wanted.value)};
-      row.waiting = {in.small(0, k_most_wanted.value)};
-      row.owned = {in.small(0, k_most_wanted.value)};
+      row.running = {in.small(0, k_max_wanted.value)};
+      row.waiting = {in.small(0, k_max_wanted.value)};
+      row.owned = {in.small(0, k_max_wanted.value)};
     }
-    row.given = read_sum(in, k_most_wanted);
+    row.given = read_sum(in, k_max_wanted);
   }
   return rows;
 }
@@ -196,7 +196,7 @@ class Loader {
     if (count != state_.organizations.names().size()) in_.fault("guests and commons are missing");
     while (in_.next("declared")) {
       OrganizationsDeclared fact{in_.instant(k_zero, k_last_instant), {}};
-      for (auto n = in_.small(0, k_count_max); n > 0 && in_.ok(); --n) fact.names.push_back(known_organization());
+      for (auto n = in_.small(0, k_max_count); n > 0 && in_.ok(); --n) fact.names.push_back(known_organization());
       if (accept(fact)) state_.organizations.declare(fact.at, fact.names);
     }
   }
@@ -216,7 +216,7 @@ class Loader {
     }
     while (in_.next("configuration")) {
       const Instant at = in_.instant(k_zero, k_last_instant);
-      state_.configurations[at] = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      state_.configurations[at] = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
     }
     if (!in_.ok()) return;
     state_.boundaries = state_.period_rules.boundaries_until(state_.now);
@@ -233,7 +233,7 @@ class Loader {
       while (in_.next("capacity")) {
         CapacityChanged fact{name, in_.instant(k_zero, k_last_instant), 0, {}};
         fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
-        fact.processors = {in_.small(0, k_most_held.value)};
+        fact.processors = {in_.small(0, k_max_held.value)};
         if (!accept(fact)) return;
         if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
         node.insert_capacity({fact.at, fact.ordinal, fact.processors});
@@ -270,7 +270,7 @@ class Loader {
     for (Books::PeriodAccounts& period : state_.books.periods()) {
       if (!in_.next("accounts")) return in_.fault("accounts of a period are missing");
       // A forgotten run that went on to the end of a closed period counts as running there; in the present none does.
-      const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_most_wanted;
+      const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_max_wanted;
       if (in_.instant(k_beginning_of_time, k_last_instant) != period.begin)
         return in_.fault("another period's accounts");
       for (std::size_t i = 0; i < period.accounts.size(); ++i) {
@@ -297,7 +297,7 @@ class Loader {
     }
     const std::size_t periods = landmarks_.empty() ? base.periods_closed : landmarks_.back().periods_closed;
     while (closed_.size() < periods && in_.next("closed_rates")) {
-      if (in_.small(0, k_count_max) != static_cast<std::int64_t>(closed_.size()))
+      if (in_.small(0, k_max_count) != static_cast<std::int64_t>(closed_.size()))
         return in_.fault("periods out of order");
       closed_.push_back(read_rows(in_, state_.organizations.names().size(), true));
     }
@@ -322,7 +322,7 @@ class Loader {
     while (in_.next("description")) {
       JobDescription& d = job.descriptions.emplace_back();
       d.submit = in_.instant(k_zero, k_last_instant);
-      d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       d.organization = in_.word();
     }
     while (in_.next("segment")) {
@@ -348,7 +348,7 @@ class Loader {
       const auto reason = parse_word<CloseReason>(in_.word());
       if (!reason) in_.fault("no such reason");
       record.reason = reason.value_or(CloseReason::ended);
-      record.job_state_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      record.job_state_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       if (*record.live.end > state_.now) in_.fault("a fact from the future");
       if (record.opened && *record.live.end < opened.begin) in_.fault("a segment ends before it begins");
     }
@@ -364,10 +364,10 @@ class Loader {
     record.opened = true;
     opened.organization = known_organization();
     opened.begin = in_.instant(k_zero, k_last_instant);
-    opened.processors = {in_.small(0, k_most_wanted.value)};
+    opened.processors = {in_.small(0, k_max_wanted.value)};
     while (in_.next("on")) {
       std::string node = in_.word();
-      opened.nodes.push_back({std::move(node), {in_.small(1, k_most_held.value)}});
+      opened.nodes.push_back({std::move(node), {in_.small(1, k_max_held.value)}});
     }
     accept(opened);
   }
