@@ -36,8 +36,8 @@ class Service {
   // Opens the ledger, recovers the books and states the configuration in them.
   [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now);
 
-  // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one stays.
-  // What only a restart can change (ledger, socket) keeps its old value, with a warning.
+  // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
+  // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.
   [[nodiscard]] Expected<void> reload(Site site, Instant now);
 
   // ---- feeder ----

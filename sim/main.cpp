@@ -1,4 +1,4 @@
-// shapley-sim: the laboratory's command line.
+// shapley-sim: the simulator.
 #include "sim/commands/command_line.hpp"
 
 int main(int argc, char** argv) {

@@ -30,15 +30,15 @@ using Maker = PolicyPtr (*)(const Instance&, const PolicyOptions&);
 
 struct Entry {
   std::string_view name;
-  std::size_t organizations_max;
-  std::string_view alternative;  // named when organizations_max is exceeded
+  std::size_t max_organizations;
+  std::string_view alternative;  // named when max_organizations is exceeded
   Maker make;
   bool ruled = false;  // ranks by phi - psi, so horizon and guarantee mean something
 };
 
 constexpr std::size_t k_mask_organizations = 32;                       // waiting sets are 32-bit masks
-constexpr std::size_t k_rand_coalitions_max = std::size_t{1} << 20;    // 56 bytes each, and what runs in them
-constexpr std::size_t k_rand_permutations_max = std::size_t{1} << 22;  // they are kept while the weights are made
+constexpr std::size_t k_max_rand_coalitions = std::size_t{1} << 20;    // 56 bytes each, besides their running jobs
+constexpr std::size_t k_max_rand_permutations = std::size_t{1} << 22;  // in memory while the weights are computed
 constexpr std::string_view k_no_alternative = "merge small organizations";
 
 std::size_t permutation_count(const Instance& instance, const PolicyOptions& options) {
@@ -121,8 +121,8 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
   const std::size_t k = instance.organizations();
   const std::size_t count = permutation_count(instance, options);
   if (count == 0) return fail(Errc::invalid_argument, "policy rand: no permutation; give --samples 1 or more");
-  const bool few = k < 20 || count <= k_rand_coalitions_max / k;
-  if (!few || count > k_rand_permutations_max) {
+  const bool few = k < 20 || count <= k_max_rand_coalitions / k;
+  if (!few || count > k_max_rand_permutations) {
     return fail(Errc::limit,
                 "policy rand: " + std::to_string(count) + " permutations of " + std::to_string(k) +
                     " organizations need more than a million simulated coalitions; lower --samples or raise --epsilon");
@@ -132,11 +132,11 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
 
 Expected<void> check_ref_memory(const Instance& instance) {
   const std::uint64_t bound = scheduling::ref_memory_bound(instance);
-  if (bound <= scheduling::k_ref_memory_max) return {};
+  if (bound <= scheduling::k_max_ref_memory) return {};
   return fail(Errc::limit, "policy ref: " + std::to_string(instance.organizations()) + " organizations on " +
                                std::to_string(instance.total_processors()) + " processors may take " +
                                std::to_string(bound >> 20U) + " MiB, the limit is " +
-                               std::to_string(scheduling::k_ref_memory_max >> 20U) +
+                               std::to_string(scheduling::k_max_ref_memory >> 20U) +
                                "; use rand or shapley_rate_sampled");
 }
 
@@ -214,9 +214,9 @@ Expected<PolicyPtr> make_policy(std::string_view policy, const Instance& instanc
                     " does not rank by phi - psi, so it has no horizon and no guarantee; leave \"" +
                     std::string(policy.substr(name.size())) + "\" out");
   }
-  if (instance.organizations() > entry->organizations_max) {
-    return fail(Errc::limit, "policy " + name + ": " + std::to_string(instance.organizations()) +
-                                 " organizations exceed its limit of " + std::to_string(entry->organizations_max) +
+  if (instance.organizations() > entry->max_organizations) {
+    return fail(Errc::limit, "policy " + std::string(name) + ": " + std::to_string(instance.organizations()) +
+                                 " organizations exceed its limit of " + std::to_string(entry->max_organizations) +
                                  "; " + std::string(entry->alternative));
   }
   SHAPLEY_TRY(check_rigid(name, instance));

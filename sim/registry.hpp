@@ -20,7 +20,7 @@ struct PolicyOptions {
   std::size_t samples = 15;                             // rand: number of permutations drawn
   std::vector<scheduling::Permutation> permutations{};  // rand: these instead of drawn ones
   std::optional<scheduling::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
-  std::string utility = "psi_sp";                       // ref: what is shared out fairly
+  std::string utility = "psi_sp";                       // ref: the utility that is shared fairly
   game::ServingRule rule{};                             // of whatever ranks by phi - psi, where its name says no other
 };
 

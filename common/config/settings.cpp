@@ -73,7 +73,7 @@ class SettingsReader {
 
   void rank_weight(std::uint32_t& weight) {
     const Value* value = file_.find("rank_weight");
-    if (const auto number = value ? integer(*value, k_rank_weight_range) : std::nullopt) {
+    if (const auto number = value ? whole_number(*value, k_rank_weight_range) : std::nullopt) {
       weight = static_cast<std::uint32_t>(*number);
     }
   }
@@ -102,7 +102,7 @@ class SettingsReader {
     std::vector<std::pair<std::string, std::int64_t>> read;
     for (const Mapping::Entry& entry : table->entries()) {
       check_resource(entry);
-      if (const auto number = integer(entry.value, k_weight_range)) read.emplace_back(entry.key, *number);
+      if (const auto number = whole_number(entry.value, k_weight_range)) read.emplace_back(entry.key, *number);
     }
     if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
     weights = std::move(read);
@@ -124,7 +124,7 @@ class SettingsReader {
     faults_.add(value.line, value.name + ": " + what, std::move(remedy));
   }
 
-  std::optional<std::int64_t> integer(const Value& value, IntegerRange range) {
+  std::optional<std::int64_t> whole_number(const Value& value, IntegerRange range) {
     const auto text = reader_.text(value, "write a whole number");
     if (!text) return std::nullopt;
     const auto number = parse_integer(*text, range);

@@ -21,7 +21,7 @@ using nlohmann::json;
 using planning::Grid;
 using planning::Schedule;
 
-constexpr std::size_t k_most_tasks = 100'000;
+constexpr std::size_t k_max_tasks = 100'000;
 
 // Who owns processors, and what of the queue can be planned.
 struct Pending {
@@ -60,7 +60,7 @@ Expected<Pending> read_queue(const json& queue) {
       pending.left_out["without a time limit"] += tasks;
     } else if (processors > smallest) {
       pending.left_out["wider than the smallest organization"] += tasks;
-    } else if (pending.grid.jobs.size() + static_cast<std::size_t>(tasks) > k_most_tasks) {
+    } else if (pending.grid.jobs.size() + static_cast<std::size_t>(tasks) > k_max_tasks) {
       return fail(Errc::limit, "advise: more than 100,000 tasks wait, too many to plan");
     } else {
       const auto length = std::max<std::int64_t>(1, job["time_limit_s"].get<std::int64_t>());

@@ -126,13 +126,13 @@ Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start
 
 Expected<void> Books::close_days(Instant now) {
   // A daemon that was away for long writes the last days only; standings of any earlier instant can be had by replay.
-  constexpr std::int64_t k_most_days = 400;
+  constexpr std::int64_t k_max_days = 400;
   const Instant today = day_begin(now);
   if (!day_) {
     SHAPLEY_TRY_ASSIGN(const Instant first, first_unwritten_day(today));
     day_ = first;
   }
-  day_ = std::max(*day_, today - Duration{k_most_days * k_day_s});
+  day_ = std::max(*day_, today - Duration{k_max_days * k_day_s});
   while (*day_ < today) {
     const Instant day_end = *day_ + Duration{k_day_s};
     state_.advance(day_end);

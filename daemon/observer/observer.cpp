@@ -45,14 +45,14 @@ void settle_before_pivot(const RunFacts& facts, RunWriter& run, Instant observed
   }
   const Duration missing = facts.before - run.seconds_within(facts.start, facts.pivot);
   if (missing.value > 0) run.fill(facts.start, facts.pivot, missing, CloseReason::suspended);
-  run.take_back(facts.start, facts.pivot, Duration{} - missing, observed_at, CloseReason::suspended);
+  run.retract_seconds(facts.start, facts.pivot, Duration{} - missing, observed_at, CloseReason::suspended);
 }
 
 void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_at, CloseReason at_end) {
   switch (facts.now) {
     case RunFacts::Now::suspended:
       // Resumed, and slurmctld forgot that.
-      run.take_back_after(facts.pivot, observed_at, CloseReason::suspended);
+      run.retract_after(facts.pivot, observed_at, CloseReason::suspended);
       return;
     case RunFacts::Now::running:
       if (!run.is_open()) run.open(std::max(facts.pivot, run.latest_end().value_or(facts.pivot)));
@@ -60,7 +60,7 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
       return;
     case RunFacts::Now::ended:
       // A resume that slurmctld forgot when it was killed: Slurm's record ends with the suspension before.
-      run.take_back_after(facts.end, observed_at, at_end);
+      run.retract_after(facts.end, observed_at, at_end);
       if (run.is_open()) run.close(facts.end, at_end);
       const Duration missing = (facts.end - facts.pivot) - run.seconds_within(facts.pivot, facts.end);
       if (missing.value > 0) run.fill(facts.pivot, facts.end, missing, at_end);
@@ -147,7 +147,7 @@ class JobObserver {
       return false;
     }
     out_.warnings.push_back(fmt::format(
-        "observer: {}: slurmctld went back to its run since {} and forgot the one since {}, which is taken back",
+        "observer: {}: slurmctld went back to its run since {} and forgot the one since {}, which is retracted",
         name_of(record_), record_.start_time, later.value));
     run.retract(scan_.at);
     return true;
@@ -224,7 +224,7 @@ class JobObserver {
     } else if (!record_.completing) {
       out_.warnings.push_back(
           fmt::format("observer: {}: pending again without a requeue; slurmctld forgot its start at {}, "
-                      "which is taken back",
+                      "which is retracted",
                       name_of(record_), start.value));
       run.retract(scan_.at);
     }
@@ -331,7 +331,7 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
     if (departure == Departure::forgotten && key.kind == SegmentKind::run) {
       out.warnings.push_back(
           fmt::format("observer: job {}: slurmctld forgot it; its run since {}, which Slurm's own records do not have "
-                      "either, is taken back",
+                      "either, is retracted",
                       job.value, live->opened.begin.value));
       RunWriter(books, {}, {.job = job, .start = key.anchor, .organization = {}}, out.events).retract(last_alive);
       continue;

@@ -54,7 +54,7 @@ struct Scan {
 enum class Departure { purged, forgotten };
 
 // A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
-// there, so that nobody is charged for time that nobody saw; the open run of a forgotten job is taken back.
+// there, so that nobody is charged for time that nobody saw; the open run of a forgotten job is retracted.
 [[nodiscard]] Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive,
                                        Departure departure = Departure::purged);
 

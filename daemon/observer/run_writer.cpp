@@ -47,7 +47,7 @@ void RunWriter::remember(const accounting::State& state) {
   for (const accounting::RetractedSegment& taken : memory->retracted) {
     if (taken.key.kind != accounting::SegmentKind::run || taken.key.anchor != run_.start) continue;
     next_ordinal_ = std::max(next_ordinal_, taken.key.ordinal + 1);
-    taken_back_ = std::max(taken_back_.value_or(taken.at), taken.at);
+    retracted_at_ = std::max(retracted_at_.value_or(taken.at), taken.at);
   }
 }
 
@@ -77,7 +77,7 @@ Instant RunWriter::open_begin() const {
 
 std::optional<Instant> RunWriter::last_edge() const {
   std::optional<Instant> edge = latest_end();
-  if (taken_back_) edge = std::max(edge.value_or(*taken_back_), *taken_back_);
+  if (retracted_at_) edge = std::max(edge.value_or(*retracted_at_), *retracted_at_);
   for (const Segment& s : segments_) edge = std::max(edge.value_or(s.begin), s.begin);
   return edge;
 }
@@ -192,7 +192,7 @@ void RunWriter::retract(const Segment& segment, Instant at) {
   std::erase_if(segments_, [&](const Segment& s) { return s.key == segment.key; });
 }
 
-void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at, CloseReason reason) {
+void RunWriter::retract_seconds(Instant from, Instant to, Duration seconds, Instant at, CloseReason reason) {
   const std::vector<Segment> before = segments_;
   for (auto s = before.rbegin(); s != before.rend() && seconds.value > 0; ++s) {
     if (!s->end || s->shares.empty()) continue;
@@ -206,7 +206,7 @@ void RunWriter::take_back(Instant from, Instant to, Duration seconds, Instant at
   }
 }
 
-void RunWriter::take_back_after(Instant last, Instant at, CloseReason reason) {
+void RunWriter::retract_after(Instant last, Instant at, CloseReason reason) {
   const std::vector<Segment> before = segments_;
   for (const Segment& s : before) {
     if (!s.end && s.begin > last) retract(s, at);

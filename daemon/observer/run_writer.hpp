@@ -60,11 +60,11 @@ class RunWriter {
   // Adds `seconds` of running in the gaps of [from, to): the latest gap first, from each gap's begin on. The latest gap
   // is where nothing is known yet; earlier ones were seen as suspensions. Returns what found no room.
   Duration fill(Instant from, Instant to, Duration seconds, accounting::CloseReason reason);
-  // Takes `seconds` of running in [from, to) back from closed segments, the latest first; what is left of a segment is
+  // Retracts `seconds` of running in [from, to) from closed segments, the latest first; what is left of a segment is
   // stated anew. For what slurmctld forgot. Segments that the State has forgotten stay.
-  void take_back(Instant from, Instant to, Duration seconds, Instant at, accounting::CloseReason reason);
+  void retract_seconds(Instant from, Instant to, Duration seconds, Instant at, accounting::CloseReason reason);
   // The same for all that closed segments hold after `last`; an open one that begins after it is retracted, too.
-  void take_back_after(Instant last, Instant at, accounting::CloseReason reason);
+  void retract_after(Instant last, Instant at, accounting::CloseReason reason);
   // Without a second there: the run went on to `end` though the last ones, or all of them, were suspended. No effect
   // where that is known.
   void mark_end(Instant end, accounting::CloseReason reason);
@@ -97,8 +97,8 @@ class RunWriter {
 
   Run run_;
   std::vector<accounting::Event>& out_;
-  std::vector<Segment> segments_;      // by begin
-  std::optional<Instant> taken_back_;  // when a segment of this run was last retracted
+  std::vector<Segment> segments_;        // by begin
+  std::optional<Instant> retracted_at_;  // when a segment of this run was last retracted
   std::uint32_t next_ordinal_ = 0;
 };
 

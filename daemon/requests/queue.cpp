@@ -36,7 +36,7 @@ void Queue::end_snapshot() {
 nlohmann::json Queue::report() const {
   std::vector<std::uint32_t> ids;
   for (const auto& [id, job] : waiting_) ids.push_back(id);
-  const std::size_t listed = std::min(ids.size(), k_most_listed);
+  const std::size_t listed = std::min(ids.size(), k_max_listed);
   std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(listed));
   nlohmann::json jobs = nlohmann::json::array();
   for (std::size_t i = 0; i < listed; ++i) {

@@ -21,7 +21,7 @@ namespace shapley::daemon {
 class Queue {
  public:
   // As many jobs an answer lists: the ones of the lowest ids.
-  static constexpr std::size_t k_most_listed = 20'000;
+  static constexpr std::size_t k_max_listed = 20'000;
 
   void begin_snapshot() { snapshot_.emplace(); }
   void read(const protocol::Observations& frame, const protocol::Classifier& classifier);

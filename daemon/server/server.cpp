@@ -352,9 +352,9 @@ bool Server::push_levels_first(Session& session) {
 bool Server::worth_logging(std::uint32_t uid) {
   // One line a minute and user, so that nobody can fill the disk with refusals.
   constexpr Duration k_silence{60};
-  constexpr std::size_t k_most_users = 1000;
+  constexpr std::size_t k_max_users = 1000;
   const Instant now = clock_();
-  if (complaints_.size() > k_most_users) complaints_.clear();
+  if (complaints_.size() > k_max_users) complaints_.clear();
   const auto [entry, is_new] = complaints_.try_emplace(uid, now);
   if (!is_new && now < entry->second + k_silence) return false;
   entry->second = now;

@@ -18,7 +18,7 @@ using workflow::Fraction;
 using workflow::WorkflowView;
 
 // A report is for people, any of whom may ask: those that wait most are enough of them.
-constexpr std::size_t k_most_workflows = 1000;
+constexpr std::size_t k_max_workflows = 1000;
 
 // What an organization's workflows may still list, all together.
 struct Room {
@@ -116,7 +116,7 @@ json Workflows::describe(const std::string& name, const Organization& organizati
   json workflows = json::array();
   Room room;
   for (const WorkflowView* view : most_behind(organization.now)) {
-    if (workflows.size() == k_most_workflows) break;
+    if (workflows.size() == k_max_workflows) break;
     json before = nullptr;
     if (organization.before) {
       const auto found = organization.before->pending.find(view->name);
@@ -137,7 +137,7 @@ json Workflows::describe(const std::string& name, const Organization& organizati
           {"unfair", organization.now.unfair},
           {"before", cycle_json(organization.before)},
           {"highest", cycle_json(organization.highest)},
-          {"truncated", organization.now.workflows.size() > k_most_workflows},
+          {"truncated", organization.now.workflows.size() > k_max_workflows},
           {"workflows", std::move(workflows)}};
 }
 

@@ -72,9 +72,9 @@ bool Workflows::configure(const config::Configuration& configuration) {
 Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
   constexpr Duration k_week{7 * 24 * 3600};
   // A restart must not take the longer the older the ledger is.
-  constexpr std::int64_t k_most_jobs = 50'000;
+  constexpr std::int64_t k_max_jobs = 50'000;
   if (organizations_.empty()) return {};
-  auto runs = ledger::runs(ledger, {.submitted_since = now - k_week, .newest_jobs = k_most_jobs});
+  auto runs = ledger::runs(ledger, {.submitted_since = now - k_week, .newest_jobs = k_max_jobs});
   if (!runs) return tl::unexpected(runs.error());
   std::ranges::stable_sort(*runs, {}, &ledger::Run::end);
   for (const ledger::Run& run : *runs) {

@@ -13,7 +13,7 @@ struct AxiomsArguments {
   std::vector<std::string> utilities;  // empty: all
 };
 
-// Prints one line per utility and axiom, and under a broken one the schedules that break it, drawn second by second.
+// Prints one line per utility and axiom, and for a violated one the schedules that violate it, drawn second by second.
 [[nodiscard]] Expected<void> check_axioms(const AxiomsArguments& arguments, std::ostream& out);
 
 }  // namespace shapley::sim

@@ -183,10 +183,7 @@ Action add_axioms(CLI::App& app) {
 Action add_experiment(CLI::App& app) {
   CLI::App* command = app.add_subcommand("experiment", "the experiments of the papers, beside their numbers");
   auto arguments = std::make_shared<ExperimentArguments>();
-  command
-      ->add_option("name", arguments->name, "table1, table2, figure10, utilization, speed, stability, mosp or workflow")
-      ->required()
-      ->check(CLI::IsMember(experiment_names()));
+  command->add_option("name", arguments->name, "which of them")->required()->check(CLI::IsMember(experiment_names()));
   command->add_option("--traces", arguments->traces, "folder of the archive's traces ($SHAPLEY_TRACES)");
   command->add_option("--only", arguments->only, "of these traces only, e.g. LPC-EGEE,RICC")->delimiter(',');
   command->add_option("--trace", arguments->trace, "this one trace instead; \"excerpt\" is the embedded one");

@@ -1,4 +1,4 @@
-// The words of shapley-sim's command line; docs/reference/shapley-sim.md has every option.
+// shapley-sim's command line; docs/reference/shapley-sim.md has every option.
 #pragma once
 
 namespace shapley::sim {

@@ -20,7 +20,7 @@ struct CompareArguments {
   std::filesystem::path submit;  // run as a Slurm job array that leaves its results in this folder
   std::size_t block = 10;        // windows per task of the array
   std::vector<std::string> sbatch_options;
-  std::size_t first_window = 0;  // only windows first .. last - 1 of the sweep
+  std::size_t first_window = 0;  // only windows first .. last - 1 of the comparison
   std::size_t last_window = 0;   // 0: settings.windows
 };
 

@@ -1,6 +1,7 @@
 #include "sim/commands/experiment_command.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iomanip>
 #include <iostream>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <string_view>
 
 #include "scheduling/simulate.hpp"
 #include "sim/commands/compare_command.hpp"
@@ -196,7 +198,7 @@ Expected<int> run_figure(const ExperimentArguments& arguments, std::ostream& out
     settings.length.value = arguments.length.value_or(50'000);
     SHAPLEY_TRY_ASSIGN(Outcome outcome, compare_on(trace, traces.front(), arguments, settings, k_figure_policies,
                                                    "k = " + std::to_string(size)));
-    if (!outcome.whole) break;  // half the windows of one k beside all of another would draw a false line
+    if (!outcome.whole) break;  // points from different numbers of windows would make a misleading line
     outcomes.push_back(std::move(outcome));
   }
   if (!outcomes.empty()) {
@@ -316,7 +318,7 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
       settings.windows = arguments.windows.value_or(5);
       settings.seed = arguments.seed;
       SHAPLEY_TRY_ASSIGN(const double speed, measure(trace, settings, policy));
-      if (interrupted()) break;  // a measurement cut short is none
+      if (interrupted()) break;  // an interrupted measurement is left out
       json["events_per_second"][policy][std::to_string(size)] = speed;
       table << std::setw(14) << static_cast<std::int64_t>(speed);
       progress->one_more();
@@ -327,10 +329,39 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
   return interrupted() ? k_exit_interrupted : k_exit_done;
 }
 
+Expected<int> run_mosp(const ExperimentArguments& arguments, std::ostream& out) {
+  SHAPLEY_TRY(experiment_mosp({arguments.instances.value_or(50), arguments.seed, arguments.threads}, out));
+  return interrupted() ? k_exit_interrupted : k_exit_done;
+}
+
+Expected<int> run_workflow(const ExperimentArguments& arguments, std::ostream& out) {
+  SHAPLEY_TRY(experiment_workflow({arguments.instances.value_or(10), arguments.seed, arguments.threads}, out));
+  return interrupted() ? k_exit_interrupted : k_exit_done;
+}
+
+Expected<int> run_table1(const ExperimentArguments& arguments, std::ostream& out) {
+  return run_table(arguments, 1, out);
+}
+
+Expected<int> run_table2(const ExperimentArguments& arguments, std::ostream& out) {
+  return run_table(arguments, 2, out);
+}
+
+struct Experiment {
+  std::string_view name;
+  Expected<int> (*run)(const ExperimentArguments& arguments, std::ostream& out);
+};
+constexpr std::array k_experiments{Experiment{"table1", run_table1},   Experiment{"table2", run_table2},
+                                   Experiment{"figure10", run_figure}, Experiment{"utilization", run_utilization},
+                                   Experiment{"speed", run_speed},     Experiment{"stability", experiment_stability},
+                                   Experiment{"mosp", run_mosp},       Experiment{"workflow", run_workflow}};
+
 }  // namespace
 
 std::vector<std::string> experiment_names() {
-  return {"table1", "table2", "figure10", "utilization", "speed", "stability", "mosp", "workflow"};
+  std::vector<std::string> names;
+  for (const Experiment& experiment : k_experiments) names.emplace_back(experiment.name);
+  return names;
 }
 
 Expected<int> run_experiment(const ExperimentArguments& arguments, std::ostream& out) {
@@ -340,20 +371,9 @@ Expected<int> run_experiment(const ExperimentArguments& arguments, std::ostream&
     if (error) return fail(Errc::io, "--plot: " + arguments.plot.string() + ": " + error.message());
   }
   catch_interrupt();
-  if (arguments.name == "mosp") {
-    SHAPLEY_TRY(experiment_mosp({arguments.instances.value_or(50), arguments.seed, arguments.threads}, out));
-    return interrupted() ? k_exit_interrupted : k_exit_done;
-  }
-  if (arguments.name == "workflow") {
-    SHAPLEY_TRY(experiment_workflow({arguments.instances.value_or(10), arguments.seed, arguments.threads}, out));
-    return interrupted() ? k_exit_interrupted : k_exit_done;
-  }
-  if (arguments.name == "stability") return experiment_stability(arguments, out);
-  if (arguments.name == "table1") return run_table(arguments, 1, out);
-  if (arguments.name == "table2") return run_table(arguments, 2, out);
-  if (arguments.name == "figure10") return run_figure(arguments, out);
-  if (arguments.name == "utilization") return run_utilization(arguments, out);
-  return run_speed(arguments, out);
+  for (const Experiment& experiment : k_experiments)
+    if (experiment.name == arguments.name) return experiment.run(arguments, out);
+  return fail(Errc::invalid_argument, "experiment: no experiment is called " + arguments.name);
 }
 
 }  // namespace shapley::sim

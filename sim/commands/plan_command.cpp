@@ -21,7 +21,7 @@ std::string time_text(const Grid& grid, Ticks ticks) {
   return planning::fraction_text(ticks, grid.ticks_per_unit());
 }
 
-// C_max / LB; an instance without jobs is planned perfectly.
+// C_max / LB; 1 for an instance without jobs.
 std::string score_text(const Grid& grid, const Schedule& schedule) {
   const Ticks bound = grid.lower_bound();
   return bound == 0 ? "1" : planning::fraction_text(planning::makespan(grid, schedule), bound);

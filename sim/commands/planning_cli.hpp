@@ -1,4 +1,4 @@
-// The words of `shapley-sim plan` and its kin on the command line.
+// The options of `shapley-sim plan` and `shapley-sim workflow`.
 #pragma once
 
 #include <functional>

@@ -11,8 +11,8 @@ namespace shapley::sim {
 struct TraceArguments {
   WorkloadSource source;
   std::int64_t processors = 0;                                       // 0: as the trace says
-  Duration length{50'000};                                           // of the windows looked at
-  workload::ParallelJobs parallel = workload::ParallelJobs::copies;  // in the look for contention
+  Duration length{50'000};                                           // of the windows that are counted
+  workload::ParallelJobs parallel = workload::ParallelJobs::copies;  // when contention is counted
   bool json = false;
 };
 

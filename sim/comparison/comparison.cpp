@@ -152,7 +152,7 @@ Json to_json(const ComparisonSettings& settings) {
                {"samples", settings.samples},
                {"reference", settings.reference},
                {"policies", settings.policies}};
-  // Not said where it is the default: a sweep begun by an older version goes on.
+  // Left out where it is the default, so that a comparison begun by an older version can be continued.
   if (settings.parallel == workload::ParallelJobs::rigid) json["parallel"] = "rigid";
   if (settings.rule != game::ServingRule{}) {
     json["horizon"] = game::format_horizon(settings.rule.horizon);
@@ -178,7 +178,7 @@ Json to_json(const ComparisonSettings& settings, const WindowResult& result) {
 }
 
 Expected<WindowResult> window_from_json(const ComparisonSettings& settings, const Json& json) {
-  const auto integer = [&](const Json& object, const std::string& member) -> Expected<std::int64_t> {
+  const auto integer_member = [&](const Json& object, const std::string& member) -> Expected<std::int64_t> {
     const auto place = object.find(member);
     if (place == object.end() || !place->is_number_integer())
       return fail(Errc::corrupt, "window without an integer \"" + member + "\"");
@@ -189,17 +189,17 @@ Expected<WindowResult> window_from_json(const ComparisonSettings& settings, cons
                      json["endowment"].is_string();
   if (!whole) return fail(Errc::corrupt, "not a window of a comparison");
   WindowResult result;
-  SHAPLEY_TRY_ASSIGN(const std::int64_t number, integer(json, "window"));
+  SHAPLEY_TRY_ASSIGN(const std::int64_t number, integer_member(json, "window"));
   result.number = static_cast<std::size_t>(number);
-  SHAPLEY_TRY_ASSIGN(result.begin.value, integer(json, "begin"));
+  SHAPLEY_TRY_ASSIGN(result.begin.value, integer_member(json, "begin"));
   result.endowment = json["endowment"].get<std::string>();
-  SHAPLEY_TRY_ASSIGN(const std::int64_t jobs, integer(json, "jobs"));
+  SHAPLEY_TRY_ASSIGN(const std::int64_t jobs, integer_member(json, "jobs"));
   result.jobs = static_cast<std::size_t>(jobs);
-  SHAPLEY_TRY_ASSIGN(result.work, integer(json, "p_tot"));
+  SHAPLEY_TRY_ASSIGN(result.work, integer_member(json, "p_tot"));
   for (const std::string& policy : settings.policies) {
-    SHAPLEY_TRY_ASSIGN(const std::int64_t delta, integer(json["delta_psi"], policy));
+    SHAPLEY_TRY_ASSIGN(const std::int64_t delta, integer_member(json["delta_psi"], policy));
     result.delta_psi.push_back(delta);
-    SHAPLEY_TRY_ASSIGN(const std::int64_t work, integer(json["work"], policy));
+    SHAPLEY_TRY_ASSIGN(const std::int64_t work, integer_member(json["work"], policy));
     result.policy_work.push_back(work);
   }
   return result;

@@ -26,7 +26,8 @@ enum class EndowmentChoice { zipf, uniform, alternate };  // alternate: zipf in 
 [[nodiscard]] std::optional<EndowmentChoice> parse_endowment(std::string_view name);
 [[nodiscard]] std::string_view name_of(EndowmentChoice choice);
 
-// Who sends a job: `random` deals the users anew for every window; `group` and a file are the same in all.
+// How users get organizations: `random` assigns them anew for every window; `group` and a file assign them once for
+// all.
 struct OrganizationSource {
   std::string by = "random";  // random, group, or the name of a file of lines "USER ORGANIZATION"
 };

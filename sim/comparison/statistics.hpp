@@ -1,5 +1,5 @@
-// What a comparison says of many windows. The distributions are heavy-tailed and windows overlap: so medians beside
-// means, and standard errors that do not take overlapping windows for independent ones.
+// Summaries of many windows. Their distributions are heavy-tailed, hence medians beside means; windows overlap, hence
+// standard errors that do not assume independence.
 #pragma once
 
 #include <cstddef>

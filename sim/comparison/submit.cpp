@@ -108,7 +108,7 @@ std::string read_file(const fs::path& file) {
   return text.str();
 }
 
-// The folder belongs to one sweep, so that blocks of different ones are never mixed.
+// The folder belongs to one comparison, so that blocks of different ones are never mixed.
 Expected<void> prepare_folder(const CompareArguments& arguments) {
   std::error_code error;
   fs::create_directories(arguments.submit, error);

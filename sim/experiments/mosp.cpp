@@ -105,8 +105,8 @@ std::vector<Cell> heterogeneous_cells() {
   return cells;
 }
 
-// Goes round the cells, so that an interrupted experiment is a smaller one and not one of the first cells. Without what
-// was not finished.
+// One instance of every cell in turn, so that an interrupted experiment has fewer instances of each cell and not fewer
+// cells. Unfinished instances are left out.
 Expected<std::vector<Result>> run_cells(const std::vector<Cell>& cells, const MospArguments& arguments,
                                         Progress& progress) {
   std::vector<std::optional<Result>> slots(cells.size() * arguments.instances);

@@ -1,4 +1,4 @@
-// What the papers' tables print, for standing beside what we measure [SR13 Tables 1 and 2; FS13 Tables 1 and 2].
+// What the papers' tables print, to be shown beside our measurements [SR13 Tables 1 and 2; FS13 Tables 1 and 2].
 #pragma once
 
 #include <array>

@@ -20,8 +20,8 @@ Expected<workload::Trace> read_ledger_trace(const std::filesystem::path& file) {
   SHAPLEY_TRY_ASSIGN(const auto ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
   SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(ledger));
   workload::Trace trace;
-  workload::NameIndex users;
-  workload::NameIndex groups;
+  NameIndex users;
+  NameIndex groups;
   for (const ledger::Run& run : runs) {
     if (run.length.value <= 0) {
       ++trace.omitted.unusable["no run time"];

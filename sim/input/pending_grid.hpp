@@ -24,7 +24,7 @@ struct PendingGrid {
   std::size_t too_wide = 0;  // jobs left out: wider than the smallest cluster
 };
 
-// Run times are those of the trace: a plan knows them. Errc::not_found when no job that fits was submitted in the
+// Run times are those of the trace, known in advance. Errc::not_found when no job that fits was submitted in the
 // stretch.
 [[nodiscard]] Expected<PendingGrid> read_pending(const PendingQueue& queue);
 

@@ -14,7 +14,7 @@ namespace shapley::sim {
 
 namespace {
 
-// Okabe and Ito's palette, which colour-blind readers can tell apart and which prints well in grey.
+// Okabe and Ito's palette, which colour-blind readers can distinguish and which prints well in grey.
 constexpr std::array k_colors{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"};
 
 std::string color(std::size_t i) {
@@ -67,7 +67,7 @@ Expected<void> plot_unfairness(const std::filesystem::path& file, const std::str
     for (const double value : {row.mean, row.median})
       if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
   }
-  // A logarithmic axis has no zero: what is fair to the digit stands at its left end.
+  // A logarithmic axis has no zero: a mean of 0 is drawn at its left end.
   const double floor = smallest > 0 ? std::pow(10, std::floor(std::log10(smallest))) / 2 : 1;
   std::ostringstream script;
   script << preamble(file, title, 800, 90 + 34 * static_cast<int>(rows.size()) + 60)

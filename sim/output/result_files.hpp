@@ -21,7 +21,8 @@ struct PolicyResult {
 };
 
 // Numbers, ascending, for the processors of every start of `schedule`, in its order: the lowest that are free.
-// Processors are alike in the model, so this is one of many right answers. REQUIRES: the schedule fits the instance.
+// Processors are alike in the model, so this is one of many valid assignments. REQUIRES: the schedule fits the
+// instance.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> place_jobs(const scheduling::Instance& instance,
                                                                  const std::vector<scheduling::Start>& schedule);
 

@@ -1,10 +1,10 @@
-// Ctrl-C keeps what is finished: the first SIGINT asks long work to stop at the next whole piece, the second ends the
-// program as if nothing had been caught.
+// Ctrl-C keeps finished results: after the first SIGINT long work stops at the end of the current piece, the second
+// ends the program at once.
 #pragma once
 
 namespace shapley::sim {
 
-// From here on the first SIGINT only sets the mark.
+// From here on the first SIGINT only sets a flag.
 void catch_interrupt();
 [[nodiscard]] bool interrupted();
 

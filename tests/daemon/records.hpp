@@ -6,7 +6,7 @@
 
 #include "daemon/configuration/site.hpp"
 #include "protocol/messages.hpp"
-#include "temp_directory.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::daemon {
 

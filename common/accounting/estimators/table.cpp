@@ -12,7 +12,7 @@ constexpr EstimatorRow k_estimators[] = {
     {"shapley_rate", "rate", "what its nodes were worth to the others at that moment", make_shapley_rate},
 };
 
-static_assert(std::size(k_estimators) <= k_estimators_max, "raise k_estimators_max in table.hpp");
+static_assert(std::size(k_estimators) <= k_max_estimators, "raise k_max_estimators in table.hpp");
 
 }  // namespace
 

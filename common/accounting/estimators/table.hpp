@@ -28,11 +28,11 @@ struct EstimatorRow {
   std::unique_ptr<Estimator> (*make)();
 };
 
-// Never empty, at most k_estimators_max rows, in the order in which people see them.
+// Never empty, at most k_max_estimators rows, in the order in which people see them.
 [[nodiscard]] std::span<const EstimatorRow> estimators();
 
 // Standings hold so many credits without asking for memory.
-inline constexpr std::size_t k_estimators_max = 8;
+inline constexpr std::size_t k_max_estimators = 8;
 
 // Index of a row of the table. The first row ranks unless the configuration says otherwise.
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
@@ -51,6 +51,6 @@ inline constexpr EstimatorId k_default_estimator{0};
 [[nodiscard]] std::string figure_name(std::string_view figure, EstimatorId estimator);
 
 // By estimator; of those that there are not: zero.
-using Credits = std::array<Credit, k_estimators_max>;
+using Credits = std::array<Credit, k_max_estimators>;
 
 }  // namespace shapley::accounting

@@ -31,11 +31,11 @@ Expected<void> check_nodes(const SegmentOpened& event) {
   for (const NodeShare& share : event.nodes) {
     if (share.node.empty()) return refuse(event, "a node needs a name");
     if (previous != nullptr && *previous >= share.node) return refuse(event, "nodes must ascend by name, each once");
-    if (share.processors.value <= 0 || share.processors > k_most_held) {
+    if (share.processors.value <= 0 || share.processors > k_max_held) {
       return refuse(event, "the processors on node " + share.node + " must be positive, a million at most");
     }
     sum += share.processors;
-    if (sum > k_most_held) return refuse(event, "a run holds a million processors at most");
+    if (sum > k_max_held) return refuse(event, "a run holds a million processors at most");
     previous = &share.node;
   }
   if (sum != event.processors) return refuse(event, "its processors must be the sum over its nodes");
@@ -71,7 +71,7 @@ Expected<void> check_content(const SegmentOpened& event) {
     return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
   if (event.key.kind == SegmentKind::run) return check_nodes(event);
   if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
-  if (event.processors.value < 0 || event.processors > k_most_wanted) {
+  if (event.processors.value < 0 || event.processors > k_max_wanted) {
     return refuse(event, "a wait asks for 0 to a hundred million processors");
   }
   return {};
@@ -97,7 +97,7 @@ Expected<void> check_content(const OwnershipStated& event) {
 
 Expected<void> check_content(const CapacityChanged& event) {
   if (event.node.empty()) return refuse(event, "the node needs a name");
-  if (event.processors.value < 0 || event.processors > k_most_held) {
+  if (event.processors.value < 0 || event.processors > k_max_held) {
     return refuse(event, "a node offers 0 to a million processors");
   }
   return {};

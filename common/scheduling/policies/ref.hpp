@@ -3,7 +3,7 @@
 // guarantee hold in every subcoalition, too: v and psi of each are looked at a horizon ahead, and its members who are
 // below their guarantee are served first.
 //
-// How, and at what cost: fair_schedules.hpp. k <= 16 and memory within k_ref_memory_max; beyond, use RAND or
+// How, and at what cost: fair_schedules.hpp. k <= 16 and memory within k_max_ref_memory; beyond, use RAND or
 // ShapleyRate.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace shapley::scheduling {
 
-inline constexpr std::uint64_t k_ref_memory_max = std::uint64_t{4} << 30U;
+inline constexpr std::uint64_t k_max_ref_memory = std::uint64_t{4} << 30U;
 
 // Bytes that make_ref's policy takes at most, for 1 <= organizations <= k_max_lattice_organizations.
 [[nodiscard]] std::uint64_t ref_memory_bound(const Instance& instance);
