@@ -53,7 +53,7 @@ RC_GTEST_PROP(Ranking, TheLatestRuleOrdersByGuaranteeAndKey, ()) {
   const auto own_part = *rc::gen::inRange<std::int64_t>(0, k_whole_node + 1);
   RC_ASSERT(state.ranking_rule() == published_rule());
   RankingDeclared declared = rule(horizon, guarantee, {{own, own_part}});
-  declared.at = state.now();
+  declared.at = state.now() + Duration{1};
   RC_ASSERT(state.apply(rule(7, 8)).has_value());  // an earlier one that comes late
   RC_ASSERT(state.apply(declared).has_value());
   RC_ASSERT(state.ranking_rule() == declared);
