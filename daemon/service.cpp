@@ -7,8 +7,10 @@
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "daemon/configuration/declarations.hpp"
+#include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
+#include "ledger/readers/runs.hpp"
 
 namespace shapley::daemon {
 
@@ -23,6 +25,9 @@ std::uint64_t first_generation(Instant now) {
   constexpr std::uint64_t k_generations_a_second = 1000;
   return static_cast<std::uint64_t>(now.value) * k_generations_a_second;
 }
+
+// Enough for a mean, and read within a tenth of a second.
+constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
 
 }  // namespace
 
@@ -56,6 +61,8 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
   const Declarations declarations = declare(site.configuration, site.text, declared, now);
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
+  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(books_.ledger(), {.newest_jobs = k_jobs_for_horizon_check}));
+  if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
   return {};
 }
 

@@ -4,9 +4,9 @@
 
 load lib/e2e
 
-alone=24 together=80
+alone=16 together=80
 
-# share_a_cluster RANKING_LINE...: bio is alone for 24 starts, then astro comes; both wait throughout. Leaves the accounts of the starts that
+# share_a_cluster RANKING_LINE...: bio is alone for 16 starts, then astro comes; both wait throughout. Leaves the accounts of the starts that
 # follow, in order, in $CLUSTER_DIR/starts. All jobs are alike.
 share_a_cluster() {
   local i
@@ -29,10 +29,11 @@ started_at_least() { [ "$(start_order | wc -l)" -ge "$1" ]; }
 # count ACCOUNT FROM TO: its starts among those.
 count() { sed -n "$2,$3p" "$CLUSTER_DIR/starts" | grep -c "^$1$"; }
 
-@test "horizon 0: after it had been alone, bio goes without for most of the time" {
+# A dozen of bio's may start before astro's first; what it got so long takes astro twice as many starts to get, and as many again to be paid back.
+@test "horizon 0: after it had been alone, bio goes without" {
   share_a_cluster "horizon: 0" "guarantee: 0"
   paste -sd' ' "$CLUSTER_DIR/starts"
-  [ "$(count bio 21 60)" -le 4 ]
+  [ "$(count bio 13 36)" -le 2 ]
 }
 
 @test "a horizon: once bio has given back what it got, both have half" {
@@ -46,5 +47,6 @@ count() { sed -n "$2,$3p" "$CLUSTER_DIR/starts" | grep -c "^$1$"; }
 @test "a guarantee: bio, in debt, keeps half of its own node" {
   share_a_cluster "horizon: 0" "guarantee: 0.5"
   paste -sd' ' "$CLUSTER_DIR/starts"
-  [ "$(count bio 21 60)" -ge 6 ] && [ "$(count bio 21 60)" -le 16 ]
+  # A node's two processors are free at once, and one pass of the scheduler fills both by the same ranks: it may get more than its guarantee.
+  [ "$(count bio 13 36)" -ge 4 ]
 }
