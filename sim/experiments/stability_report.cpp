@@ -149,6 +149,7 @@ void print_windows(const WindowsResult& result, std::ostream& out) {
 }
 
 void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out) {
+  if (criteria.empty()) return;
   out << "## Does the default hold (horizon " << game::format_horizon(game::k_default_rule.horizon) << ", guarantee "
       << game::format_guarantee(game::k_default_rule.guarantee) << ")?\n\n"
       << std::left << std::setw(k_rule_width) << "RULE" << std::setw(34) << "WHERE" << std::setw(30) << "WHAT"
