@@ -1,7 +1,8 @@
 // Whether ranks look far enough ahead.
 //
-// Jobs that run are not stopped, so what ranks decide takes effect with a delay: the time for which a processor that is held now stays held. With a
-// horizon below that delay organizations take turns with the whole cluster as under the published rule (docs/concepts.md). Pure.
+// Jobs that run are not stopped, so what ranks decide takes effect with a delay: the time for which a processor that is
+// held now stays held. With a horizon below that delay organizations take turns with the whole cluster as under the
+// published rule (docs/concepts.md). Pure.
 #pragma once
 
 #include <optional>
