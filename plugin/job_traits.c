@@ -21,7 +21,7 @@ static size_t ancestors_of(const job_record_t* job, const char** ancestors) {
   const slurmdb_assoc_rec_t* assoc = job->assoc_ptr;
   for (int steps = 0; steps < k_shapley_max_ancestors && assoc && assoc->usage; steps++) {
     assoc = assoc->usage->parent_assoc_ptr;
-    if (assoc && assoc->acct && strcmp(assoc->acct, below)) ancestors[count++] = below = assoc->acct;
+    if (assoc && assoc->acct && strcmp(assoc->acct, below) != 0) ancestors[count++] = below = assoc->acct;
   }
   return count;
 }

@@ -55,7 +55,7 @@ static bool parse_one(char* item, unsigned* given, shapley_options_t* options, c
   char* equals = strchr(item, '=');
   if (equals) *equals = '\0';
   for (size_t i = 0; i < k_options_count; i++) {
-    if (strcmp(item, k_options[i].key)) continue;
+    if (strcmp(item, k_options[i].key) != 0) continue;
     if (!equals) {
       snprintf(fault, fault_size, "%s needs a value: %s", item, k_options[i].expected);
     } else if (*given & (1u << i)) {

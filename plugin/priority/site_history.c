@@ -99,7 +99,7 @@ static bool read_line(const char* line, shapley_site_formula_t* formula) {
 
 static bool read_file(shapley_site_history_t* history, FILE* file) {
   char line[128];
-  if (!fgets(line, sizeof(line), file) || strcmp(line, k_first_line)) return false;
+  if (!fgets(line, sizeof(line), file) || strcmp(line, k_first_line) != 0) return false;
   while (fgets(line, sizeof(line), file)) {
     shapley_site_formula_t formula;
     if (!read_line(line, &formula)) return false;

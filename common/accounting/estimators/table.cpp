@@ -20,6 +20,15 @@ std::span<const EstimatorRow> estimators() {
   return k_estimators;
 }
 
+std::span<const EstimatorId> estimator_ids() {
+  static constexpr auto k_ids = [] {
+    std::array<EstimatorId, std::size(k_estimators)> ids;
+    for (std::uint32_t i = 0; i < ids.size(); ++i) ids[i] = EstimatorId{i};
+    return ids;
+  }();
+  return k_ids;
+}
+
 std::string_view name_of(EstimatorId estimator) {
   return estimators()[estimator.value].name;
 }

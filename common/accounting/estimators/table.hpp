@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,10 +37,8 @@ inline constexpr std::size_t k_max_estimators = 8;
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
 inline constexpr EstimatorId k_default_estimator{0};
 
-[[nodiscard]] inline auto estimator_ids() {
-  return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(estimators().size())) |
-         std::views::transform([](std::uint32_t i) { return EstimatorId{i}; });
-}
+// All of them, in the table's order.
+[[nodiscard]] std::span<const EstimatorId> estimator_ids();
 
 [[nodiscard]] std::string_view name_of(EstimatorId estimator);
 [[nodiscard]] std::optional<EstimatorId> parse_estimator(std::string_view name);

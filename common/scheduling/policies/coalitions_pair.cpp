@@ -29,7 +29,7 @@ std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance, const gam
       weights.add(u, grand ^ (self | other), -middle);
     }
   }
-  weights.scale = static_cast<Int128>(2 * k * (k - 1));
+  weights.scale = Int128{2} * k * (k - 1);
   return make_weighted_coalitions(instance, weights, rule);
 }
 
