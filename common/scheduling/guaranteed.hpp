@@ -21,15 +21,9 @@ class Guaranteed {
  public:
   // processors: owned, by organization.
   Guaranteed(std::span<const std::uint32_t> processors, game::Guarantee guarantee)
-      : guarantee_(guarantee), owned_(processors.begin(), processors.end()), used_(owned_.size()) {}
+      : guarantee_(guarantee), owned_(processors.begin(), processors.end()) {}
 
-  // `organization` runs on so many more (or fewer) processors.
-  void change(std::size_t organization, std::int64_t by) { used_[organization] += by; }
-
-  [[nodiscard]] Coalition first_of(Coalition waiting) const {
-    return first_of(waiting, [this](std::size_t u) { return used_[u]; });
-  }
-  // The same where the caller knows how many processors used(u) each of them runs on.
+  // used(u): the processors that u runs on.
   template <typename Used>
   [[nodiscard]] Coalition first_of(Coalition waiting, Used&& used) const {
     if (!any()) return waiting;
@@ -47,7 +41,6 @@ class Guaranteed {
  private:
   game::Guarantee guarantee_;
   std::vector<std::int64_t> owned_;
-  std::vector<std::int64_t> used_;
 };
 
 // The one of `candidates` (one at least) with the greatest key(u); of equals the lowest.

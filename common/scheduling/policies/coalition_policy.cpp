@@ -67,7 +67,7 @@ std::size_t CoalitionPolicy::choose(std::int64_t t, Coalition waiting, bool scar
   const auto key = [&](std::size_t u) {
     return scaled_phi_[u] - scale_ * game::frozen_ahead(own_[u].psi_at(t), own_[u].done_at(t), horizon_);
   };
-  return greatest(guaranteed_.first_of(waiting), key);
+  return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }), key);
 }
 
 std::optional<std::vector<Rational>> CoalitionPolicy::contributions(std::int64_t t) {

@@ -25,14 +25,10 @@ class CoalitionPolicy : public Policy {
 
   void released(std::int64_t, const Job& job) final { schedules_.release(job); }
   std::int32_t started(std::int64_t t, std::size_t organization) final {
-    guaranteed_.change(organization, 1);
     own_[organization].change(t, 1);
     return k_any_owner;
   }
-  void completed(std::int64_t t, std::size_t organization, std::int32_t) final {
-    guaranteed_.change(organization, -1);
-    own_[organization].change(t, -1);
-  }
+  void completed(std::int64_t t, std::size_t organization, std::int32_t) final { own_[organization].change(t, -1); }
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final;
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) final;
 

@@ -25,7 +25,6 @@ class DirectContr final : public Policy {
     const std::size_t owner = free_owner();
     --free_[owner];
     --free_total_;
-    guaranteed_.change(organization, 1);
     got_[organization].change(t, 1);
     gave_[owner].change(t, 1);
     return static_cast<std::int32_t>(owner);
@@ -34,13 +33,13 @@ class DirectContr final : public Policy {
   void completed(std::int64_t t, std::size_t organization, std::int32_t owner) override {
     ++free_[static_cast<std::size_t>(owner)];
     ++free_total_;
-    guaranteed_.change(organization, -1);
     got_[organization].change(t, -1);
     gave_[static_cast<std::size_t>(owner)].change(t, -1);
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
-    return greatest(guaranteed_.first_of(waiting), [&](std::size_t u) { return key(u, t); });
+    return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; }),
+                    [&](std::size_t u) { return key(u, t); });
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {

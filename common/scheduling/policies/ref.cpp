@@ -14,19 +14,20 @@ namespace {
 class Ref final : public Policy {
  public:
   Ref(const Instance& instance, const game::ServingRule& rule)
-      : schedules_(instance.processors, rule), guaranteed_(instance.processors, rule.guarantee) {}
+      : schedules_(instance.processors, rule),
+        guaranteed_(instance.processors, rule.guarantee),
+        used_(instance.organizations()) {}
 
   void released(std::int64_t, const Job& job) override { schedules_.release(job); }
   std::int32_t started(std::int64_t, std::size_t organization) override {
-    guaranteed_.change(organization, 1);
+    ++used_[organization];
     return k_any_owner;
   }
-  void completed(std::int64_t, std::size_t organization, std::int32_t) override {
-    guaranteed_.change(organization, -1);
-  }
+  void completed(std::int64_t, std::size_t organization, std::int32_t) override { --used_[organization]; }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
-    const Coalition first = scarce ? guaranteed_.first_of(waiting) : waiting;
+    const Coalition first =
+        scarce ? guaranteed_.first_of(waiting, [this](std::size_t u) { return used_[u]; }) : waiting;
     if (!scarce || std::has_single_bit(first)) return static_cast<std::size_t>(std::countr_zero(first));
     schedules_.run_before(t);
     return schedules_.choose(game::grand_coalition(schedules_.organizations()), first, t);
@@ -54,6 +55,7 @@ class Ref final : public Policy {
  private:
   FairSchedules schedules_;
   Guaranteed guaranteed_;
+  std::vector<std::int64_t> used_;  // by organization
 };
 
 }  // namespace

@@ -57,20 +57,19 @@ class ShapleyRate final : public Policy {
 
   void released(std::int64_t t, const Job& job) override { change_demand(t, job.organization, 1); }
   std::int32_t started(std::int64_t t, std::size_t organization) override {
-    guaranteed_.change(organization, 1);
     own_[organization].change(t, 1);
     return k_any_owner;
   }
   void completed(std::int64_t t, std::size_t organization, std::int32_t) override {
     change_demand(t, organization, -1);
-    guaranteed_.change(organization, -1);
     own_[organization].change(t, -1);
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
     if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
     advance(t);
-    return greatest(guaranteed_.first_of(waiting), [&](std::size_t u) { return key(u, t); });
+    return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }),
+                    [&](std::size_t u) { return key(u, t); });
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
