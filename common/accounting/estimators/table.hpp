@@ -32,7 +32,7 @@ struct EstimatorRow {
 [[nodiscard]] std::span<const EstimatorRow> estimators();
 
 // Standings hold so many credits without asking for memory.
-inline constexpr std::size_t k_estimators_max = 8;
+inline constexpr std::size_t k_estimators_max = 4;
 
 // Index of a row of the table. The first row ranks unless the configuration says otherwise.
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
