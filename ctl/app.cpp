@@ -6,15 +6,15 @@
 #include <CLI/CLI.hpp>
 
 #include "config/configuration.hpp"
-#include "ctl/advise.hpp"
-#include "ctl/audit.hpp"
-#include "ctl/backup.hpp"
-#include "ctl/check_config.hpp"
 #include "ctl/client.hpp"
-#include "ctl/jobs.hpp"
-#include "ctl/keygen.hpp"
-#include "ctl/status.hpp"
-#include "ctl/workflows.hpp"
+#include "ctl/commands/advise.hpp"
+#include "ctl/commands/audit.hpp"
+#include "ctl/commands/backup.hpp"
+#include "ctl/commands/check_config.hpp"
+#include "ctl/commands/jobs.hpp"
+#include "ctl/commands/keygen.hpp"
+#include "ctl/commands/status.hpp"
+#include "ctl/commands/workflows.hpp"
 
 namespace shapley::ctl {
 

@@ -16,10 +16,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/server.hpp"
+#include "daemon/configuration/site.hpp"
+#include "daemon/configuration/start_checks.hpp"
+#include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
-#include "daemon/site.hpp"
-#include "daemon/start_checks.hpp"
 #include "daemon/version.hpp"
 
 namespace shapley::daemon {

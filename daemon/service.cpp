@@ -4,10 +4,13 @@
 
 #include <spdlog/spdlog.h>
 
+#include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
-#include "daemon/declarations.hpp"
+#include "daemon/configuration/declarations.hpp"
+#include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
+#include "ledger/readers/runs.hpp"
 
 namespace shapley::daemon {
 
@@ -22,6 +25,9 @@ std::uint64_t first_generation(Instant now) {
   constexpr std::uint64_t k_generations_a_second = 1000;
   return static_cast<std::uint64_t>(now.value) * k_generations_a_second;
 }
+
+// Enough for a mean, and read within a tenth of a second.
+constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
 
 }  // namespace
 
@@ -55,6 +61,8 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
   const Declarations declarations = declare(site.configuration, site.text, declared, now);
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
+  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(books_.ledger(), {.newest_jobs = k_jobs_for_horizon_check}));
+  if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
   return {};
 }
 
@@ -157,7 +165,7 @@ void Service::refresh_ranks(Instant now) {
   accounting::State& state = books_.state();
   const std::vector<std::string>& names = state.organizations();
   std::vector<std::string> order;
-  for (const OrgId id : state.ranking(now, site_.configuration.contribution)) order.push_back(names.at(id.value));
+  for (const accounting::Rank& rank : state.ranking(now)) order.push_back(names.at(rank.organization.value));
   ranks_.computed_at = now.value;
   if (order == ranks_.organizations) return;
   ranks_.organizations = std::move(order);

@@ -14,12 +14,12 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "daemon/books.hpp"
-#include "daemon/intake.hpp"
-#include "daemon/observer.hpp"
-#include "daemon/queue.hpp"
-#include "daemon/site.hpp"
-#include "daemon/workflows.hpp"
+#include "daemon/books/books.hpp"
+#include "daemon/books/intake.hpp"
+#include "daemon/configuration/site.hpp"
+#include "daemon/observer/observer.hpp"
+#include "daemon/requests/queue.hpp"
+#include "daemon/workflows/workflows.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
@@ -36,8 +36,8 @@ class Service {
   // Opens the ledger, recovers the books and states the configuration in them.
   [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now);
 
-  // Takes the new configuration over: ownership from `now` on (daemon/declarations.hpp). On error the old one stays.
-  // What only a restart can change (ledger, socket) keeps its old value, with a warning.
+  // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
+  // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.
   [[nodiscard]] Expected<void> reload(Site site, Instant now);
 
   // ---- feeder ----

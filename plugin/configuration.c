@@ -43,7 +43,7 @@ static void read_anew(void) {
     error("%s: %s: %s; the options in effect stay", plugin_type, shapley_parameters_line, fault);
     return;
   }
-  if (strcmp(options.socket_path, in_effect.socket_path) || options.spool_max_bytes != in_effect.spool_max_bytes)
+  if (strcmp(options.socket_path, in_effect.socket_path) != 0 || options.spool_max_bytes != in_effect.spool_max_bytes)
     info("%s: socket= and spool_max= take effect when slurmctld restarts", plugin_type);
   in_effect.interval_ms = options.interval_ms;
   warn_about_min_job_age(&options);

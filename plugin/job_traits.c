@@ -19,9 +19,9 @@ static size_t ancestors_of(const job_record_t* job, const char** ancestors) {
   size_t count = 0;
   const char* below = job->account ? job->account : "";
   const slurmdb_assoc_rec_t* assoc = job->assoc_ptr;
-  for (int steps = 0; steps < k_shapley_ancestors_max && assoc && assoc->usage; steps++) {
+  for (int steps = 0; steps < k_shapley_max_ancestors && assoc && assoc->usage; steps++) {
     assoc = assoc->usage->parent_assoc_ptr;
-    if (assoc && assoc->acct && strcmp(assoc->acct, below)) ancestors[count++] = below = assoc->acct;
+    if (assoc && assoc->acct && strcmp(assoc->acct, below) != 0) ancestors[count++] = below = assoc->acct;
   }
   return count;
 }

@@ -6,13 +6,13 @@
 #include "plugin/slurm_compat.h"
 
 /* Deeper account trees than this lose their topmost accounts; sites have three to six levels. */
-enum { k_shapley_ancestors_max = 32 };
+enum { k_shapley_max_ancestors = 32 };
 
 /* The pointers inside `traits` point into this struct and into slurmctld's records: valid while the caller's locks
  * last. */
 typedef struct {
   shapley_job_traits_t traits;
-  const char* ancestors[k_shapley_ancestors_max];
+  const char* ancestors[k_shapley_max_ancestors];
   char partition[256];
 } shapley_job_traits_buffer_t;
 

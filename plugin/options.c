@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { k_interval_min_ms = 100, k_interval_max_ms = 60000, k_spool_max_mib = 65536 };
+enum { k_min_interval_ms = 100, k_max_interval_ms = 60000, k_max_spool_mib = 65536 };
 
 static const char k_allowed[] = "allowed: socket=PATH, interval=SECONDS (0.1 to 60), spool_max=MIB (1 to 65536)";
 
@@ -27,14 +27,14 @@ static bool set_interval(const char* value, shapley_options_t* options) {
   double seconds = 0;
   if (!parse_number(value, &seconds)) return false;
   double milliseconds = round(seconds * 1000);
-  if (milliseconds < k_interval_min_ms || milliseconds > k_interval_max_ms) return false;
+  if (milliseconds < k_min_interval_ms || milliseconds > k_max_interval_ms) return false;
   options->interval_ms = (uint32_t)milliseconds;
   return true;
 }
 
 static bool set_spool_max(const char* value, shapley_options_t* options) {
   double mib = 0;
-  if (!parse_number(value, &mib) || mib != floor(mib) || mib < 1 || mib > k_spool_max_mib) return false;
+  if (!parse_number(value, &mib) || mib != floor(mib) || mib < 1 || mib > k_max_spool_mib) return false;
   options->spool_max_bytes = (uint64_t)mib << 20;
   return true;
 }
@@ -55,7 +55,7 @@ static bool parse_one(char* item, unsigned* given, shapley_options_t* options, c
   char* equals = strchr(item, '=');
   if (equals) *equals = '\0';
   for (size_t i = 0; i < k_options_count; i++) {
-    if (strcmp(item, k_options[i].key)) continue;
+    if (strcmp(item, k_options[i].key) != 0) continue;
     if (!equals) {
       snprintf(fault, fault_size, "%s needs a value: %s", item, k_options[i].expected);
     } else if (*given & (1u << i)) {

@@ -16,7 +16,7 @@ enum {
   /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. */
   k_busy_interval_ms = 100,
   /* Two scans are at least this far apart, however many hints come in. */
-  k_gap_min_ms = 50,
+  k_min_gap_ms = 50,
   /* Rest at least this many times as long as the last scan held the locks: 2 % of a core and of the locks. Where the
    * interval asks for more the interval wins, up to the 20 % of the second factor. */
   k_rest_factor = 50,
@@ -58,7 +58,7 @@ static bool is_anything_new(void) {
 
 /* How long to leave the locks alone after a scan. */
 static int64_t gap_ms(void) {
-  int64_t gap = max_of(k_gap_min_ms, k_rest_factor * scan.held_us / 1000);
+  int64_t gap = max_of(k_min_gap_ms, k_rest_factor * scan.held_us / 1000);
   gap = min_of(gap, shapley_configuration_interval_ms());
   return max_of(gap, k_rest_factor_min * scan.held_us / 1000);
 }

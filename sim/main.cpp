@@ -1,5 +1,5 @@
-// shapley-sim: the laboratory's command line.
-#include "sim/command_line.hpp"
+// shapley-sim: the simulator.
+#include "sim/commands/command_line.hpp"
 
 int main(int argc, char** argv) {
   return shapley::sim::run_command_line(argc, argv);

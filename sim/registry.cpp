@@ -30,14 +30,15 @@ using Maker = PolicyPtr (*)(const Instance&, const PolicyOptions&);
 
 struct Entry {
   std::string_view name;
-  std::size_t organizations_max;
-  std::string_view alternative;  // named when organizations_max is exceeded
+  std::size_t max_organizations;
+  std::string_view alternative;  // named when max_organizations is exceeded
   Maker make;
+  bool ruled = false;  // ranks by phi - psi, so horizon and guarantee mean something
 };
 
 constexpr std::size_t k_mask_organizations = 32;                       // waiting sets are 32-bit masks
-constexpr std::size_t k_rand_coalitions_max = std::size_t{1} << 20;    // 56 bytes each, and what runs in them
-constexpr std::size_t k_rand_permutations_max = std::size_t{1} << 22;  // they are kept while the weights are made
+constexpr std::size_t k_max_rand_coalitions = std::size_t{1} << 20;    // 56 bytes each, besides their running jobs
+constexpr std::size_t k_max_rand_permutations = std::size_t{1} << 22;  // in memory while the weights are computed
 constexpr std::string_view k_no_alternative = "merge small organizations";
 
 std::size_t permutation_count(const Instance& instance, const PolicyOptions& options) {
@@ -53,17 +54,21 @@ bool is_psi_sp(const PolicyOptions& options) {
   return options.utility == scheduling::utility_functions().front().name;
 }
 PolicyPtr make_ref_for(const Instance& instance, const PolicyOptions& options) {
-  if (is_psi_sp(options)) return scheduling::make_ref(instance);
+  if (is_psi_sp(options)) return scheduling::make_ref(instance, options.rule);
   return scheduling::make_ref_arbitrary(instance, **scheduling::find_utility_function(options.utility));
 }
 
 template <scheduling::RateMethod Method>
 PolicyPtr make_rate(const Instance& instance, const PolicyOptions& options) {
-  return scheduling::make_shapley_rate(instance, {.method = Method, .seed = options.seed});
+  return scheduling::make_shapley_rate(instance, {.method = Method, .seed = options.seed, .rule = options.rule});
 }
 template <bool Identity>
 PolicyPtr make_direct(const Instance& instance, const PolicyOptions& options) {
-  return scheduling::make_direct_contr(instance, {.identity = Identity, .seed = options.seed});
+  return scheduling::make_direct_contr(instance, {.identity = Identity, .seed = options.seed, .rule = options.rule});
+}
+template <PolicyPtr (*Make)(const Instance&, const game::ServingRule&)>
+PolicyPtr make_ruled(const Instance& instance, const PolicyOptions& options) {
+  return Make(instance, options.rule);
 }
 template <PolicyPtr (*Make)(const Instance&)>
 PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
@@ -71,24 +76,30 @@ PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
 }
 
 const std::array k_policies{
-    Entry{"ref", game::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for},
+    Entry{"ref", game::k_max_lattice_organizations, "use rand or shapley_rate_sampled", make_ref_for, true},
     Entry{"rand", k_mask_organizations, k_no_alternative,
-          [](const Instance& i, const PolicyOptions& o) { return scheduling::make_rand(i, permutations_of(i, o)); }},
-    Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>},
-    Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>},
+          [](const Instance& i, const PolicyOptions& o) {
+            return scheduling::make_rand(i, permutations_of(i, o), o.rule);
+          },
+          true},
+    Entry{"direct_contr", k_mask_organizations, k_no_alternative, make_direct<false>, true},
+    Entry{"direct_contr_identity", k_mask_organizations, k_no_alternative, make_direct<true>, true},
     Entry{"round_robin", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_round_robin>},
     Entry{"fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_share>},
     Entry{"ut_fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_ut_fair_share>},
     Entry{"curr_fair_share", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_curr_fair_share>},
     Entry{"fcfs", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fcfs>},
     Entry{"shapley_rate", game::k_max_lattice_organizations, "use shapley_rate_sampled",
-          make_rate<scheduling::RateMethod::exact>},
-    Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::sampled>},
-    Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::leave_one_out>},
-    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_coalitions_loo>},
-    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_coalitions_pair>},
+          make_rate<scheduling::RateMethod::exact>, true},
+    Entry{"shapley_rate_sampled", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::sampled>,
+          true},
+    Entry{"shapley_rate_loo", k_mask_organizations, k_no_alternative, make_rate<scheduling::RateMethod::leave_one_out>,
+          true},
+    Entry{"coalitions_loo", k_mask_organizations, k_no_alternative, make_ruled<scheduling::make_coalitions_loo>, true},
+    Entry{"coalitions_pair", k_mask_organizations, k_no_alternative, make_ruled<scheduling::make_coalitions_pair>,
+          true},
     Entry{"coalitions_all", game::k_max_lattice_organizations, "use coalitions_pair or rand",
-          make_plain<scheduling::make_coalitions_all>},
+          make_ruled<scheduling::make_coalitions_all>, true},
     Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_karma>},
     Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_tree>},
 };
@@ -110,8 +121,8 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
   const std::size_t k = instance.organizations();
   const std::size_t count = permutation_count(instance, options);
   if (count == 0) return fail(Errc::invalid_argument, "policy rand: no permutation; give --samples 1 or more");
-  const bool few = k < 20 || count <= k_rand_coalitions_max / k;
-  if (!few || count > k_rand_permutations_max) {
+  const bool few = k < 20 || count <= k_max_rand_coalitions / k;
+  if (!few || count > k_max_rand_permutations) {
     return fail(Errc::limit,
                 "policy rand: " + std::to_string(count) + " permutations of " + std::to_string(k) +
                     " organizations need more than a million simulated coalitions; lower --samples or raise --epsilon");
@@ -121,11 +132,11 @@ Expected<void> check_rand(const Instance& instance, const PolicyOptions& options
 
 Expected<void> check_ref_memory(const Instance& instance) {
   const std::uint64_t bound = scheduling::ref_memory_bound(instance);
-  if (bound <= scheduling::k_ref_memory_max) return {};
+  if (bound <= scheduling::k_max_ref_memory) return {};
   return fail(Errc::limit, "policy ref: " + std::to_string(instance.organizations()) + " organizations on " +
                                std::to_string(instance.total_processors()) + " processors may take " +
                                std::to_string(bound >> 20U) + " MiB, the limit is " +
-                               std::to_string(scheduling::k_ref_memory_max >> 20U) +
+                               std::to_string(scheduling::k_max_ref_memory >> 20U) +
                                "; use rand or shapley_rate_sampled");
 }
 
@@ -143,6 +154,10 @@ Expected<void> check_rigid(std::string_view name, const Instance& instance) {
 
 Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
   SHAPLEY_TRY(scheduling::find_utility_function(options.utility));
+  if (!is_psi_sp(options) && options.rule != game::ServingRule{}) {
+    return fail(Errc::invalid_argument, "policy ref with utility " + options.utility +
+                                            ": horizon and guarantee are defined for psi_sp; take that, or neither");
+  }
   if (is_psi_sp(options) || instance.organizations() <= scheduling::k_ref_arbitrary_organizations) return {};
   return fail(Errc::limit, "policy ref with utility " + options.utility + ": " +
                                std::to_string(instance.organizations()) + " organizations exceed its limit of " +
@@ -157,20 +172,55 @@ std::vector<std::string> policy_names() {
   return names;
 }
 
-Expected<PolicyPtr> make_policy(std::string_view name, const Instance& instance, const PolicyOptions& options) {
+Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise) {
+  const std::size_t at = text.find('@');
+  NamedPolicy policy{std::string(text.substr(0, at)), otherwise};
+  if (at == std::string_view::npos) return policy;
+  const std::string_view rule = text.substr(at + 1);
+  const std::size_t slash = rule.find('/');
+  const auto horizon = game::parse_horizon(rule.substr(0, slash));
+  if (!horizon) return with_context("policy " + std::string(text) + ": horizon", horizon.error());
+  policy.rule = {*horizon, {}};
+  if (slash == std::string_view::npos) return policy;
+  const auto guarantee = game::parse_guarantee(rule.substr(slash + 1));
+  if (!guarantee) return with_context("policy " + std::string(text) + ": guarantee", guarantee.error());
+  policy.rule.guarantee = *guarantee;
+  return policy;
+}
+
+std::string policy_text(std::string_view name, const game::ServingRule& rule) {
+  std::string text(name);
+  if (rule == game::ServingRule{}) return text;
+  text += '@' + game::format_horizon(rule.horizon);
+  if (rule.guarantee != game::Guarantee{}) text += '/' + game::format_guarantee(rule.guarantee);
+  return text;
+}
+
+Expected<PolicyPtr> make_policy(std::string_view policy, const Instance& instance, const PolicyOptions& given) {
+  SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(policy, given.rule));
+  const std::string& name = named.name;
+  PolicyOptions options = given;
+  options.rule = named.rule;
   const auto* entry =
       std::find_if(k_policies.begin(), k_policies.end(), [&](const Entry& e) { return e.name == name; });
   if (entry == k_policies.end()) {
     std::string known;
     for (const Entry& e : k_policies) known += (known.empty() ? "" : ", ") + std::string(e.name);
-    return fail(Errc::invalid_argument, "policy \"" + std::string(name) + "\" is unknown; known are " + known);
+    return fail(Errc::invalid_argument, "policy \"" + name + "\" is unknown; known are " + known);
   }
-  if (instance.organizations() > entry->organizations_max) {
+  if (!entry->ruled && policy != name) {
+    return fail(Errc::invalid_argument,
+                "policy " + std::string(policy) + ": " + name +
+                    " does not rank by phi - psi, so it has no horizon and no guarantee; leave \"" +
+                    std::string(policy.substr(name.size())) + "\" out");
+  }
+  if (instance.organizations() > entry->max_organizations) {
     return fail(Errc::limit, "policy " + std::string(name) + ": " + std::to_string(instance.organizations()) +
-                                 " organizations exceed its limit of " + std::to_string(entry->organizations_max) +
+                                 " organizations exceed its limit of " + std::to_string(entry->max_organizations) +
                                  "; " + std::string(entry->alternative));
   }
   SHAPLEY_TRY(check_rigid(name, instance));
+  SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule.horizon));
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
   if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
   if (name == "ref") {

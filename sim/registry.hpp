@@ -1,4 +1,5 @@
-// Every policy by the name that the command line uses.
+// Every policy by the name that the command line uses, and the rule that a name may carry: direct_contr@7d/0.5 is
+// direct_contr with a horizon of 7 days and a guarantee of a half.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
 #include "scheduling/policies/policy.hpp"
 #include "scheduling/policies/rand.hpp"
 
@@ -18,15 +20,27 @@ struct PolicyOptions {
   std::size_t samples = 15;                             // rand: number of permutations drawn
   std::vector<scheduling::Permutation> permutations{};  // rand: these instead of drawn ones
   std::optional<scheduling::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
-  std::string utility = "psi_sp";                       // ref: what is shared out fairly
+  std::string utility = "psi_sp";                       // ref: the utility that is shared fairly
+  game::ServingRule rule{};                             // of whatever ranks by phi - psi, where its name says no other
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();
 
-// Errc::invalid_argument for an unknown name (lists the known ones), permutations that do not fit the instance, or
+struct NamedPolicy {
+  std::string name;
+  game::ServingRule rule;
+};
+// "NAME", "NAME@HORIZON" or "NAME@HORIZON/GUARANTEE"; what is not said is as in `otherwise`, but a name that gives a
+// horizon alone has no guarantee. Errc::invalid_argument when the rule cannot be read.
+[[nodiscard]] Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise);
+// The shortest text that parse_policy reads so where nothing else is said: "direct_contr", "ref@7d", "ref@0/0.5".
+[[nodiscard]] std::string policy_text(std::string_view name, const game::ServingRule& rule);
+
+// `policy`: as parse_policy reads it. Errc::invalid_argument for an unknown name (lists the known ones), a rule that
+// cannot be read or that the policy does not have, permutations that do not fit the instance, or
 // rigid jobs where the policy simulates coalitions (names the alternative); Errc::limit when the instance has more
-// organizations than the policy can hold (names the alternative).
-[[nodiscard]] Expected<std::unique_ptr<scheduling::Policy>> make_policy(std::string_view name,
+// organizations than the policy can hold (names the alternative), or the horizon is too long for its length.
+[[nodiscard]] Expected<std::unique_ptr<scheduling::Policy>> make_policy(std::string_view policy,
                                                                         const scheduling::Instance& instance,
                                                                         const PolicyOptions& options);
 

@@ -1,6 +1,20 @@
 #include "base/error.hpp"
 
+#include <cerrno>
+#include <system_error>
+
 namespace shapley {
+
+bool is_out_of_space(int cause) {
+  return cause == ENOSPC || cause == EDQUOT;
+}
+
+tl::unexpected<Error> system_failure(std::string_view what, int cause, Errc code) {
+  const bool full = is_out_of_space(cause);
+  // std::generic_category, because strerror is not safe among slurmctld's threads.
+  return fail(full ? Errc::no_space : code,
+              std::string(what) + ": " + std::generic_category().message(cause) + (full ? "; make room" : ""));
+}
 
 tl::unexpected<Error> with_context(std::string_view context, Error error) {
   error.what = std::string(context) + ": " + error.what;

@@ -38,6 +38,13 @@ using Expected = tl::expected<T, Error>;
   return tl::unexpected<Error>(Error{code, std::move(what)});
 }
 
+// Whether this errno says that a disk or quota is full.
+[[nodiscard]] bool is_out_of_space(int cause);
+
+// "what: " and the system's own words for the errno `cause`; Errc::no_space, with its remedy, when a disk or quota is
+// full, else `code`. Safe among threads.
+[[nodiscard]] tl::unexpected<Error> system_failure(std::string_view what, int cause, Errc code = Errc::io);
+
 // Same error with "context: " before its text.
 [[nodiscard]] tl::unexpected<Error> with_context(std::string_view context, Error error);
 

@@ -150,11 +150,11 @@ class Parser {
   }
 
   Expected<std::string_view> parse_number() {
-    constexpr std::size_t k_most_digits = 18;  // fits 64 bits
+    constexpr std::size_t k_max_digits = 18;  // fits 64 bits
     const std::size_t begin = position_;
     while (!at_end() && is_digit(peek())) ++position_;
     if (position_ == begin) return fault(at_end() ? "a number is missing at the end" : "a number is missing here");
-    if (position_ - begin > k_most_digits) return fault_at(begin, "number with more than 18 digits");
+    if (position_ - begin > k_max_digits) return fault_at(begin, "number with more than 18 digits");
     return text_.substr(begin, position_ - begin);
   }
 

@@ -110,7 +110,7 @@ std::string some_of(const std::vector<std::string_view>& nodes) {
 }
 
 void report_excess(const Claims& claims, const std::vector<std::string_view>& nodes, Instant at, FaultList& faults) {
-  constexpr std::size_t k_most_owners = 10;
+  constexpr std::size_t k_max_owners = 10;
   std::string owners;
   std::int64_t parts = 0;
   std::size_t count = 0;
@@ -119,12 +119,12 @@ void report_excess(const Claims& claims, const std::vector<std::string_view>& no
     if (!c.holds_at(at)) continue;
     parts += c.claim->parts_per_million;
     line = std::max(line, c.claim->line);
-    if (++count > k_most_owners) continue;
+    if (++count > k_max_owners) continue;
     const std::string& name = c.organization->name;
     owners += (owners.empty() ? "" : ", ") + (name.empty() ? label(*c.organization) : name) + ' ' +
               format_share(c.claim->parts_per_million) + " (line " + std::to_string(c.claim->line) + ')';
   }
-  if (count > k_most_owners) owners += " and " + std::to_string(count - k_most_owners) + " more";
+  if (count > k_max_owners) owners += " and " + std::to_string(count - k_max_owners) + " more";
   const std::string when = at == k_beginning_of_time ? "" : " from " + format_instant(at);
   const bool one = nodes.size() == 1;
   faults.add(line,

@@ -41,7 +41,7 @@ Configuration read_configuration(std::string_view yaml, FaultList& faults) {
   if (!file) return configuration;
   read_settings(reader, *file, faults, configuration);
   read_workflow_settings(reader, *file, faults, configuration.workflows);
-  configuration.organizations = read_organizations(reader, *file, faults, configuration.workflows);
+  configuration.organizations = read_organizations(reader, *file, faults, configuration);
   check_claims(configuration.organizations, faults);
   return configuration;
 }

@@ -43,7 +43,8 @@ struct OrganizationConfig {
   std::string title;  // for people; the name if empty
   std::vector<Rule> rules;
   std::vector<NodeClaim> nodes;
-  workflow::Settings workflows;  // of its own, else the file's
+  std::int64_t guarantee = accounting::k_whole_node / 2;  // of its own, else the file's; parts per million
+  workflow::Settings workflows;                           // of its own, else the file's
   int line = 0;
   friend bool operator==(const OrganizationConfig&, const OrganizationConfig&) = default;
 };
@@ -54,6 +55,8 @@ struct Configuration {
   std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";   // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;
+  Duration horizon{7 * 24 * 3600};  // ranks look so far ahead (game/serving_order.hpp); 0: the published rule
+  std::int64_t guarantee = accounting::k_whole_node / 2;  // parts per million of what one owns; 0: the published rule
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted
   Mode mode = Mode::priorities;

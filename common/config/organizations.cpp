@@ -11,6 +11,7 @@
 
 #include "config/brackets.hpp"
 #include "config/keys.hpp"
+#include "config/settings.hpp"
 #include "config/values.hpp"
 #include "config/workflow_settings.hpp"
 
@@ -31,8 +32,8 @@ bool has_control_character(std::string_view text) {
 
 class OrganizationsReader {
  public:
-  OrganizationsReader(YamlReader& reader, FaultList& faults, const workflow::Settings& workflows)
-      : reader_(reader), faults_(faults), workflows_(workflows) {}
+  OrganizationsReader(YamlReader& reader, FaultList& faults, const Configuration& file)
+      : reader_(reader), faults_(faults), file_(file) {}
 
   std::vector<OrganizationConfig> read(const Mapping& file) {
     constexpr std::string_view k_remedy = "write '- name: ...' for each organization";
@@ -65,7 +66,11 @@ class OrganizationsReader {
     read_name(*entries, {value.node, value.line, context}, organization);
     read_title(*entries, organization);
     for (const RuleKind kind : k_rule_kinds) read_rules(*entries, kind, organization);
-    organization.workflows = workflows_;
+    organization.guarantee = file_.guarantee;
+    if (const Value* guarantee = entries->find("guarantee")) {
+      read_guarantee(reader_, *guarantee, faults_, organization.guarantee);
+    }
+    organization.workflows = file_.workflows;
     read_workflow_settings(reader_, *entries, faults_, organization.workflows);
     read_nodes(*entries, organization);
     return organization;
@@ -223,15 +228,15 @@ class OrganizationsReader {
 
   YamlReader& reader_;
   FaultList& faults_;
-  const workflow::Settings& workflows_;
+  const Configuration& file_;  // what organizations that do not say otherwise begin with
   std::size_t expanded_ = 0;
 };
 
 }  // namespace
 
 std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file, FaultList& faults,
-                                                   const workflow::Settings& workflows) {
-  return OrganizationsReader(reader, faults, workflows).read(file);
+                                                   const Configuration& settings) {
+  return OrganizationsReader(reader, faults, settings).read(file);
 }
 
 std::string_view key_of(RuleKind kind) {

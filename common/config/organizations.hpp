@@ -11,10 +11,9 @@
 namespace shapley::config {
 
 // In file order. An organization or claim with a fault is left out or incomplete; the list of faults says so.
-// `workflows`: what an organization begins with.
+// `settings`: the file's own, which an organization begins with.
 [[nodiscard]] std::vector<OrganizationConfig> read_organizations(YamlReader& reader, const Mapping& file,
-                                                                 FaultList& faults,
-                                                                 const workflow::Settings& workflows);
+                                                                 FaultList& faults, const Configuration& settings);
 
 // The key under which the rules of a kind stand ("accounts"), and the word for one of them ("account").
 [[nodiscard]] std::string_view key_of(RuleKind kind);

@@ -9,6 +9,7 @@
 #include "accounting/estimators/table.hpp"
 #include "config/choice.hpp"
 #include "config/values.hpp"
+#include "game/serving_order.hpp"
 
 namespace shapley::config {
 
@@ -72,16 +73,21 @@ class SettingsReader {
 
   void rank_weight(std::uint32_t& weight) {
     const Value* value = file_.find("rank_weight");
-    if (const auto number = value ? integer(*value, k_rank_weight_range) : std::nullopt) {
+    if (const auto number = value ? whole_number(*value, k_rank_weight_range) : std::nullopt) {
       weight = static_cast<std::uint32_t>(*number);
     }
   }
 
-  void duration(std::string_view key, Duration& duration) {
+  void guarantee(std::string_view key, std::int64_t& parts_per_million) {
+    const Value* value = file_.find(key);
+    if (value != nullptr) read_guarantee(reader_, *value, faults_, parts_per_million);
+  }
+
+  void duration(std::string_view key, Duration least, Duration most, Duration& duration) {
     const Value* value = file_.find(key);
     const auto text = value ? reader_.text(*value, "write a duration such as 5m") : std::nullopt;
     if (!text) return;
-    if (const auto parsed = parse_duration(*text)) {
+    if (const auto parsed = parse_duration(*text, least, most)) {
       duration = *parsed;
     } else {
       add(*value, shown(*text) + " is no such duration", parsed.error().what);
@@ -96,7 +102,7 @@ class SettingsReader {
     std::vector<std::pair<std::string, std::int64_t>> read;
     for (const Mapping::Entry& entry : table->entries()) {
       check_resource(entry);
-      if (const auto number = integer(entry.value, k_weight_range)) read.emplace_back(entry.key, *number);
+      if (const auto number = whole_number(entry.value, k_weight_range)) read.emplace_back(entry.key, *number);
     }
     if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
     weights = std::move(read);
@@ -118,7 +124,7 @@ class SettingsReader {
     faults_.add(value.line, value.name + ": " + what, std::move(remedy));
   }
 
-  std::optional<std::int64_t> integer(const Value& value, IntegerRange range) {
+  std::optional<std::int64_t> whole_number(const Value& value, IntegerRange range) {
     const auto text = reader_.text(value, "write a whole number");
     if (!text) return std::nullopt;
     const auto number = parse_integer(*text, range);
@@ -145,6 +151,16 @@ class SettingsReader {
 
 }  // namespace
 
+void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
+  const auto text = reader.text(value, "write a part such as 0.5");
+  if (!text) return;
+  if (const auto parts = parse_guarantee(*text)) {
+    parts_per_million = *parts;
+  } else {
+    faults.add(value.line, value.name + ": " + shown(*text) + " is no such part", parts.error().what);
+  }
+}
+
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration) {
   using namespace std::string_view_literals;
   constexpr std::size_t k_max_path = 4095;
@@ -154,6 +170,8 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
   settings.estimator("contribution", configuration.contribution);
+  settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
+  settings.guarantee("guarantee", configuration.guarantee);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
                   configuration.order);
   settings.rank_weight(configuration.rank_weight);
@@ -164,7 +182,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
                   std::array{std::pair{"none"sv, Period::none}, std::pair{"monthly"sv, Period::monthly},
                              std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
                   configuration.period);
-  settings.duration("stale_after", configuration.stale_after);
+  settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
   settings.weights(configuration.weights);
 }
 

@@ -10,4 +10,7 @@ namespace shapley::config {
 // Sets what `file` says and leaves the defaults of what it does not; faults go to the list.
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration);
 
+// The key `guarantee`, here or of an organization.
+void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million);
+
 }  // namespace shapley::config

@@ -1,6 +1,7 @@
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -12,6 +13,7 @@ namespace shapley::config {
 namespace {
 
 constexpr std::int64_t k_million = 1'000'000;
+constexpr std::int64_t k_day_s = 24 * 3600;
 
 // At most nine digits, so that products with a million stay far from the limits of 64 bits.
 std::optional<std::int64_t> small_number(std::string_view text) {
@@ -92,19 +94,29 @@ Expected<std::int64_t> parse_share(std::string_view text) {
   return parts;
 }
 
-Expected<Duration> parse_duration(std::string_view text) {
-  constexpr std::int64_t k_year_s = 365 * 24 * 3600;
+Expected<std::int64_t> parse_guarantee(std::string_view text) {
+  if (const auto ratio = parse_ratio(text); ratio && ratio->numerator == 0) return 0;
+  return parse_share(text);
+}
+
+Expected<Duration> parse_duration(std::string_view text, Duration least, Duration most) {
+  constexpr std::array k_units{std::pair{'s', 1}, std::pair{'m', 60}, std::pair{'h', 3600},
+                               std::pair{'d', static_cast<int>(k_day_s)}};
   std::int64_t unit_s = 1;
   std::string_view digits = text;
-  for (const auto& [letter, seconds] : {std::pair{'s', 1}, std::pair{'m', 60}, std::pair{'h', 3600}}) {
+  for (const auto& [letter, seconds] : k_units) {
     if (!text.ends_with(letter)) continue;
     unit_s = seconds;
     digits.remove_suffix(1);
   }
   const auto number = small_number(digits);
-  if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m or h (5m)");
+  if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m, h or d (5m)");
   const std::int64_t seconds = *number * unit_s;
-  if (seconds < 1 || seconds > k_year_s) return fail(Errc::invalid_argument, "allowed are 1 second to 365 days");
+  if (seconds < least.value || seconds > most.value) {
+    return fail(Errc::invalid_argument, "allowed are " + std::to_string(least.value) +
+                                            (least.value == 1 ? " second to " : " seconds to ") +
+                                            std::to_string(most.value / k_day_s) + " days");
+  }
   return Duration{seconds};
 }
 

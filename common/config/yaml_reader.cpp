@@ -181,6 +181,7 @@ std::optional<std::vector<Value>> YamlReader::list(const Value& value, std::stri
   for (const auto& node : value.node) {
     if (!spend(value)) return std::nullopt;
     if (!closes_its_quote(node, value.name)) continue;
+    // NOLINTNEXTLINE(cppcoreguidelines-slicing): yaml-cpp means its iterator's value to be taken for a Node
     values.push_back({node, node.IsNull() ? value.line : line_of(node), value.name});
   }
   return values;

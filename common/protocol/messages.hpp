@@ -6,7 +6,7 @@
 // Reply. The daemon pushes Ranks, Levels and Rules to feeders whenever they change.
 //
 // Observations say what slurmctld's records hold, with Slurm's own exact times; the daemon derives events from them and
-// its books (daemon/observer.hpp), so sending one twice, or late, is harmless.
+// its books (daemon/observer/observer.hpp), so sending one twice, or late, is harmless.
 #pragma once
 
 #include <cstddef>

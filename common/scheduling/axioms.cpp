@@ -7,8 +7,8 @@ namespace shapley::scheduling {
 
 namespace {
 
-constexpr std::int64_t k_time_max = 7;
-constexpr std::int64_t k_duration_max = 3;
+constexpr std::int64_t k_max_time = 7;
+constexpr std::int64_t k_max_duration = 3;
 
 using Schedule = std::vector<ScheduledJob>;
 
@@ -20,7 +20,7 @@ Schedule with(Schedule schedule, const ScheduledJob& job) {
 // No job, or one: what must not make a difference.
 std::vector<Schedule> backgrounds(std::int64_t t) {
   std::vector<Schedule> schedules{{}};
-  for (std::int64_t p = 1; p <= k_duration_max; ++p) {
+  for (std::int64_t p = 1; p <= k_max_duration; ++p) {
     for (std::int64_t s = 0; s + p <= t; ++s) schedules.push_back({{{0}, {s}, {p}}});
   }
   return schedules;
@@ -31,7 +31,7 @@ class Search {
   explicit Search(const ScheduleUtility& utility) : utility_(utility) {}
 
   std::optional<Counterexample> starting_times(Instant t) const {
-    for (std::int64_t p = 1; p <= k_duration_max; ++p) {
+    for (std::int64_t p = 1; p <= k_max_duration; ++p) {
       std::optional<Change> first;
       for (const Schedule& sigma : backgrounds(t.value)) {
         for (std::int64_t s = 0; s + 1 + p <= t.value; ++s) {
@@ -46,7 +46,7 @@ class Search {
   std::optional<Counterexample> number_of_tasks(Instant t) const {
     std::map<std::pair<std::int64_t, std::int64_t>, std::optional<Change>> first;
     for (const Schedule& sigma : backgrounds(t.value)) {
-      for (std::int64_t p = 1; p <= k_duration_max; ++p) {
+      for (std::int64_t p = 1; p <= k_max_duration; ++p) {
         for (std::int64_t s = 0; s + p <= t.value; ++s) {
           const Change change{evaluate(with(sigma, {{0}, {s}, {p}}), t), evaluate(sigma, t)};
           if (auto found = compare(t, first[{s, p}], change, "one job more")) return found;
@@ -58,8 +58,8 @@ class Search {
 
   std::optional<Counterexample> strategy_resistance(Instant t) const {
     for (const Schedule& sigma : backgrounds(t.value)) {
-      for (std::int64_t p1 = 1; p1 < k_duration_max; ++p1) {
-        for (std::int64_t p2 = 1; p1 + p2 <= k_duration_max; ++p2) {
+      for (std::int64_t p1 = 1; p1 < k_max_duration; ++p1) {
+        for (std::int64_t p2 = 1; p1 + p2 <= k_max_duration; ++p2) {
           for (std::int64_t s = 0; s + p1 <= t.value; ++s) {
             const EvaluatedSchedule base = evaluate(sigma, t);
             const EvaluatedSchedule split = evaluate(with(with(sigma, {{0}, {s}, {p1}}), {{0}, {s + p1}, {p2}}), t);
@@ -135,7 +135,7 @@ ScheduleUtility schedule_utility(const UtilityFunction& utility) {
 
 std::optional<Counterexample> find_counterexample(Axiom axiom, const ScheduleUtility& utility) {
   const Search search(utility);
-  for (std::int64_t t = 1; t <= k_time_max; ++t) {
+  for (std::int64_t t = 1; t <= k_max_time; ++t) {
     std::optional<Counterexample> found;
     switch (axiom) {
       case Axiom::starting_times:

@@ -32,8 +32,10 @@ std::uint32_t calendar_entry(Coalition c, std::size_t u) {
 
 }  // namespace
 
-FairSchedules::FairSchedules(std::span<const std::uint32_t> processors)
+FairSchedules::FairSchedules(std::span<const std::uint32_t> processors, const game::ServingRule& rule)
     : organizations_(processors.size()),
+      horizon_(rule.horizon),
+      guaranteed_(processors, rule.guarantee),
       processors_(std::accumulate(processors.begin(), processors.end(), std::uint64_t{0})),
       pool_(pools_of(processors)),
       size_(pool_.size()),
@@ -187,10 +189,11 @@ void FairSchedules::complete_all(std::int64_t t) {
 }
 
 // Schedules of one instant do not see each other's decisions: what starts or ends at t changes no psi at t, nor its
-// slope. So a processor is handed on before other completions of that instant are known, unless releases are due.
+// slope. So a processor is handed on before other completions of that instant are known, unless releases are due or who
+// is below the guarantee depends on them.
 void FairSchedules::complete_one(Coalition c, std::size_t u, std::int64_t t) {
   const bool somebody_waits = slots_[c].waiting_members != 0;
-  if (somebody_waits && released_.empty()) {
+  if (somebody_waits && !decide_together()) {
     const std::size_t next = served_next(c, t);
     if (next != u) {
       member(c, u).complete(t);
@@ -218,10 +221,10 @@ void FairSchedules::complete_common(std::uint32_t index, std::int64_t t) {
   unused_common_jobs_.push_back(index);
   for (std::size_t w = 0; w < at_once_.words(); ++w) {
     const std::uint64_t pending = at_once_.word(w) & waiting_.word(w);
-    if (released_.empty()) {
-      CoalitionSet::visit_word(w, pending, [&](Coalition c) { schedule(c, t); });
-    } else {
+    if (decide_together()) {
       touched_.set_word(w, touched_.word(w) | pending);
+    } else {
+      CoalitionSet::visit_word(w, pending, [&](Coalition c) { schedule(c, t); });
     }
   }
 }
@@ -237,11 +240,14 @@ void FairSchedules::run_before(std::int64_t t) {
   if (t <= time_) return;
   // What was released at time_ is scheduled there, after the completions of that instant.
   if (calendar_.next() == time_) complete_all(time_);
-  if (!released_.empty()) {
+  if (decide_together()) {
     admit_released(time_);
     schedule_touched(time_);
   }
-  for (std::int64_t at = calendar_.next(); at < t; at = calendar_.next()) complete_all(at);
+  for (std::int64_t at = calendar_.next(); at < t; at = calendar_.next()) {
+    complete_all(at);
+    if (guaranteed_.any()) schedule_touched(at);
+  }
   time_ = t;
 }
 
@@ -265,7 +271,9 @@ bool FairSchedules::all_start(Coalition c) const {
 }
 
 std::size_t FairSchedules::served_next(Coalition c, std::int64_t t) {
-  const Coalition waiting = slots_[c].waiting_members;
+  const Coalition waiting = guaranteed_.first_of(slots_[c].waiting_members, [&](std::size_t u) {
+    return std::int64_t{members_[u * slots_.size() + c].running} + common_[u].running;
+  });
   return (waiting & (waiting - 1)) == 0 ? lowest(waiting) : choose(c, waiting, t);
 }
 
@@ -300,9 +308,9 @@ std::size_t FairSchedules::choose(Coalition c, Coalition waiting, std::int64_t t
       second = std::min(second, value);
     }
   }
-  // Twice F[best] may have grown beyond its line by d(d+1) times at most: the processors of C, through psi[best], and
-  // those of the S that hold the other one, which are half of C's and no more than half of its own.
-  const double drift = d * (d + 1) * 2 * pool_[c];
+  // Twice F[best] may have grown beyond its line by d(d+1) + 2 d H times at most: the processors of C, through
+  // psi[best], and those of the S that hold the other one, which are half of C's and no more than half of its own.
+  const double drift = d * (d + 1 + 2 * static_cast<double>(horizon_.value)) * 2 * pool_[c];
   if (second - best_value > drift + k_rounding * magnitude) return best;
   return choose_exactly(c, waiting, t);
 }
@@ -315,6 +323,7 @@ std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::i
     const Member& psi = member(c, lowest(rest));
     own.value += scale * psi.doubled_at(t);
     own.slope += scale * psi.doubled_done_at(t);
+    own.value = game::frozen_ahead(own.value, own.slope, horizon_);
   }
   const Potential origin = potential_[lowest(c)];
   const double unit = 1.0 / static_cast<double>(scale);

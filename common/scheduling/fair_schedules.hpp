@@ -4,7 +4,9 @@
 // waiting jobs, and two members wait) it serves argmax phi - psi. v(C) enters every phi[u] of C equally, so that is
 // (potential.hpp)
 //     argmin over u of  F[u] = P(C\u) + psi[u],     P(C\u) = sum over S in C\u of (|S|-1)! (|C|-1-|S|)! / (|C|-1)! v(S)
-// ties to the lowest organization. Order at an instant: completions, releases, scheduling.
+// ties to the lowest organization. Order at an instant: completions, releases, scheduling. With a horizon H every v and
+// psi is taken at t + H, frozen at t [serving_order.hpp]: F + H times its slope, the same sum over work done. With a
+// guarantee the choice is among the waiting members that are below theirs in C, if there are any.
 //
 // Five things make it fast, none of them changes a decision:
 // - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
@@ -15,8 +17,8 @@
 // - A choice in C looks only at subsets of C, and only when there is a choice: (3/2)^k coalitions on the mean, not k
 //   2^k.
 // - A choice is remembered as F and its slope. Until t = t0 + d, v(S) departs from its line by no less than 0 and no
-//   more than d(d+1)/2 times the processors of S, since that is what they can do at most. While these bounds keep u's F
-//   below everybody else's, u is the argmin; only then is F computed again, in exact integers.
+//   more than d(d+1)/2 + d H times the processors of S, since that is what they can do at most. While these bounds keep
+//   u's F below everybody else's, u is the argmin; only then is F computed again, in exact integers.
 //
 // Memory: 40 bytes per coalition and member, 64 per coalition, 16 per running job and coalition (memory_bound).
 // Single-threaded; the caller owns it. Instances in several threads do not touch each other.
@@ -30,6 +32,7 @@
 #include "game/potential.hpp"
 #include "scheduling/completion_calendar.hpp"
 #include "scheduling/free_processors.hpp"
+#include "scheduling/guaranteed.hpp"
 #include "scheduling/instance.hpp"
 
 namespace shapley::scheduling {
@@ -40,7 +43,7 @@ using game::CoalitionSet;
 class FairSchedules {
  public:
   // Coalitions are slots 1 .. 2^k - 1, by bit mask. REQUIRES: 1 <= k <= k_max_lattice_organizations.
-  explicit FairSchedules(std::span<const std::uint32_t> processors);
+  FairSchedules(std::span<const std::uint32_t> processors, const game::ServingRule& rule);
 
   // Bytes that simulating an instance takes at most.
   [[nodiscard]] static std::uint64_t memory_bound(const Instance& instance);
@@ -50,7 +53,8 @@ class FairSchedules {
   // Runs every schedule up to, and without, the instant t. What happens at t changes no psi at t.
   void run_before(std::int64_t t);
 
-  // Which of the `waiting` members (two or more) coalition c serves at t, the time reached.
+  // Which of the `waiting` members (two or more, all of them below their guarantee or none) coalition c serves at t,
+  // the time reached.
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
 
   // v(C) at t, the time reached.
@@ -104,7 +108,7 @@ class FairSchedules {
     std::uint32_t organization = 0;
     std::vector<Coalition> late;
   };
-  // 2 (F[u] - F of the lowest member) and twice its growth per second, at the last exact choice.
+  // 2 (F[u] - F of the lowest member), a horizon ahead, and twice its growth per second, at the last exact choice.
   struct Line {
     double value;
     double slope;
@@ -132,6 +136,7 @@ class FairSchedules {
   void schedule(Coalition c, std::int64_t t);
   [[nodiscard]] bool all_start(Coalition c) const;
   [[nodiscard]] std::size_t served_next(Coalition c, std::int64_t t);
+  [[nodiscard]] bool decide_together() const { return guaranteed_.any() || !released_.empty(); }
   void run_head(Coalition c, std::size_t u, std::int64_t t);
   [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
   void sum_potentials(Coalition c, std::int64_t t);
@@ -139,6 +144,8 @@ class FairSchedules {
   void sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& by_low);
 
   std::size_t organizations_;
+  Duration horizon_;
+  Guaranteed guaranteed_;
   std::uint64_t processors_;                      // of all
   std::vector<std::uint32_t> pool_;               // by coalition: processors of all members
   std::vector<std::uint8_t> size_;                // by coalition

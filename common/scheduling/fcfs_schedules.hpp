@@ -15,6 +15,7 @@
 
 #include "game/accrual.hpp"
 #include "game/potential.hpp"
+#include "game/serving_order.hpp"
 #include "scheduling/completion_calendar.hpp"
 #include "scheduling/instance.hpp"
 
@@ -34,8 +35,10 @@ class FcfsSchedules {
 
   [[nodiscard]] std::size_t size() const { return coalitions_.size(); }
   [[nodiscard]] Coalition coalition(std::size_t slot) const { return coalitions_[slot]; }
-  // v(C) at t >= the time reached, provided no event lies between.
-  [[nodiscard]] std::int64_t value_at(std::size_t slot, std::int64_t t) const { return value_[slot].psi_at(t); }
+  // v(C) at t + horizon if nothing more runs from t on; t >= the time reached, provided no event lies between.
+  [[nodiscard]] std::int64_t value_at(std::size_t slot, std::int64_t t, Duration horizon) const {
+    return game::frozen_ahead(value_[slot].psi_at(t), value_[slot].done_at(t), horizon);
+  }
 
  private:
   // waiting > 0 only while free == 0: a job that finds a free processor starts at once.

@@ -5,6 +5,18 @@
 
 namespace shapley::scheduling {
 
+namespace {
+
+// Whether no psi seen at `at` can leave 63 bits.
+bool fits(const Instance& instance, Instant at) {
+  constexpr std::int64_t k_latest = std::int64_t{1} << 40U;
+  const Int128 seen = at.value;
+  return at.value <= k_latest && static_cast<Int128>(instance.total_processors()) * seen * seen < static_cast<Int128>(1)
+                                                                                                      << 63U;
+}
+
+}  // namespace
+
 std::uint64_t Instance::total_processors() const {
   return std::accumulate(processors.begin(), processors.end(), std::uint64_t{0});
 }
@@ -35,10 +47,16 @@ Expected<void> validate(const Instance& instance) {
                                               " does not exist; there are " + std::to_string(instance.organizations()));
     }
   }
-  const auto horizon = static_cast<Int128>(instance.end.value);
-  if (instance.end.value < 0 || instance.end.value > (std::int64_t{1} << 40U) ||
-      static_cast<Int128>(instance.total_processors()) * horizon * horizon >= (static_cast<Int128>(1) << 63U)) {
+  if (instance.end.value < 0 || !fits(instance, instance.end))
     return fail(Errc::limit, "instance: processors * t_end^2 leaves 63 bits; cut the trace into windows");
+  return {};
+}
+
+Expected<void> check_horizon(const Instance& instance, Duration horizon) {
+  if (!fits(instance, instance.end + horizon)) {
+    return fail(Errc::limit, "instance: processors * (t_end + horizon)^2 leaves 63 bits with a horizon of " +
+                                 std::to_string(horizon.value) +
+                                 " s; choose a shorter one, or cut the trace into windows");
   }
   return {};
 }

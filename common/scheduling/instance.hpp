@@ -48,4 +48,7 @@ struct Start {
 // Errc::limit when psi could leave 63 bits, i.e. when processors * (end - first release)^2 / 2 >= 2^62.
 [[nodiscard]] Expected<void> validate(const Instance& instance);
 
+// Errc::limit when psi `horizon` seconds after the end could leave 63 bits. REQUIRES: validate(instance).
+[[nodiscard]] Expected<void> check_horizon(const Instance& instance, Duration horizon);
+
 }  // namespace shapley::scheduling

@@ -58,7 +58,7 @@ void Components::remove(std::uint32_t job) {
     components_.erase(component);
     return;
   }
-  // A chain that goes on for ever must not grow for ever.
+  // An endless chain of jobs must not need endless memory.
   std::vector<std::uint32_t>& jobs = component->second.jobs;
   if (jobs.size() < 2 * component->second.present) return;
   std::erase_if(jobs, [&](std::uint32_t other) {

@@ -1,8 +1,9 @@
-// Which jobs are tied by dependencies: connected components, each named by the smallest job id that was ever in it.
+// Which jobs are connected by dependencies: connected components, each named by the smallest job id that was ever in
+// it.
 //
-// Slurm strikes a dependency from a job once it is fulfilled, so ties are remembered: a component lives as long as one
-// of its jobs is there. A job may be observed before the ones that it depends on: that dependency is unresolved until
-// then. Memory: the jobs that are there and what they last said to depend on. Single-threaded.
+// Slurm removes a dependency from a job once it is fulfilled, so components are remembered as long as one of their jobs
+// exists. A job may be observed before the ones that it depends on: that dependency is unresolved until then. Memory:
+// the existing jobs and their last known dependencies. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ class Components {
     std::uint32_t to = 0;
   };
 
-  // A job is there, with the ids of the jobs that it waits for. Told again, the ties of before stay.
+  // A job exists and waits for the jobs of these ids. Its earlier connections stay.
   std::vector<Renamed> observe(std::uint32_t job, const std::vector<std::uint32_t>& depends_on);
-  // It ended.
+  // The job ended.
   void remove(std::uint32_t job);
 
-  // The component's name; the job's own id when it is tied to none, or not there.
+  // The component's name; the job's own id when it is connected to none, or does not exist.
   [[nodiscard]] std::uint32_t name(std::uint32_t job) const;
   // Whether the component has, or ever had, more than one job.
   [[nodiscard]] bool tied(std::uint32_t job) const;
@@ -44,7 +45,7 @@ class Components {
   void forget_unresolved(std::uint32_t job);
 
   std::uint64_t next_ = 0;
-  std::unordered_map<std::uint32_t, std::uint64_t> component_of_;  // of the jobs that are there
+  std::unordered_map<std::uint32_t, std::uint64_t> component_of_;  // of the existing jobs
   std::unordered_map<std::uint64_t, Component> components_;
   // Dependencies on jobs that have not been observed yet: job -> those it waits for, and the other way round.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> unresolved_;

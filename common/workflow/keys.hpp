@@ -4,7 +4,7 @@
 //   array            the array that the job is a task of
 //   job_name_prefix  the job's name, if it has the delimiter between other characters: up to the first one for the
 //                    workflow ("genome-align-17" -> "genome"), up to the last for the activity ("genome-align")
-//   dependency       the jobs tied by dependencies (components.hpp), named by the smallest id among them
+//   dependency       the jobs connected by dependencies (components.hpp), named by the smallest id among them
 //
 // When no rule applies, a job is a workflow by itself, and its whole name is its activity.
 #pragma once
@@ -26,7 +26,7 @@ struct Naming {
 
 enum class Level : std::uint8_t { workflow, activity };
 
-// A key as far as the job alone says it. Dependencies come and go, so they are asked for last (resolve).
+// What a job's own record says of its key. Dependencies change, so they are added last (resolve).
 struct Key {
   std::string before;      // by a rule before `dependency`; then nothing else counts
   bool component = false;  // whether dependencies may name it
@@ -35,7 +35,8 @@ struct Key {
 
 [[nodiscard]] Key key_of(const Naming& job, const Settings& settings, Level level);
 
-// `component`: the smallest id of the jobs tied to this one, its own when there is none; `tied`: there is, or was, one.
+// `component`: the smallest id of the jobs connected to this one, its own when there is none; `tied`: there is, or was,
+// one.
 [[nodiscard]] std::string resolve(const Key& key, std::uint32_t component, bool tied);
 
 }  // namespace shapley::workflow

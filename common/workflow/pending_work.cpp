@@ -44,7 +44,8 @@ ActivityState observe(const Activity& activity, const Measure& measure) {
   for (const Fraction& median : phase_medians) *state.median += median;
   for (const Phases& elapsed : activity.running) state.estimates.push_back(estimate(elapsed, phase_medians));
   if (state.estimates.empty()) return state;
-  // t_u / (t~ + t_u) rises with t_u, so the longest task decides; 0 / 0 is a task that does as the median.
+  // t_u / (t~ + t_u) rises with t_u, so the longest task decides; 0 / 0 counts as a task that lasts as long as the
+  // median.
   const Fraction longest = *std::max_element(state.estimates.begin(), state.estimates.end());
   if (longest + *state.median > 0) state.performance = 2 * (1 - longest / (*state.median + longest));
   return state;

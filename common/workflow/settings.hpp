@@ -1,4 +1,5 @@
-// How one organization's workflows are told apart and ordered. docs/reference/configuration.md explains every setting.
+// How one organization's workflows are distinguished and ordered. docs/reference/configuration.md explains every
+// setting.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ inline constexpr std::array<std::pair<std::string_view, KeyRule>, 4> k_key_rules
     {"dependency", KeyRule::dependency},
 }};
 
-// What is counted and which median is taken, by the names of the golden cases. Slurm tells of one phase, the run.
+// What is counted and which median is taken, by the names of the golden cases. Slurm reports one phase, the run.
 enum class Mode : std::uint8_t { elapsed_only_upper_median, phases_upper_median, phases_mid_median };
 
 inline constexpr std::array<std::pair<std::string_view, Mode>, 3> k_modes{{
@@ -32,7 +33,7 @@ inline constexpr std::array<std::pair<std::string_view, Mode>, 3> k_modes{{
 }};
 
 struct Settings {
-  bool fairness = false;  // within_organization: workflow_fairness; else fifo, and nothing below counts
+  bool fairness = false;  // within_organization: workflow_fairness; else fifo, and what follows is ignored
   std::vector<KeyRule> workflow_key{KeyRule::wckey, KeyRule::array, KeyRule::job_name_prefix, KeyRule::dependency};
   std::vector<KeyRule> activity_key{KeyRule::array, KeyRule::job_name_prefix};
   std::string name_delimiter = "-";

@@ -14,7 +14,7 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
-// What the jobs of one activity come to.
+// The sums over the jobs of one activity.
 struct Tracker::Group {
   Activity measured;
   Counts jobs;
@@ -31,7 +31,7 @@ void Tracker::observe(const Job& job) {
     depends_on.push_back(found == jobs_.end() ? other : place_of(found->second.job));
   }
   if (!jobs_.contains(job.id)) ++at_place_[place];
-  // Of an array's records only the pending rest says what it depends on; a running task has forgotten it.
+  // Of an array's records only that of its pending tasks has the dependencies; a running task has none any more.
   rename(components_.observe(place, depends_on));
   const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
   jobs_.insert_or_assign(
@@ -71,10 +71,11 @@ std::string Tracker::workflow_of(const Key& key, const Job& job) const {
 void Tracker::remember(const Job& job, const FinishedRun& run) {
   const Naming naming{.wckey = job.wckey, .name = job.name, .array_job = job.array_job};
   const Key workflow = key_of(naming, settings_, Level::workflow);
-  // A job by itself has no second run that its first could tell of.
+  // A workflow of one job has no later run whose duration this one could predict.
   const bool alone = workflow.before.empty() && workflow.after.empty() && !components_.tied(place_of(job));
   if (alone) return;
-  // Where ties name it, a job that is not there any more, whose ties are forgotten, would teach another's workflow.
+  // Where dependencies name the workflow, those of a job that has gone are forgotten: its run would count for another
+  // workflow.
   const Key activity_key = key_of(naming, settings_, Level::activity);
   if ((workflow.component || activity_key.component) && !at_place_.contains(place_of(job))) return;
   const std::string activity = workflow_of(activity_key, job);
@@ -157,8 +158,8 @@ ActivityView view_of(const std::string& name, const Counts& jobs, const Activity
           .delta = 0};
 }
 
-// The level counts of one cycle. Most activities are alike, above all jobs by themselves, and exact fractions are slow:
-// what was worked out for one holds for all that wait for and run on as many processors, unless they know their median.
+// The level counts of one cycle. Exact fractions are slow and most activities alike: what was computed for one holds
+// for all with the same Q and R, unless their median is known.
 class Counter {
  public:
   explicit Counter(const Fraction& target) : bars_(level_bars(target)) {}
@@ -189,7 +190,7 @@ void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vec
 
 }  // namespace
 
-// Runs that are remembered of a workflow, those of activities without a job included.
+// How many runs of a workflow are remembered, those of activities without a job included.
 std::size_t Tracker::finished_of(const std::string& workflow) const {
   std::size_t count = 0;
   const auto past = history_.find(workflow);

@@ -2,8 +2,8 @@
 // Algorithms 1 and 2].
 //
 // Fed with what changes (observe, forget, remember), asked once a cycle. Tasks count in processors: an array's pending
-// rest counts as many as could start, and is raised as a whole, since Slurm has one record of it; the next cycle
-// lowers what that was too much. Only eligible jobs count as waiting and get levels.
+// rest counts as many as could start, and is raised as a whole, since Slurm has one record of it; if that raises too
+// many, the next cycle lowers them. Only eligible jobs count as waiting and get levels.
 //
 // Bounds: jobs that are pending or running, once each; k_max_runs finished runs of an activity. An activity without a
 // job is forgotten k_keep_idle after its last run; beyond k_max_idle of them, the oldest at once. Pure;
@@ -95,7 +95,7 @@ struct Cycle {
 
 class Tracker {
  public:
-  // Enough for a median that follows what changes.
+  // Enough for a median that follows changes.
   static constexpr std::size_t k_max_runs = 100;
   static constexpr std::size_t k_max_idle = 10'000;
   static constexpr Duration k_keep_idle{24 * 3600};

@@ -19,7 +19,7 @@ struct Assignment {
   [[nodiscard]] std::uint32_t of(const TraceJob& job) const { return organization[by_group ? job.group : job.user]; }
 };
 
-// Users in a random order, dealt like cards: every organization gets as many users as any other, give or take one.
+// Users in a random order, assigned in turn: the numbers of users of two organizations differ by one at most.
 [[nodiscard]] Assignment deal_users(const Trace& trace, std::size_t organizations, std::uint64_t seed);
 
 // The groups with most work are organizations of their own, the largest first; all others together are the last one.

@@ -1,5 +1,5 @@
-// Workloads by seed, for whoever has no trace, and for cases that no trace holds. Same seed, same jobs, on any machine:
-// only integers are drawn.
+// Generated workloads, for those without a trace and for cases that no trace has. The same seed gives the same jobs on
+// any machine: only integers are drawn.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A file as a stream of its text: plain, gzip or xz, told apart by the first bytes, decompressed while it is read.
+// A file as a stream of its text: plain, gzip or xz, distinguished by the first bytes, decompressed while it is read.
 #pragma once
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 //
 // Used columns: 1 job number, 2 submit time, 4 run time, 5 allocated processors (8, requested ones, where 5 is
 // unknown), 11 status, 12 user, 13 group; -1 is unknown. Records without a job that could be run again are left out and
-// counted by reason: no user, no run time, no processors, or a part of a job that other lines tell in full (status
+// counted by reason: no user, no run time, no processors, or a part of a job that other lines describe in full (status
 // 2-4).
 #pragma once
 

@@ -4,12 +4,6 @@
 
 namespace shapley::workload {
 
-std::uint32_t NameIndex::number_of(const std::string& name) {
-  const auto [place, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-  if (added) names_.push_back(name);
-  return place->second;
-}
-
 Expected<void> note_malformed(Omissions& omissions, Malformed choice, std::uint64_t line, const std::string& why) {
   const std::string text = "line " + std::to_string(line) + ": " + why;
   if (choice == Malformed::refuse)

@@ -1,6 +1,6 @@
 // The jobs of a trace: what a cluster was asked to run, whoever wrote it down.
 //
-// Only what the model needs is kept. Recorded starts are not: a laboratory decides them anew. Jobs are ordered by
+// Only what the model needs is kept. Recorded starts are not: the simulated policy decides them. Jobs are ordered by
 // submission, those of one instant by their place in the file. Times are seconds since the trace's own origin.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/name_index.hpp"
 #include "base/types.hpp"
 
 namespace shapley::workload {
@@ -22,17 +23,6 @@ struct TraceJob {
   std::int64_t processors = 1;  // >= 1
   std::uint32_t user = 0;       // index into Trace::users
   std::uint32_t group = 0;      // index into Trace::groups
-};
-
-// Dense numbers for names, in the order of their first appearance.
-class NameIndex {
- public:
-  std::uint32_t number_of(const std::string& name);
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-
- private:
-  std::map<std::string, std::uint32_t> numbers_;
-  std::vector<std::string> names_;
 };
 
 // What to do with a line that is no record.

@@ -1,5 +1,5 @@
-// An instance from a stretch of a trace, as in the papers' experiments [SR13 Sec. 7.2]: the jobs submitted in
-// [begin, begin + length) meet an empty machine at instant 0.
+// An instance from a stretch of a trace, as in the papers' experiments [SR13 Sec. 7.2]: the jobs submitted in [begin,
+// begin + length), on a machine that is empty at instant 0, which is `begin`.
 #pragma once
 
 #include <cstdint>

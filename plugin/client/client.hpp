@@ -6,7 +6,7 @@
 
 #include "plugin/client/delivery/feeder.hpp"
 #include "plugin/client/delivery/inbox.hpp"
-#include "plugin/client/descriptor.hpp"
+#include "plugin/client/event_descriptor.hpp"
 #include "plugin/client/log.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/scan/scanner.hpp"

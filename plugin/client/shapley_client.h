@@ -63,7 +63,7 @@ typedef struct {
   uint64_t count;
 } shapley_tres_t;
 
-enum { k_shapley_depends_on_max = 256 };
+enum { k_shapley_max_depends_on = 256 };
 
 /* Mirrors protocol::JobRecord member by member; see common/protocol/messages.hpp for meaning and units. NULL strings
  * count as empty. */
@@ -88,7 +88,7 @@ typedef struct {
   const shapley_tres_t* tres;
   size_t tres_count;
   const uint32_t* depends_on;
-  size_t depends_on_count; /* at most k_shapley_depends_on_max */
+  size_t depends_on_count; /* at most k_shapley_max_depends_on */
   uint32_t time_limit_s;
 } shapley_job_t;
 
@@ -146,7 +146,7 @@ typedef struct {
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits);
 
 /* Jobs of one organization are ordered by level, 0 (not listed) to this. */
-enum { k_shapley_level_max = 15 };
+enum { k_shapley_max_level = 15 };
 /* The job's level. No system call, no allocation; one lookup in a hash table. */
 uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Slurm adds 2^31 to a site factor and keeps it in 32 bits. */
-static const uint64_t k_site_max = (UINT64_C(1) << 31) - 1;
+static const uint64_t k_max_site = (UINT64_C(1) << 31) - 1;
 
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -15,16 +15,16 @@ static uint64_t least(uint64_t a, uint64_t b) {
  * rank's highest level ends below 2^31, and each step between ranks is wider by all levels. */
 static uint64_t level_step_strict(uint64_t others_max, uint64_t rank_step, uint64_t gaps, uint64_t room) {
   if (gaps && rank_step > room / gaps) return 0;
-  return least(others_max + 2, (room - rank_step * gaps) / (k_shapley_level_max * (gaps + 1)));
+  return least(others_max + 2, (room - rank_step * gaps) / (k_shapley_max_level * (gaps + 1)));
 }
 
 shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool levels) {
   uint64_t step = others_max + k_shapley_nice_headroom + 1;
-  uint64_t room = k_site_max - k_shapley_nice_headroom;
+  uint64_t room = k_max_site - k_shapley_nice_headroom;
   uint64_t gaps = ranks > 1 ? ranks - 1 : 0;
   uint64_t widest = gaps ? room / gaps : room;
   uint64_t level = levels ? level_step_strict(others_max, step, gaps, room) : 0;
-  if (gaps) step += k_shapley_level_max * level;
+  if (gaps) step += k_shapley_max_level * level;
   return (shapley_steps_t){.rank = (uint32_t)least(step, widest),
                            .level = (uint32_t)level,
                            .ranks_fit = step <= widest,
@@ -32,9 +32,9 @@ shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool l
 }
 
 shapley_steps_t shapley_steps_weighted(uint32_t weight, uint32_t ranks, bool levels) {
-  uint64_t capped = least(weight, k_site_max);
+  uint64_t capped = least(weight, k_max_site);
   uint64_t gap = ranks > 1 ? capped / (ranks - 1) : capped;
-  uint64_t level = levels && gap ? least(gap - 1, k_site_max - capped) / k_shapley_level_max : 0;
+  uint64_t level = levels && gap ? least(gap - 1, k_max_site - capped) / k_shapley_max_level : 0;
   return (shapley_steps_t){.level = (uint32_t)level, .ranks_fit = true, .levels_fit = !levels || level};
 }
 
@@ -45,7 +45,7 @@ uint32_t shapley_site_strict(uint32_t step, uint32_t ranks, uint32_t position) {
 
 uint32_t shapley_site_weighted(uint32_t weight, uint32_t ranks, uint32_t position) {
   if (ranks < 2 || position >= ranks) return 0;
-  uint64_t capped = least(weight, k_site_max);
+  uint64_t capped = least(weight, k_max_site);
   return (uint32_t)(capped * (ranks - 1 - position) / (ranks - 1));
 }
 

@@ -29,7 +29,7 @@ static bool is_weighted_rank(const shapley_site_formula_t* formula, uint32_t sit
 
 bool shapley_site_formula_gives(const shapley_site_formula_t* formula, uint32_t site) {
   if (!site || !formula->ranks || !formula->unit) return false;
-  uint32_t levels = formula->level_unit ? k_shapley_level_max : 0;
+  uint32_t levels = formula->level_unit ? k_shapley_max_level : 0;
   for (uint32_t level = 0; level <= levels; level++) {
     uint64_t part = (uint64_t)formula->level_unit * level;
     if (part > site) return false;
@@ -71,7 +71,7 @@ bool shapley_site_history_recognizes(shapley_site_history_t* history, uint32_t s
 void shapley_site_history_add(shapley_site_history_t* history, const shapley_site_formula_t* formula) {
   if (shapley_site_history_has(history, formula)) return;
   pthread_mutex_lock(&history->mutex);
-  if (history->count == k_shapley_site_history_max)
+  if (history->count == k_shapley_max_site_history)
     memmove(&history->formula[0], &history->formula[1], --history->count * sizeof(history->formula[0]));
   history->formula[history->count++] = *formula;
   pthread_mutex_unlock(&history->mutex);
@@ -99,7 +99,7 @@ static bool read_line(const char* line, shapley_site_formula_t* formula) {
 
 static bool read_file(shapley_site_history_t* history, FILE* file) {
   char line[128];
-  if (!fgets(line, sizeof(line), file) || strcmp(line, k_first_line)) return false;
+  if (!fgets(line, sizeof(line), file) || strcmp(line, k_first_line) != 0) return false;
   while (fgets(line, sizeof(line), file)) {
     shapley_site_formula_t formula;
     if (!read_line(line, &formula)) return false;

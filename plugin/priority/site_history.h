@@ -29,11 +29,11 @@ bool shapley_site_formula_gives(const shapley_site_formula_t* formula, uint32_t 
 
 /* A formula changes with the number of organizations and the weights, so a handful is usual. Beyond this many the
  * oldest is dropped: jobs that still carry its values (held since then) keep them. */
-enum { k_shapley_site_history_max = 64 };
+enum { k_shapley_max_site_history = 64 };
 
 typedef struct {
   pthread_mutex_t mutex;
-  shapley_site_formula_t formula[k_shapley_site_history_max]; /* oldest first */
+  shapley_site_formula_t formula[k_shapley_max_site_history]; /* oldest first */
   size_t count;
 } shapley_site_history_t;
 

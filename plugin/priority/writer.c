@@ -14,7 +14,7 @@
 enum {
   /* One hold of the job write lock ends at the first reading of the clock after this; 64 jobs take about 0.1 ms. Half
    * of the 10 ms that a hold may last: the kernel may take the processor away in its midst. */
-  k_hold_max_us = 5000,
+  k_max_hold_us = 5000,
   k_jobs_between_clock_readings = 64,
   /* Between two holds: others have the lock four fifths of the time. */
   k_pause_ms = 20,
@@ -167,7 +167,7 @@ static size_t write_some(size_t* next, int64_t* longest_hold_us) {
   int64_t locked_us = monotonic_us();
   while (*next < writer.noted_count) {
     changed += write_one(writer.noted[(*next)++]);
-    if (++done % k_jobs_between_clock_readings == 0 && monotonic_us() - locked_us >= k_hold_max_us) break;
+    if (++done % k_jobs_between_clock_readings == 0 && monotonic_us() - locked_us >= k_max_hold_us) break;
   }
   if (changed) last_job_update = time(NULL);
   int64_t held_us = monotonic_us() - locked_us;

@@ -73,7 +73,7 @@ static int add_dependency(void* element, void* to) {
 }
 
 static size_t read_dependencies(shapley_records_t* records, const job_record_t* record) {
-  dependencies_t dependencies = {.ids = records->depends_on, .left = k_shapley_depends_on_max};
+  dependencies_t dependencies = {.ids = records->depends_on, .left = k_shapley_max_depends_on};
   if (record->details && record->details->depend_list)
     list_for_each_ro(record->details->depend_list, add_dependency, &dependencies);
   return dependencies.count;

@@ -24,7 +24,7 @@ typedef struct {
   shapley_allocation_t allocation;
   shapley_tres_t* tres;
   size_t tres_capacity;
-  uint32_t depends_on[k_shapley_depends_on_max];
+  uint32_t depends_on[k_shapley_max_depends_on];
 } shapley_records_t;
 
 /* A scan's first call, inside the client's scan: records have `tres` kinds of resources. False when there is no memory.

@@ -14,8 +14,8 @@
 #include "planning/algorithms/ilba.hpp"
 #include "planning/algorithms/mocca_experiment.hpp"
 #include "planning/generators/generate.hpp"
-#include "sim/parallel.hpp"
-#include "sim/progress.hpp"
+#include "sim/output/progress.hpp"
+#include "sim/system/parallel.hpp"
 
 namespace shapley::sim {
 
@@ -32,11 +32,11 @@ struct Policy {
   int alpha;
 };
 // The five of Section 7.3; the first is Section 7.2's.
-constexpr Policy k_policies[] = {{"HF, 3 LB", LocalOrder::hf, 3},
-                                 {"HF, 4 LB", LocalOrder::hf, 4},
-                                 {"LPT, 4 LB", LocalOrder::lpt, 4},
-                                 {"SPT, 4 LB", LocalOrder::spt, 4},
-                                 {"random, 4 LB", LocalOrder::random, 4}};
+constexpr Policy k_combinations[] = {{"HF, 3 LB", LocalOrder::hf, 3},
+                                     {"HF, 4 LB", LocalOrder::hf, 4},
+                                     {"LPT, 4 LB", LocalOrder::lpt, 4},
+                                     {"SPT, 4 LB", LocalOrder::spt, 4},
+                                     {"random, 4 LB", LocalOrder::random, 4}};
 
 struct Cell {
   WorkloadModel model;
@@ -49,7 +49,7 @@ struct Cell {
 struct Scores {
   double local = 1;
   double mocca = 1;
-  double ilba[std::size(k_policies)] = {1, 1, 1, 1, 1};
+  double ilba[std::size(k_combinations)] = {1, 1, 1, 1, 1};
   bool optimal_mocca = true;
   bool optimal_ilba = true;
   std::size_t fell_back = 0;
@@ -68,14 +68,14 @@ double score(const Grid& grid, const Schedule& schedule) {
 Expected<Scores> measure(const Grid& grid, std::uint64_t seed) {
   Scores scores;
   scores.local = score(grid, planning::schedule_locally(grid, LocalOrder::hf));
-  const std::size_t policies = std::size(k_policies);
+  const std::size_t policies = std::size(k_combinations);
   for (std::size_t i = 0; i < policies; ++i) {
-    const auto plan = planning::plan_mocca_experiment(grid, k_policies[i].order, k_policies[i].alpha, seed);
+    const auto plan = planning::plan_mocca_experiment(grid, k_combinations[i].order, k_combinations[i].alpha, seed);
     const Schedule balanced = planning::balance(grid, plan.schedule);
     SHAPLEY_TRY(planning::check_schedule(grid, plan.schedule));
     SHAPLEY_TRY(planning::check_schedule(grid, balanced));
-    SHAPLEY_TRY(planning::check_no_organization_loses(grid, planning::schedule_locally(grid, k_policies[i].order, seed),
-                                                      balanced));
+    SHAPLEY_TRY(planning::check_no_organization_loses(
+        grid, planning::schedule_locally(grid, k_combinations[i].order, seed), balanced));
     scores.ilba[i] = score(grid, balanced);
     scores.fell_back += plan.fell_back ? 1 : 0;
     if (i != 0) continue;
@@ -105,8 +105,8 @@ std::vector<Cell> heterogeneous_cells() {
   return cells;
 }
 
-// Goes round the cells, so that an interrupted experiment is a smaller one and not one of the first cells. Without what
-// was not finished.
+// One instance of every cell in turn, so that an interrupted experiment has fewer instances of each cell and not fewer
+// cells. Unfinished instances are left out.
 Expected<std::vector<Result>> run_cells(const std::vector<Cell>& cells, const MospArguments& arguments,
                                         Progress& progress) {
   std::vector<std::optional<Result>> slots(cells.size() * arguments.instances);
@@ -244,9 +244,9 @@ class Report {
          << std::setw(26) << ""
          << "uni     swf\n"
          << std::setprecision(4);
-    for (std::size_t i = 0; i < std::size(k_policies); ++i) {
+    for (std::size_t i = 0; i < std::size(k_combinations); ++i) {
       const Value value = [i](const Scores& scores) { return scores.ilba[i]; };
-      out_ << std::left << std::setw(26) << k_policies[i].name << std::right
+      out_ << std::left << std::setw(26) << k_combinations[i].name << std::right
            << statistic(results_, only(WorkloadModel::uni), value).mean << "  "
            << statistic(results_, only(WorkloadModel::swf), value).mean << '\n';
     }

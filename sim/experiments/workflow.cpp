@@ -9,8 +9,8 @@
 
 #include "base/rng.hpp"
 #include "sim/experiments/workflow_simulation.hpp"
-#include "sim/parallel.hpp"
-#include "sim/progress.hpp"
+#include "sim/output/progress.hpp"
+#include "sim/system/parallel.hpp"
 
 namespace shapley::sim {
 
@@ -133,7 +133,7 @@ void print_setting(const Setting& setting, const std::vector<Gain>& gains, std::
 
 Expected<void> experiment_workflow(const WorkflowExperimentArguments& arguments, std::ostream& out) {
   const auto all = settings();
-  // Goes round the settings, so that an interrupted experiment has as many repetitions of each.
+  // One repetition of every setting in turn, so that an interrupted experiment has equally many of each.
   std::vector<std::optional<Gain>> slots(all.size() * arguments.instances);
   {
     Progress progress("repetitions", slots.size());

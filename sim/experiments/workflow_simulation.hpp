@@ -15,7 +15,7 @@ struct SimulatedWorkflow {
 
 struct Platform {
   std::size_t slots = 1;
-  std::int64_t arrival_gap = 0;  // seconds between the arrivals of two slots; 0: all there at instant 0
+  std::int64_t arrival_gap = 0;  // seconds between the arrivals of two slots; 0: all available at instant 0
 };
 
 enum class Control { first_come_first_served, fairness_loop };

@@ -6,6 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "accounting/state/ranking.hpp"
 #include "accounting/state/state.hpp"
 #include "base/rng.hpp"
 #include "game/shapley_value.hpp"

@@ -11,7 +11,7 @@ clean_tree() {  # with the targets of the includes below, so that what they mean
   local file
   for file in common/base/error.hpp common/game/utility.hpp common/accounting/state/state.hpp common/accounting/events/event.hpp \
               common/scheduling/instance.hpp common/config/configuration.hpp common/ledger/store/ledger.hpp common/ledger/store/database.hpp common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp \
-              common/protocol/codec.hpp daemon/books.hpp plugin/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
+              common/protocol/codec.hpp daemon/books/books.hpp plugin/slurm_compat.h plugin/records.h plugin/client/shapley_client.h tests/game/naive.hpp; do
     mkdir -p "$tree/${file%/*}"
     : > "$tree/$file"
   done
@@ -50,7 +50,7 @@ expect_caught common/scheduling/policies/planted.cpp '"accounting/events/event.h
 expect_caught common/game/planted.cpp '"accounting/events/event.hpp"'
 expect_caught common/accounting/state/planted.cpp '"ledger/store/ledger.hpp"'
 expect_caught common/protocol/planted.cpp '"accounting/events/event.hpp"'
-expect_caught sim/planted.cpp '"daemon/books.hpp"'
+expect_caught sim/planted.cpp '"daemon/books/books.hpp"'
 expect_caught plugin/planted.c '"base/error.hpp"'
 expect_caught plugin/client/spool/planted.cpp '"config/configuration.hpp"'
 expect_caught plugin/client/planted.cpp '"plugin/records.h"'

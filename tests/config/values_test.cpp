@@ -46,15 +46,31 @@ TEST(Share, OutsideItsRangeIsRefused) {
   }
 }
 
-TEST(Duration, HasSecondsAsItsUnit) {
-  EXPECT_EQ(parse_duration("300")->value, 300);
-  EXPECT_EQ(parse_duration("45s")->value, 45);
-  EXPECT_EQ(parse_duration("5m")->value, 300);
-  EXPECT_EQ(parse_duration("1h")->value, 3600);
-  EXPECT_EQ(parse_duration("8760h")->value, 365 * 24 * 3600);
-  for (const char* text : {"", "0", "0m", "-5", "5 m", "5min", "m", "1.5h", "5M", "1d", "8761h", "9999999999", "5mm"}) {
-    EXPECT_FALSE(parse_duration(text).has_value()) << text;
+TEST(Guarantee, IsAShareOrNothing) {
+  for (const char* text : {"0", "0%", "0.0", "0/5"}) EXPECT_EQ(*parse_guarantee(text), 0) << text;
+  EXPECT_EQ(*parse_guarantee("0.5"), 500'000);
+  EXPECT_EQ(*parse_guarantee("1"), 1'000'000);
+  for (const char* text : {"", "1.1", "-0.5", "half", "0.0000001", "1/0"}) {
+    EXPECT_FALSE(parse_guarantee(text).has_value()) << text;
   }
+}
+
+TEST(Duration, HasSecondsAsItsUnit) {
+  const auto duration = [](std::string_view text) {
+    return parse_duration(text, Duration{1}, Duration{366 * 24 * 3600});
+  };
+  EXPECT_EQ(duration("300")->value, 300);
+  EXPECT_EQ(duration("45s")->value, 45);
+  EXPECT_EQ(duration("5m")->value, 300);
+  EXPECT_EQ(duration("1h")->value, 3600);
+  EXPECT_EQ(duration("7d")->value, 7 * 24 * 3600);
+  EXPECT_EQ(duration("8784h")->value, 366 * 24 * 3600);
+  for (const char* text :
+       {"", "0", "0m", "-5", "5 m", "5min", "m", "1.5h", "5M", "367d", "8785h", "9999999999", "5mm"}) {
+    EXPECT_FALSE(duration(text).has_value()) << text;
+  }
+  EXPECT_EQ(parse_duration("0", Duration{0}, k_longest_duration)->value, 0);
+  EXPECT_EQ(parse_duration("365d", Duration{0}, k_longest_duration), k_longest_duration);
 }
 
 TEST(Integer, KeepsItsRange) {

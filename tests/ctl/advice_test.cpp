@@ -1,10 +1,10 @@
 // `shapleyctl advise` on a ledger written through the daemon's ledger code, its numbers worked out by hand.
-#include "ctl/advice.hpp"
+#include "ctl/advice/advice.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "ctl/advise.hpp"
+#include "ctl/commands/advise.hpp"
 #include "scripted_books.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "ctl/amounts.hpp"
+#include "ctl/output/amounts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "ctl/commands/jobs.hpp"
+#include "ctl/commands/status.hpp"
+#include "ctl/commands/workflows.hpp"
 #include "ctl/exit_code.hpp"
-#include "ctl/jobs.hpp"
-#include "ctl/status.hpp"
-#include "ctl/workflows.hpp"
 #include "text.hpp"
 
 namespace shapley::ctl {

@@ -1,5 +1,5 @@
 // `shapleyctl advise` on the jobs that wait, its numbers worked out by hand.
-#include "ctl/pending_advice.hpp"
+#include "ctl/advice/pending_advice.hpp"
 
 #include <gtest/gtest.h>
 

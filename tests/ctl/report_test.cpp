@@ -94,7 +94,12 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
                                "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
       EXPECT_TRUE(row[number].is_number()) << number;
     }
-    EXPECT_EQ(row.size(), 19U) << "a new member needs a line in docs/reference/shapleyctl.md";
+    const bool is_commons = row["name"] == "commons";  // it runs nothing: no rank, no key
+    EXPECT_EQ(row["key"].is_string(), !is_commons);
+    EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
+    EXPECT_EQ(row["guarantee"].is_number(), !is_commons);
+    EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
+    EXPECT_EQ(row.size(), 23U) << "a new member needs a line in docs/reference/shapleyctl.md";
   }
 }
 
@@ -109,6 +114,52 @@ TEST(StatusReport, RanksByStandingAndLeavesCommonsWithoutOne) {
   EXPECT_EQ(rows[0]["sentence"], "is owed 0.00139 core-hours by the others");
   EXPECT_EQ(rows[1]["sentence"], "is even with the others");
   EXPECT_EQ(rows[2]["sentence"], "owes the others 0.00139 core-hours");
+}
+
+// Since second 40 B runs on both processors again. At second 50 it is still owed for having been served later (145
+// processor-seconds squared), but each second it gets one processor-second more than it gives: 10 by now, and so 145 -
+// 10 * 3600 within an hour.
+TEST(StatusReport, SaysWhoGoesBeforeOneThatIsOwedMoreByNow) {
+  using namespace accounting;
+  const Instant begin = k_example_begin + Duration{40};
+  const Instant at = k_example_begin + Duration{50};
+  State state = example_state(begin);
+  const MicroProcessors one{k_micro};
+  ASSERT_TRUE(state.apply(
+      SegmentOpened{{SegmentKind::run, JobId{4}, begin, 0}, "B", begin, one + one, {{"n1", one}, {"n2", one}}}));
+  EXPECT_TRUE(status_report(state, at, k_default_estimator)["ranking"]["sentences"].empty());
+  EXPECT_EQ(row_of(status_report(state, at, k_default_estimator), "B")["key"], "145");
+
+  ASSERT_TRUE(state.apply(RankingDeclared{at, "direct_contr", 3600, 500'000, {{"A", 0}}}));
+  const json report = status_report(state, at, k_default_estimator);
+  EXPECT_EQ(report["ranking"]["horizon_s"], 3600);
+  EXPECT_EQ(report["ranking"]["guarantee"], 0.5);
+  const json b = row_of(report, "B");
+  EXPECT_EQ(b["key"], "-35855");
+  EXPECT_NEAR(b["key_core_hours"].get<double>(), -35855.0 / 3650 / 3600, 1e-12);
+  EXPECT_EQ(b["rank"], 3);
+  EXPECT_EQ(b["guarantee"], 0.5);
+  EXPECT_EQ(row_of(report, "A")["rank"], 1);
+  EXPECT_EQ(row_of(report, "A")["guarantee"], 0.0);
+  EXPECT_EQ(report["ranking"]["sentences"],
+            json::array({"B is owed 0.00081 core-hours by now, but A will be owed more within 1 hour if nothing more "
+                         "starts: A is owed 0.00273 core-hours then, B owes 0.00273 core-hours"}));
+}
+
+TEST(StatusReport, SaysWhoIsBelowItsGuarantee) {
+  using namespace accounting;
+  State state = example_state(k_example_begin + Duration{40});
+  const Instant at = state.now();
+  ASSERT_TRUE(state.apply(RankingDeclared{at, "direct_contr", 0, 250'000, {}}));
+  // A owes, but has a job that waits while it runs on nothing.
+  ASSERT_TRUE(state.apply(SegmentOpened{{SegmentKind::wait, JobId{5}, at, 0}, "A", at, MicroProcessors{k_micro}, {}}));
+  const json report = status_report(state, at, k_default_estimator);
+  EXPECT_EQ(row_of(report, "A")["rank"], 1);
+  EXPECT_TRUE(row_of(report, "A")["below_guarantee"].get<bool>());
+  EXPECT_FALSE(row_of(report, "guests")["below_guarantee"].get<bool>());  // it waits, too, and owns nothing
+  EXPECT_EQ(report["ranking"]["sentences"],
+            json::array({"A runs on fewer than its guaranteed part of its own processors (25 %) and goes before those "
+                         "that do not"}));
 }
 
 TEST(StatusReport, SaysWhatIsHeldLentBorrowedAndWaitedForNow) {

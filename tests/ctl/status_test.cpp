@@ -1,12 +1,12 @@
 // Golden tables: a fixed report, the exact text.
-#include "ctl/status.hpp"
+#include "ctl/commands/status.hpp"
 
 #include <array>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "ctl/health.hpp"
+#include "ctl/output/health.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -19,21 +19,21 @@ json fixed_report() {
     "period": {"name": "monthly", "begin": 1793491200, "begin_utc": "2026-11-01T00:00:00Z"},
     "contribution": "direct_contr",
     "organizations": [
-      {"name": "physics", "rank": 1, "standing_core_hours": 12.4375,
+      {"name": "physics", "rank": 1, "standing_core_hours": 12.4375, "key_core_hours": -0.5,
        "sentence": "is owed 12.4 core-hours by the others", "psi": "1234567890.25", "phi": "79999999999",
        "phi_direct": "79999999999", "phi_rate": "81000000000.000001", "got_core_hours": 0.5, "given_core_hours": 1520.25,
        "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0, "lent": 32.5,
        "borrowed": 0, "waiting": 8, "running_jobs": 0, "waiting_jobs": 2},
-      {"name": "a-very-long-organization", "rank": 2, "standing_core_hours": 0,
+      {"name": "a-very-long-organization", "rank": 2, "standing_core_hours": 0, "key_core_hours": 0,
        "sentence": "is even with the others", "psi": "0", "phi": "0", "phi_direct": "0", "phi_rate": "0",
        "got_core_hours": 0, "given_core_hours": 0, "got_processor_seconds": "0", "given_processor_seconds": "0",
        "owned": 0, "used": 0, "lent": 0, "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0},
-      {"name": "guests", "rank": 3, "standing_core_hours": -3.125,
+      {"name": "guests", "rank": 3, "standing_core_hours": -3.125, "key_core_hours": -3.125,
        "sentence": "owes the others 3.1 core-hours", "psi": "19732545333", "phi": "0", "phi_direct": "0", "phi_rate": "0",
        "got_core_hours": 1519.75, "given_core_hours": 0, "got_processor_seconds": "5471100",
        "given_processor_seconds": "0", "owned": 0, "used": 33, "lent": 0, "borrowed": 33, "waiting": 400,
        "running_jobs": 2, "waiting_jobs": 100},
-      {"name": "commons", "rank": null, "standing_core_hours": 0.00041,
+      {"name": "commons", "rank": null, "key_core_hours": null, "standing_core_hours": 0.00041,
        "sentence": "is owed less than 0.001 core-hours by the others", "psi": "0", "phi": "2588", "phi_direct": "2588",
        "phi_rate": "0", "got_core_hours": 0, "given_core_hours": 0, "got_processor_seconds": "0",
        "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0.5, "borrowed": 0, "waiting": 0,
@@ -57,12 +57,12 @@ json with_daemon(json report) {
 TEST(Status, ForPeople) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value(),
             "2026-11-21T07:00:00Z  contribution direct_contr  monthly period since 2026-11-01T00:00:00Z\n"
-            "Organization         Rank Standing     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
-            "-------------------- ---- -------- ------- ------- ----- ---- ---- -------- ------- -------\n"
-            "physics                 1    +12.4  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
-            "a-very-long-organiz+    2      0.0       0       0     0    0    0        0       0       0\n"
-            "guests                  3     -3.1 1.97e10       0     0   33    0       33     400     100\n"
-            "commons                 - +0.00041       0    2588     4    0  0.5        0       0       0\n"
+            "Organization         Rank Standing    Key     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
+            "-------------------- ---- -------- ------ ------- ------- ----- ---- ---- -------- ------- -------\n"
+            "physics                 1    +12.4 -0.500  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
+            "a-very-long-organiz+    2      0.0    0.0       0       0     0    0    0        0       0       0\n"
+            "guests                  3     -3.1   -3.1 1.97e10       0     0   33    0       33     400     100\n"
+            "commons                 - +0.00041      -       0    2588     4    0  0.5        0       0       0\n"
             "\n"
             "physics is owed 12.4 core-hours by the others.\n"
             "a-very-long-organization is even with the others.\n"
@@ -94,6 +94,16 @@ TEST(Status, ObserveSaysWhatWouldHaveBeenAndThatNothingWas) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value().find("Ranks:"), std::string::npos);
 }
 
+TEST(Status, SaysWhoGoesBeforeOneThatIsOwedMore) {
+  json report = with_daemon(fixed_report());
+  report["ranking"] = {{"sentences", {"guests will be owed more", "physics runs on few"}}};
+  EXPECT_NE(
+      render_status(report, {})
+          .value()
+          .find("core-hours.\n\nRanks:   guests will be owed more.\nRanks:   physics runs on few.\nBooks:   balanced"),
+      std::string::npos);
+}
+
 TEST(Status, ObserveForPrograms) {
   const std::string text = render_status(observing_report(), {.parsable = true}).value();
   EXPECT_TRUE(text.starts_with("organization|would_rank|standing|")) << text;
@@ -104,19 +114,19 @@ TEST(Status, ObserveForPrograms) {
 
 TEST(Status, ForPrograms) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {.parsable = true}).value(),
-            "organization|rank|standing|psi|phi|owned|used|lent|borrowed|waiting|waiting_jobs\n"
-            "physics|1|12.4375|1234567890.25|79999999999|64|0|32.5|0|8|2\n"
-            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0\n"
-            "guests|3|-3.125|19732545333|0|0|33|0|33|400|100\n"
-            "commons||0.00041|0|2588|4|0|0.5|0|0|0\n");
+            "organization|rank|standing|psi|phi|owned|used|lent|borrowed|waiting|waiting_jobs|key\n"
+            "physics|1|12.4375|1234567890.25|79999999999|64|0|32.5|0|8|2|-0.5\n"
+            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0\n"
+            "guests|3|-3.125|19732545333|0|0|33|0|33|400|100|-3.125\n"
+            "commons||0.00041|0|2588|4|0|0.5|0|0|0|\n");
 }
 
 TEST(Status, LongForm) {
   EXPECT_EQ(render_status(fixed_report(), {.long_form = true, .parsable = true, .header = false}).value(),
-            "physics|1|12.4375|1234567890.25|79999999999|81000000000.000001|0.5|1520.25|64|0|32.5|0|8|0|2\n"
-            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
-            "guests|3|-3.125|19732545333|0|0|1519.75|0|0|33|0|33|400|2|100\n"
-            "commons||0.00041|0|2588|0|0|0|4|0|0.5|0|0|0|0\n");
+            "physics|1|12.4375|1234567890.25|79999999999|81000000000.000001|0.5|1520.25|64|0|32.5|0|8|0|2|-0.5\n"
+            "a-very-long-organization|2|0|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
+            "guests|3|-3.125|19732545333|0|0|1519.75|0|0|33|0|33|400|2|100|-3.125\n"
+            "commons||0.00041|0|2588|0|0|0|4|0|0.5|0|0|0|0|\n");
 }
 
 TEST(Status, ChosenColumnsComeAlone) {

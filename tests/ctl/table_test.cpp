@@ -1,4 +1,4 @@
-#include "ctl/table.hpp"
+#include "ctl/output/table.hpp"
 
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
 // What `shapleyctl workflows` prints of an answer.
-#include "ctl/workflows.hpp"
+#include "ctl/commands/workflows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "accounting/state/state.hpp"
-#include "daemon/observer.hpp"
+#include "daemon/observer/observer.hpp"
 
 namespace shapley::daemon {
 

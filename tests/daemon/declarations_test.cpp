@@ -1,4 +1,4 @@
-#include "daemon/declarations.hpp"
+#include "daemon/configuration/declarations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,7 @@ Declared remember(Declared declared, const std::vector<Event>& events) {
     if (const auto* o = std::get_if<accounting::OrganizationsDeclared>(&event)) declared.organizations = *o;
     if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
     if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
+    if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
     if (const auto* s = std::get_if<OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
   }
   return declared;
@@ -51,7 +52,7 @@ std::vector<OwnershipStated> statements(const Declarations& declarations) {
 
 TEST(Declarations, TheFirstStartSaysEverythingAndHonoursAllDates) {
   const Declarations first = declare(two_owners(), "text", {}, k_now);
-  EXPECT_EQ(first.events.size(), 4U);  // organizations, two nodes, the text; period none is the default
+  EXPECT_EQ(first.events.size(), 5U);  // organizations, two nodes, the ranking, the text; period none is the default
   ASSERT_EQ(statements(first).size(), 2U);
   EXPECT_LT(statements(first)[0].effective, Instant{1});
   EXPECT_TRUE(first.warnings.empty());
@@ -160,11 +161,41 @@ TEST(Declarations, ThePeriodIsDeclaredWhenItChanges) {
   config::Configuration c = two_owners();
   c.period = Period::monthly;
   const Declarations first = declare(c, "text", {}, k_now);
-  EXPECT_EQ(first.events.size(), 5U);
+  EXPECT_EQ(first.events.size(), 6U);
   const Declared known = remember({}, first.events);
   EXPECT_TRUE(declare(c, "text", known, k_now + Duration{500}).events.empty());
   c.period = Period::none;
   EXPECT_EQ(declare(c, "text", known, k_now + Duration{500}).events.size(), 1U);
+}
+
+// Of the declarations' events, the only one of its kind.
+std::optional<accounting::RankingDeclared> ranking(const Declarations& declarations) {
+  std::optional<accounting::RankingDeclared> found;
+  for (const Event& event : declarations.events) {
+    if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) found = *r;
+  }
+  return found;
+}
+
+TEST(Declarations, AChangeOfTheHorizonOrOfAGuaranteeIsAnEvent) {
+  config::Configuration configuration = two_owners();
+  const Declared declared = remember({}, declare(configuration, "text", {}, k_now).events);
+  ASSERT_TRUE(declared.ranking.has_value());
+  EXPECT_EQ(*declared.ranking, (accounting::RankingDeclared{k_now, "direct_contr", 7 * 24 * 3600, 500'000, {}}));
+  EXPECT_FALSE(ranking(declare(configuration, "text", declared, k_now + Duration{5})).has_value());
+
+  configuration.horizon = Duration{0};
+  configuration.organizations[0].guarantee = 800'000;
+  configuration.organizations[1].guarantee = 0;
+  const auto changed = ranking(declare(configuration, "text", declared, k_now + Duration{5}));
+  ASSERT_TRUE(changed.has_value());
+  const std::vector<accounting::GuaranteedPart> exceptions{{"chemistry", 0}, {"physics", 800'000}};
+  EXPECT_EQ(*changed, (accounting::RankingDeclared{k_now + Duration{5}, "direct_contr", 0, 500'000, exceptions}));
+
+  // A second one in the same second is dated a second later: the first stays what it was.
+  const auto again = ranking(declare(configuration, "text", declared, k_now));
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->at, k_now + Duration{1});
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 #include "process.hpp"
 #include "records.hpp"
-#include "temp_directory.hpp"
 #include "test_client.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::daemon {
 namespace {

@@ -87,7 +87,7 @@ TEST(ObserverRun, AResumeThatSlurmctldForgotIsTakenBackWhenTheRunEnds) {
   EXPECT_FALSE(bench.anything_open());
 }
 
-// slurmctld forgot the end, too: the job is back and runs on. The key of what was taken back is not used again.
+// slurmctld forgot the end, too: the job is back and runs on. The key of what was retracted is not used again.
 TEST(ObserverRun, WhatRunsAfterAResumeWasTakenBackIsCounted) {
   Bench bench;
   bench.see(running(120), 121);

@@ -1,5 +1,5 @@
 // The query scheduler, in simulated time.
-#include "daemon/query_scheduler.hpp"
+#include "daemon/server/query_scheduler.hpp"
 
 #include <map>
 #include <memory>

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/site.hpp"
+#include "daemon/configuration/site.hpp"
 #include "protocol/messages.hpp"
-#include "temp_directory.hpp"
+#include "tests/support/temp_directory.hpp"
 
 namespace shapley::daemon {
 

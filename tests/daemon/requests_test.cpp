@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "daemon/queries.hpp"
+#include "daemon/requests/queries.hpp"
 
 namespace shapley::daemon {
 namespace {

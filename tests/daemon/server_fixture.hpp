@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/server.hpp"
+#include "daemon/server/server.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
 #include "tests/support/waiting.hpp"

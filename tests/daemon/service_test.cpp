@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "daemon/queries.hpp"
+#include "daemon/requests/queries.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {
@@ -16,10 +16,11 @@ using Lines = std::vector<std::string>;
 
 TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd) {
   EXPECT_EQ(rows("SELECT kind FROM events ORDER BY seq"),
-            (Lines{"organizations_declared", "ownership_stated", "ownership_stated", "configuration_loaded"}));
+            (Lines{"organizations_declared", "ownership_stated", "ownership_stated", "ranking_declared",
+                   "configuration_loaded"}));
   now += 100;
   restart();
-  EXPECT_EQ(service->books().last_sequence(), 4);
+  EXPECT_EQ(service->books().last_sequence(), 5);
 }
 
 TEST_F(ServiceTest, WhatIsAcknowledgedIsDurable) {
@@ -153,6 +154,48 @@ TEST_F(ServiceTest, RanksFollowWhoOwesWhom) {
   now += 1;
   service->tick(Instant{now});
   EXPECT_EQ(service->ranks().generation, settled);
+}
+
+TEST_F(ServiceTest, RanksLookAheadAndAChangeOfThatIsAnEvent) {
+  connect(1);
+  // Physics runs on chemistry's node for 100 s, then chemistry on physics' for 50: chemistry is owed by now, and will
+  // be owed more.
+  snapshot({running({.id = 1, .node = "n2", .start = now})});
+  now += 100;
+  see({ended({.id = 1, .node = "n2", .start = now - 100}, now),
+       running({.id = 2, .account = "chem", .cpus = 8, .start = now})});
+  now += 51;
+  service->tick(Instant{now});
+  EXPECT_EQ(service->ranks().organizations.front(),
+            "physics");  // 400 got before, 408 since: within 7 days physics is owed more
+
+  Site changed = site;
+  changed.configuration.horizon = Duration{0};
+  changed.configuration.organizations[1].guarantee = 0;
+  ASSERT_TRUE(service->reload(changed, Instant{now}).has_value());
+  service->tick(Instant{now});
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+  EXPECT_EQ(rows("SELECT json_extract(payload, '$.horizon'), json_extract(payload, '$.exceptions') FROM events "
+                 "WHERE kind = 'ranking_declared' ORDER BY seq"),
+            (Lines{"604800|[]", R"(0|[{"organization":"chemistry","parts_per_million":0}])"}));
+  restart();
+  service->tick(Instant{now});
+  EXPECT_EQ(service->ranks().organizations.front(), "physics") << "the file's own rule again, as restart() reads it";
+}
+
+TEST_F(ServiceTest, WhoIsBelowItsGuaranteeGoesFirst) {
+  connect(1);
+  // Physics owes; chemistry holds physics' node, and a job of physics waits.
+  snapshot({running({.id = 1, .node = "n2", .cpus = 8, .start = now - 100}),
+            running({.id = 2, .account = "chem", .start = now})});
+  see({ended({.id = 1, .node = "n2", .cpus = 8, .start = now - 100}, now)});
+  now += 10;
+  service->tick(Instant{now});
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
+  see({waiting({.id = 3, .start = now})});
+  EXPECT_EQ(service->ranks().organizations.front(), "physics");
+  see({running({.id = 3, .start = now})});  // four of its eight processors are half of them
+  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
 }
 
 TEST_F(ServiceTest, AReloadChangesOwnershipFromNowOn) {

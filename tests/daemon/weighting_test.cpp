@@ -1,4 +1,4 @@
-#include "daemon/weighting.hpp"
+#include "daemon/observer/weighting.hpp"
 
 #include <limits>
 

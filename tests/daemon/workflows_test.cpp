@@ -1,10 +1,10 @@
 // Levels of an organization's pending jobs and the report of them, through the whole service.
-#include "daemon/workflows.hpp"
+#include "daemon/workflows/workflows.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "daemon/queries.hpp"
+#include "daemon/requests/queries.hpp"
 #include "service_fixture.hpp"
 
 namespace shapley::daemon {

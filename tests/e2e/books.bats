@@ -28,8 +28,7 @@ load lib/e2e
   salloc --account=bio -n3 --chdir=/ sleep 1
   resized=$(submit chem -N3 --nodelist=n1,n2,n3 -n6 "$(until_told resized)")
   struck=$(submit astro -N3 --nodelist=n1,n2,n3 -n6 "$requeued_command")
-  wait_until 20 running "$resized"
-  wait_until 20 running "$struck"
+  wait_until 20 booked "$resized" "$struck"
   wait_until 10 seconds_passed 1
   scontrol update jobid="$resized" numnodes=1
   scontrol update nodename=n2 state=down reason="test"

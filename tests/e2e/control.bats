@@ -9,9 +9,9 @@ owned_is() { test "$(owned "$1")" = "$2"; }
 @test "scontrol reconfigure and SIGHUP in the middle of a load" {
   start_with
   plain_load 12
-  scontrol reconfigure
+  reconfigure
   plain_load 6
-  daemon_signal slurmctld HUP
+  reconfigure daemon_signal slurmctld HUP
   plain_load 6
   wait_drained 60
   wait_until 10 plugin_connected

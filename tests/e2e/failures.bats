@@ -111,7 +111,7 @@ jobs_recorded() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge "$1"; }
     # Threads other than the client's own feeder must never be in a system call on the connection.
     threads_on_socket "$pid" "$connection" | sort -u >>"$CLUSTER_DIR/threads-seen"
   done
-  scontrol reconfigure
+  reconfigure
   wait_until 40 jobs_recorded $((recorded + 36))
   threads_on_socket "$pid" "$connection" >>"$CLUSTER_DIR/threads-seen" || true  # by now the feeder may have given it up
   run sort -u "$CLUSTER_DIR/threads-seen"

@@ -66,7 +66,7 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
   wait_until 10 no_process_names "$CLUSTER_DIR"
 }
 
-# A bats file whose only test is in the middle of a load, for ever.
+# endless_test COMMAND: a bats file whose only test is in the middle of a load and gives this command again and again.
 endless_test() {
   cat <<TEST
 load $BATS_TEST_DIRNAME/lib/e2e
@@ -76,7 +76,7 @@ $(printf '@%s' test) "endless" {
   submit astro "sleep 3000"
   submit bio --hold "sleep 3000"
   echo "\$CLUSTER_DIR" >$BATS_TEST_TMPDIR/dir.new && mv $BATS_TEST_TMPDIR/dir.new $BATS_TEST_TMPDIR/dir
-  while :; do submit chem "sleep 1" >/dev/null; done
+  while :; do $1; done
 }
 TEST
 }
@@ -84,10 +84,10 @@ job_runs() { test -s "$BATS_TEST_TMPDIR/dir" && pgrep -f "$(cat "$BATS_TEST_TMPD
 marked_processes() { grep -lzsxF "SHAPLEY_TEST_CLUSTER=$1" /proc/[0-9]*/environ | wc -l; }
 nothing_left() { test "$(marked_processes "$1")" -eq 0 && no_process_names "$1" && ! grep -rqsx "$1/run" "${TMPDIR:-/tmp}/shapley-test-ports"; }
 
-# killed_in_a_load COMMAND...: COMMAND PID ends bats, which runs in a process group of its own as `timeout` would have it.
+# killed_in_a_load TEST_COMMAND COMMAND...: COMMAND PID ends bats, which runs in a process group of its own as `timeout` would have it.
 killed_in_a_load() {
   local bats dir
-  endless_test >"$BATS_TEST_TMPDIR/endless.bats"
+  endless_test "$1" >"$BATS_TEST_TMPDIR/endless.bats"
   rm -f "$BATS_TEST_TMPDIR/dir"
   setsid env --default-signal=INT -i PATH="$PATH" HOME=/ SHAPLEY_BUILD="$SHAPLEY_BUILD" "$BATS_ROOT/bin/bats" "$BATS_TEST_TMPDIR/endless.bats" \
     </dev/null >"$BATS_TEST_TMPDIR/endless.out" 2>&1 3>&- &
@@ -95,11 +95,12 @@ killed_in_a_load() {
   wait_until 30 job_runs || { cat "$BATS_TEST_TMPDIR/endless.out"; return 1; }
   dir=$(cat "$BATS_TEST_TMPDIR/dir")
   [ "$(marked_processes "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, a job: the count can fail
-  "$@" "$bats"
-  wait "$bats" || true
+  "${@:2}" "$bats"
+  wait_until 20 no_process "$bats" || { kill -KILL -- "-$bats"; return 1; }
   wait_until 5 nothing_left "$dir"
   rm -rf "$dir"
 }
+no_process() { [ ! -e "/proc/$1" ]; }
 # As `timeout` does, and as Ctrl-C and ctest do: SIGKILL of every process that has it as ancestor.
 terminate_group() { kill -TERM -- "-$1"; }
 interrupt_group() { kill -INT -- "-$1"; }
@@ -111,9 +112,11 @@ kill_tree() {
 }
 
 @test "a test killed in the middle of a load leaves no process and no claim: by timeout, by Ctrl-C, by ctest's limit" {
-  killed_in_a_load terminate_group
-  killed_in_a_load interrupt_group
-  killed_in_a_load kill_tree
+  local submits='submit chem "sleep 1" >/dev/null'
+  killed_in_a_load "$submits" terminate_group
+  killed_in_a_load "$submits" interrupt_group
+  killed_in_a_load : interrupt_group  # no command that the signal could end
+  killed_in_a_load "$submits" kill_tree
 }
 
 @test "directories that killed tests leave are bounded in number" {

@@ -11,7 +11,7 @@ setup() { requeues_expected; }
 fill() {
   requeued=("$(submit bio "$1" --nodelist=n1 -n16 "$requeued_command")" "$(submit chem "$1" --nodelist=n4 -n16 "$requeued_command")")
   cancelled=("$(submit astro "$2" --nodelist=n2 -n16 "sleep 3000")" "$(submit bio "$2" --nodelist=n3 -n16 "sleep 3000")")
-  for job in "${requeued[@]}" "${cancelled[@]}"; do wait_until 20 running "$job" || return 1; done
+  wait_until 20 booked "${requeued[@]}" "${cancelled[@]}" || return 1
   wait_until 10 seconds_passed 0  # no run is of no second
 }
 

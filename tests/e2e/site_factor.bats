@@ -62,7 +62,7 @@ priorities_are_ranks() { test "$(sprio -h -o '%Y %S' | awk '$1 == $2 && $2 >= 10
   array_load
   cancelled_load
   requeued_load
-  scontrol reconfigure
+  reconfigure
   ctld_restart
   plain_load 6
   wait_drained 90

@@ -46,7 +46,7 @@ some_work() {
     sprio >/dev/null
     watch_threads
   done
-  scontrol reconfigure
+  reconfigure
   wait_drained 60
 }
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "accounting/state/state.hpp"
-#include "daemon/observer.hpp"
+#include "daemon/observer/observer.hpp"
 #include "fuzz.hpp"
 #include "protocol/codec.hpp"
 

@@ -5,7 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "../daemon/records.hpp"
-#include "daemon/queries.hpp"
+#include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
 #include "fuzz.hpp"
 

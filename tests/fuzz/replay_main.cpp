@@ -16,8 +16,8 @@ namespace {
 // The sanitizers reserve terabytes of address space; elsewhere an input that wants gigabytes shall fail, not swap.
 void bound_memory() {
 #ifndef SHAPLEY_SANITIZED
-  constexpr rlim_t k_most_bytes = 2U << 30U;
-  const rlimit limit{k_most_bytes, k_most_bytes};
+  constexpr rlim_t k_max_bytes = 2U << 30U;
+  const rlimit limit{k_max_bytes, k_max_bytes};
   shapley::fuzz::require(setrlimit(RLIMIT_AS, &limit) == 0, "the memory can be bounded");
 #endif
 }

@@ -39,6 +39,9 @@ TEST(EventJson, has_the_documented_form) {
       R"({"node":"n2","processors":2000000}],"ordinal":0,"organization":"physics","processors":6000000})");
   EXPECT_EQ(encode(SegmentClosed{{SegmentKind::wait, {17}, {5}, 2}, {9}, CloseReason::started, "RUNNING"}),
             R"({"anchor":5,"end":9,"job":17,"job_state":"RUNNING","kind":"wait","ordinal":2,"reason":"started"})");
+  EXPECT_EQ(encode(RankingDeclared{{5}, "shapley_rate", 3600, 500'000, {{"physics", 0}}}),
+            R"({"at":5,"contribution":"shapley_rate","exceptions":[{"organization":"physics","parts_per_million":0}],)"
+            R"("guarantee":500000,"horizon":3600})");
   EXPECT_EQ(encode(PeriodDeclared{{5}, Period::monthly}), R"({"at":5,"period":"monthly"})");
 }
 
@@ -125,6 +128,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Malformed{OrganizationsDeclared{{5}, {"a", "a"}}, "once"},
                       Malformed{OwnershipStated{"n1", {5}, {{{7}, {{"a", 600'000}, {"b", 400'001}}}}}, "exceed 100 %"},
                       Malformed{CapacityChanged{"n1", {5}, 0, {-1}}, "0 to a million"},
+                      Malformed{RankingDeclared{{5}, "", 0, 0, {}}, "name"},
+                      Malformed{RankingDeclared{{5}, "direct_contr", -1, 0, {}}, "horizon"},
+                      Malformed{RankingDeclared{{5}, "direct_contr", 0, 1'000'001, {}}, "guarantee"},
+                      Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {{"b", 1}, {"a", 1}}}, "ascend"},
                       Malformed{PeriodDeclared{{-1}, Period::none}, "1970"},
                       Malformed{testing::described({1}, {-1}, "a"), "1970"},
                       Malformed{ConfigurationLoaded{{-1}, ""}, "1970"}));

@@ -7,6 +7,8 @@
 #include <set>
 #include <type_traits>
 
+#include "game/serving_order.hpp"
+
 namespace shapley::ledger::testing {
 
 namespace {
@@ -126,6 +128,18 @@ void make_sense(OwnershipStated& e) {
 void make_sense(CapacityChanged& e) {
   name(e.node);
   e.processors = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)};
+}
+
+void make_sense(RankingDeclared& e) {
+  const auto part = [] { return *rc::gen::inRange<std::int64_t>(0, k_whole_node + 1); };
+  name(e.contribution);
+  e.horizon = *rc::gen::inRange<std::int64_t>(0, game::k_longest_horizon.value + 1);
+  e.guarantee = part();
+  for (GuaranteedPart& exception : e.exceptions) {
+    name(exception.organization);
+    exception.parts_per_million = part();
+  }
+  distinct(e.exceptions, [](const GuaranteedPart& exception) { return exception.organization; });
 }
 
 template <std::size_t Index = 0>

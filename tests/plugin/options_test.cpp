@@ -1,7 +1,10 @@
 // PriorityParameters: what an administrator writes is taken, and what is wrong is refused by name.
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "config/keys.hpp"
 
 extern "C" {
 #include "plugin/options.h"
@@ -31,6 +34,14 @@ TEST(Options, NothingGivesTheDefaults) {
     EXPECT_EQ(parsed.options.interval_ms, 1000U);
     EXPECT_EQ(parsed.options.spool_max_bytes, 64ULL << 20);
   }
+}
+
+// Without a word in slurm.conf and shapleyd.yaml the two must meet.
+TEST(Options, TheDefaultSocketIsShapleyds) {
+  const auto& keys = shapley::config::k_file_keys;
+  const auto key = std::find_if(keys.begin(), keys.end(), [](const auto& k) { return k.name == "socket"; });
+  ASSERT_NE(key, keys.end());
+  EXPECT_EQ("`" + std::string(parse("").options.socket_path) + "`", key->fallback);
 }
 
 TEST(Options, EveryKeyIsTaken) {

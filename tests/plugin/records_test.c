@@ -269,7 +269,7 @@ static void test_account_tree(void) {
   usage[2].parent_assoc_ptr = &physics; /* a loop, which a healthy tree never has, must end */
   CHECK_EQ(read_job(&made).account_ancestors_count, 1);
   usage[2].parent_assoc_ptr = &bob; /* and a longer one */
-  CHECK(read_job(&made).account_ancestors_count <= k_shapley_ancestors_max);
+  CHECK(read_job(&made).account_ancestors_count <= k_shapley_max_ancestors);
 }
 
 static void test_partition(void) {

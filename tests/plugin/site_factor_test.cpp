@@ -104,7 +104,7 @@ RC_GTEST_PROP(SiteFactor, StrictOrderBeatsEveryOtherFactorAndItsOwnNice, ()) {
   RC_ASSERT(slurm_priority(0, shapley_site_strict(steps.rank, ranks, better), nice) >
             slurm_priority(static_cast<std::int64_t>(weights),
                            std::int64_t{shapley_site_strict(steps.rank, ranks, worse)} +
-                               std::int64_t{steps.level} * k_shapley_level_max,
+                               std::int64_t{steps.level} * k_shapley_max_level,
                            0));
 }
 
@@ -115,8 +115,8 @@ RC_GTEST_PROP(SiteFactor, NoLevelLiftsAJobPastABetterRank, ()) {
   const auto ranks = *rc::gen::inRange<std::uint32_t>(2, 3000);
   const auto better = *rc::gen::inRange<std::uint32_t>(0, ranks - 1);
   const auto worse = *rc::gen::inRange<std::uint32_t>(better + 1, ranks);
-  const auto better_level = *rc::gen::inRange<std::int64_t>(0, k_shapley_level_max + 1);
-  const auto worse_level = *rc::gen::inRange<std::int64_t>(0, k_shapley_level_max + 1);
+  const auto better_level = *rc::gen::inRange<std::int64_t>(0, k_shapley_max_level + 1);
+  const auto worse_level = *rc::gen::inRange<std::int64_t>(0, k_shapley_max_level + 1);
   const shapley_steps_t steps =
       strict ? shapley_steps_strict(weight, ranks, true) : shapley_steps_weighted(weight, ranks, true);
   const auto site = [&](std::uint32_t position, std::int64_t level) {
@@ -129,7 +129,7 @@ RC_GTEST_PROP(SiteFactor, NoLevelLiftsAJobPastABetterRank, ()) {
   } else {
     RC_ASSERT(steps.level == 0U);  // a weight that does not tell the ranks apart leaves no room for levels
   }
-  RC_ASSERT(site(0, k_shapley_level_max) < k_site_limit);
+  RC_ASSERT(site(0, k_shapley_max_level) < k_site_limit);
 }
 
 // Where they fit, a level counts more than the site's other factors, and ranks lose nothing by levels.
@@ -143,7 +143,7 @@ RC_GTEST_PROP(SiteFactor, ALevelOutweighsTheOtherFactorsWhereItFits, ()) {
   RC_ASSERT(with.levels_fit == (with.level > weights));
   // Against the definition in 64 bits: full levels fit when the first rank's highest level ends below 2^31.
   const std::int64_t level = std::int64_t{weights} + 2;
-  const std::int64_t all_levels = level * k_shapley_level_max;
+  const std::int64_t all_levels = level * k_shapley_max_level;
   const std::int64_t top =
       k_shapley_nice_headroom +
       (std::int64_t{weights} + k_shapley_nice_headroom + 1 + all_levels) * (std::int64_t{ranks} - 1) + all_levels;

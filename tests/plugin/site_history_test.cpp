@@ -21,7 +21,7 @@ namespace {
 // All values of a formula, one by one.
 std::set<std::uint32_t> values_of(const shapley_site_formula_t& formula) {
   std::set<std::uint32_t> values;
-  const std::uint32_t levels = formula.level_unit == 0 ? 0 : k_shapley_level_max;
+  const std::uint32_t levels = formula.level_unit == 0 ? 0 : k_shapley_max_level;
   for (std::uint32_t position = 0; position < formula.ranks; ++position) {
     for (std::uint32_t level = 0; level <= levels; ++level) {
       values.insert(level * formula.level_unit + (formula.strict
@@ -138,14 +138,14 @@ TEST_F(SiteHistoryFile, AFolderThatCannotBeWrittenIsSaid) {
 }
 
 TEST_F(SiteHistoryFile, BeyondTheBoundTheOldestIsGivenUp) {
-  for (std::uint32_t i = 0; i <= k_shapley_site_history_max; ++i) {
+  for (std::uint32_t i = 0; i <= k_shapley_max_site_history; ++i) {
     const shapley_site_formula_t formula{.strict = true, .unit = 20000 + i, .ranks = 2, .level_unit = 0};
     shapley_site_history_add(&history, &formula);
   }
-  EXPECT_EQ(history.count, std::size_t{k_shapley_site_history_max});
+  EXPECT_EQ(history.count, std::size_t{k_shapley_max_site_history});
   EXPECT_FALSE(shapley_site_history_recognizes(&history, 10000 + 20000));
   EXPECT_TRUE(shapley_site_history_recognizes(&history, 10000 + 20001));
-  EXPECT_TRUE(shapley_site_history_recognizes(&history, 10000 + 20000 + k_shapley_site_history_max));
+  EXPECT_TRUE(shapley_site_history_recognizes(&history, 10000 + 20000 + k_shapley_max_site_history));
 }
 
 TEST(SiteMode, ASitesOwnSiteFactorsAreNeverTouched) {

@@ -122,9 +122,9 @@ static void test_a_list_of_thousands_is_cut(void) {
   for (uint32_t i = 0; i < 3000; i++) ids[i] = 5000 - i;
   depend_on(&made, specs, ids, 3000);
   shapley_job_t job = read_job(&made);
-  CHECK_EQ(job.depends_on_count, k_shapley_depends_on_max);
-  CHECK_EQ(job.depends_on[k_shapley_depends_on_max - 1], 5000); /* the first entries of Slurm's list, sorted */
-  CHECK_EQ(job.depends_on[0], 5000 - (k_shapley_depends_on_max - 1));
+  CHECK_EQ(job.depends_on_count, k_shapley_max_depends_on);
+  CHECK_EQ(job.depends_on[k_shapley_max_depends_on - 1], 5000); /* the first entries of Slurm's list, sorted */
+  CHECK_EQ(job.depends_on[0], 5000 - (k_shapley_max_depends_on - 1));
   list_destroy(made.details.depend_list);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -66,25 +67,30 @@ std::size_t encoded_members(const Message& message) {
   return (first & 0xf0U) == 0x90U ? first & 0x0fU : 0;
 }
 
+// The names in the declaration of Message, in its order.
+std::vector<std::string> message_names() {
+  const std::string header = read("common/protocol/messages.hpp");
+  const std::string begin = "using Message = std::variant<";
+  const std::size_t at = header.find(begin) + begin.size();
+  const std::string list = header.substr(at, header.find('>', at) - at);
+  const std::regex word("\\w+");
+  return {std::sregex_token_iterator(list.begin(), list.end(), word), {}};
+}
+
+template <std::size_t... I>
+std::vector<Message> one_of_each(std::index_sequence<I...> /*alternatives*/) {
+  return {Message(std::in_place_index<I>)...};
+}
+
 TEST(Page, TellsTypeAndMembersOfEveryMessage) {
-  const std::vector<std::pair<std::string, Message>> messages = {{"Hello", Hello{}},
-                                                                 {"Welcome", Welcome{}},
-                                                                 {"Refused", Refused{}},
-                                                                 {"SnapshotBegin", SnapshotBegin{}},
-                                                                 {"Observations", Observations{}},
-                                                                 {"SnapshotEnd", SnapshotEnd{}},
-                                                                 {"Ack", Ack{}},
-                                                                 {"Ranks", Ranks{}},
-                                                                 {"Rules", Rules{}},
-                                                                 {"Query", Query{}},
-                                                                 {"Reply", Reply{}},
-                                                                 {"Levels", Levels{}}};
-  ASSERT_EQ(messages.size(), std::variant_size_v<Message>);
-  for (const auto& [name, message] : messages) {
-    const auto type = static_cast<unsigned>(static_cast<unsigned char>(encode_frame(message).at(4)));
-    const auto members = documented_members(name + " (" + std::to_string(type) + ")");
-    EXPECT_EQ(members, declared_members(name)) << name;
-    EXPECT_EQ(members.size(), encoded_members(message)) << name;
+  const std::vector<Message> messages = one_of_each(std::make_index_sequence<std::variant_size_v<Message>>());
+  const std::vector<std::string> names = message_names();
+  ASSERT_EQ(names.size(), messages.size());
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto type = static_cast<unsigned>(static_cast<unsigned char>(encode_frame(messages[i]).at(4)));
+    const auto members = documented_members(names[i] + " (" + std::to_string(type) + ")");
+    EXPECT_EQ(members, declared_members(names[i])) << names[i];
+    EXPECT_EQ(members.size(), encoded_members(messages[i])) << names[i];
   }
 }
 

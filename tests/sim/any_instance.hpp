@@ -12,10 +12,10 @@ struct InstanceShape {
   int jobs_max = 13;
 };
 
-// 1 to organizations_max organizations with 0 to 2 processors each; releases in 0..7, the report in 1..19.
-inline scheduling::Instance any_instance(int organizations_max, const InstanceShape& shape = {}) {
+// 1 to max_organizations organizations with 0 to 2 processors each; releases in 0..7, the report in 1..19.
+inline scheduling::Instance any_instance(int max_organizations, const InstanceShape& shape = {}) {
   scheduling::Instance instance;
-  const int organizations = *rc::gen::inRange(1, organizations_max + 1);
+  const int organizations = *rc::gen::inRange(1, max_organizations + 1);
   for (int u = 0; u < organizations; ++u) instance.processors.push_back(*rc::gen::inRange(0U, 3U));
   const int jobs = *rc::gen::inRange(0, shape.jobs_max + 1);
   for (int j = 0; j < jobs; ++j) {

@@ -32,6 +32,23 @@ jq -e '.jobs > 0 and .windows_with_jobs > 0' "$dir/out" >/dev/null
 
 ends 0 '' "$sim" compare "${window[@]}" --windows 4 --json
 cp "$dir/out" "$dir/first"
+# The published rule is the default, to the byte, and the rule of a name goes before the option.
+ends 0 '' "$sim" compare "${window[@]}" --windows 4 --json --horizon 0 --guarantee 0
+cmp "$dir/out" "$dir/first"
+ends 0 '' "$sim" compare "${window[@]}" --windows 4 --json --policies direct_contr,direct_contr@0 --horizon 6h --reference ref@0
+jq -e '.settings.horizon == "6h" and .summary[0].mean != .summary[1].mean' "$dir/out" >/dev/null
+jq -e --slurpfile first "$dir/first" '.summary[1].mean == ([$first[0].summary[] | select(.policy == "direct_contr")][0].mean)' "$dir/out" >/dev/null ||
+  die "direct_contr@0 is not direct_contr"
+ends 2 'write 0, seconds .3600., or a number with s, m, h or d' "$sim" compare "${window[@]}" --horizon 7w
+ends 2 'a guarantee is at most 1' "$sim" compare "${window[@]}" --guarantee 1.5
+ends 1 'does not rank by phi - psi' "$sim" compare "${window[@]}" --policies fair_share@7d
+ends 1 'known are saturated' "$sim" experiment stability --cases saturation
+ends 0 '' "$sim" experiment stability --cases load_1.05 --policies direct_contr --json
+jq -e '[.cases[0].rules[] | select(.rule == "direct_contr" or .rule == "direct_contr@7d") | .deviation_late] | .[0] > 0.2 and .[1] < 0.01' \
+  "$dir/out" >/dev/null || die "no swing without a horizon, or one with it"
+jq -e '(.criteria | length) == 40 and ([.criteria[] | select(.rule == "direct_contr@7d/0.5") | .holds] | all)' "$dir/out" >/dev/null
+ends 0 '' "$sim" experiment stability --cases windows --trace excerpt --length 8000 --windows 2 --policies direct_contr
+grep -q 'against ref@7d' "$dir/out" || die "no windows against ref of the same horizon"
 ends 0 '' "$sim" compare "${window[@]}" --windows 4 --threads 1 --json
 cmp "$dir/out" "$dir/first"
 jq -e '(.windows | length) == 4 and ([.summary[].mean] | max) > 0' "$dir/first" >/dev/null

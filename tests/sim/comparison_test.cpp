@@ -1,4 +1,4 @@
-#include "sim/comparison.hpp"
+#include "sim/comparison/comparison.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -8,9 +8,9 @@
 
 #include "base/rng.hpp"
 #include "scheduling/simulate.hpp"
-#include "sim/comparison_report.hpp"
+#include "sim/input/workload_source.hpp"
+#include "sim/output/comparison_report.hpp"
 #include "sim/registry.hpp"
-#include "sim/workload_source.hpp"
 
 namespace shapley::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/ledger_trace.hpp"
+#include "sim/input/ledger_trace.hpp"
 
 #include <cstdlib>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ledger/store/ledger.hpp"
-#include "sim/workload_source.hpp"
+#include "sim/input/workload_source.hpp"
 
 namespace shapley::sim {
 namespace {

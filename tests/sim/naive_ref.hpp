@@ -1,6 +1,6 @@
 // The witness for REF: SR13 Figure 3 taken literally. Every second is a step, every coalition is simulated on its own,
-// and the Shapley value is the printed sum over subsets. Slow, and shares no code with common/game and
-// common/scheduling but the instance.
+// and the Shapley value is the printed sum over subsets. A horizon is taken literally, too: what a schedule that stops
+// at t is worth later. Slow, and shares no code with common/game and common/scheduling but the instance.
 #pragma once
 
 #include <bit>
@@ -23,9 +23,15 @@ struct Schedule {
   std::vector<std::size_t> next;  // by organization: position in its FIFO queue
 };
 
+struct Rule {
+  std::int64_t horizon = 0;     // seconds
+  std::int64_t millionths = 0;  // guaranteed of what an organization owns
+};
+
 class Ref {
  public:
-  explicit Ref(const scheduling::Instance& instance) : instance_(instance), queue_(instance.organizations()) {
+  explicit Ref(const scheduling::Instance& instance, const Rule& rule = {})
+      : instance_(instance), rule_(rule), queue_(instance.organizations()) {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {  // stable order of (release, position)
       for (std::size_t j = 0; j < instance.jobs.size(); ++j) {
         if (instance.jobs[j].release.value == t) queue_[instance.jobs[j].organization].push_back(j);
@@ -38,30 +44,33 @@ class Ref {
 
   [[nodiscard]] const Schedule& grand() const { return schedules_.back(); }
 
-  // psi of one organization: every unit part that began at i < t is worth t - i.
-  [[nodiscard]] std::int64_t psi(std::uint32_t coalition, std::size_t u, std::int64_t t) const {
+  // psi of one organization: every unit part that began at i < t is worth t - i; a horizon later so much more.
+  [[nodiscard]] std::int64_t psi(std::uint32_t coalition, std::size_t u, std::int64_t t,
+                                 std::int64_t horizon = 0) const {
     std::int64_t sum = 0;
     for (const Running& run : schedules_[coalition].started) {
       if (instance_.jobs[run.job].organization != u) continue;
       for (std::int64_t i = run.start; i < run.start + instance_.jobs[run.job].duration.value && i < t; ++i)
-        sum += t - i;
+        sum += t + horizon - i;
     }
     return sum;
   }
-  [[nodiscard]] std::int64_t value(std::uint32_t coalition, std::int64_t t) const {
+  [[nodiscard]] std::int64_t value(std::uint32_t coalition, std::int64_t t, std::int64_t horizon = 0) const {
     std::int64_t sum = 0;
-    for (std::size_t u = 0; u < instance_.organizations(); ++u) sum += psi(coalition, u, t);
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) sum += psi(coalition, u, t, horizon);
     return sum;
   }
 
   // |C|! * phi[u](C): sum over S in C without u of |S|! (|C|-|S|-1)! (v(S+u) - v(S)).
-  [[nodiscard]] std::int64_t scaled_phi(std::uint32_t coalition, std::size_t u, std::int64_t t) const {
+  [[nodiscard]] std::int64_t scaled_phi(std::uint32_t coalition, std::size_t u, std::int64_t t,
+                                        std::int64_t horizon = 0) const {
     const std::uint32_t self = 1U << u;
     std::int64_t sum = 0;
     for (std::uint32_t s = 0; s <= coalition; ++s) {
       if ((s & ~coalition) != 0 || (s & self) != 0) continue;
       const auto size = std::popcount(s);
-      sum += factorial(size) * factorial(std::popcount(coalition) - size - 1) * (value(s | self, t) - value(s, t));
+      sum += factorial(size) * factorial(std::popcount(coalition) - size - 1) *
+             (value(s | self, t, horizon) - value(s, t, horizon));
     }
     return sum;
   }
@@ -75,10 +84,15 @@ class Ref {
       std::optional<std::vector<std::int64_t>> standing;
       while (free_processors(c, t) > 0) {
         std::optional<std::size_t> best;
+        bool best_first = false;
         if (!standing) standing = standings(c, t);
         for (std::size_t u = 0; u < instance_.organizations(); ++u) {
           if ((c >> u & 1U) == 0 || !waits(c, u, t)) continue;
-          if (!best || (*standing)[u] > (*standing)[*best]) best = u;
+          const bool first = below(c, u, t);
+          if (!best || first > best_first || (first == best_first && (*standing)[u] > (*standing)[*best])) {
+            best = u;
+            best_first = first;
+          }
         }
         if (!best) break;
         schedules_[c].started.push_back({queue_[*best][schedules_[c].next[*best]++], t});
@@ -88,13 +102,23 @@ class Ref {
   [[nodiscard]] std::vector<std::int64_t> standings(std::uint32_t c, std::int64_t t) const {
     std::vector<std::int64_t> standing;
     for (std::size_t u = 0; u < instance_.organizations(); ++u) {
-      standing.push_back((c >> u & 1U) == 0 ? 0 : scaled_phi(c, u, t) - factorial(std::popcount(c)) * psi(c, u, t));
+      standing.push_back((c >> u & 1U) == 0 ? 0
+                                            : scaled_phi(c, u, t, rule_.horizon) -
+                                                  factorial(std::popcount(c)) * psi(c, u, t, rule_.horizon));
     }
     return standing;
   }
   [[nodiscard]] bool waits(std::uint32_t c, std::size_t u, std::int64_t t) const {
     const std::size_t next = schedules_[c].next[u];
     return next < queue_[u].size() && instance_.jobs[queue_[u][next]].release.value <= t;
+  }
+  [[nodiscard]] bool below(std::uint32_t c, std::size_t u, std::int64_t t) const {
+    std::int64_t used = 0;
+    for (const Running& run : schedules_[c].started) {
+      const scheduling::Job& job = instance_.jobs[run.job];
+      if (job.organization == u && t < run.start + job.duration.value) ++used;
+    }
+    return used * 1'000'000 < rule_.millionths * instance_.processors[u];
   }
   [[nodiscard]] std::int64_t free_processors(std::uint32_t c, std::int64_t t) const {
     std::int64_t free = 0;
@@ -107,6 +131,7 @@ class Ref {
   }
 
   const scheduling::Instance& instance_;
+  Rule rule_;
   std::vector<std::vector<std::size_t>> queue_;
   std::vector<Schedule> schedules_;
 };

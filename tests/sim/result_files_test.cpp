@@ -1,4 +1,4 @@
-#include "sim/result_files.hpp"
+#include "sim/output/result_files.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "sim/comparison.hpp"
+#include "sim/comparison/comparison.hpp"
+#include "sim/input/workload_source.hpp"
 #include "sim/registry.hpp"
-#include "sim/workload_source.hpp"
 
 namespace shapley::sim {
 namespace {

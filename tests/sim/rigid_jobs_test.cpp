@@ -10,7 +10,7 @@
 
 #include "scheduling/simulate.hpp"
 #include "scheduling/utility_functions.hpp"
-#include "sim/instance_file.hpp"
+#include "sim/input/instance_file.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/statistics.hpp"
+#include "sim/comparison/statistics.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/parallel.hpp"
-#include "sim/progress.hpp"
+#include "sim/output/progress.hpp"
+#include "sim/system/parallel.hpp"
 
 namespace shapley::sim {
 namespace {

@@ -9,8 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "accounting/checkpoint/text_format.hpp"
+#include "accounting/state/ranking.hpp"
 #include "config/configuration.hpp"
-#include "ctl/status.hpp"
+#include "ctl/commands/status.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger_fixture.hpp"
@@ -73,7 +74,9 @@ TEST(ToyEstimator, Ranks) {
   State state = some_state();
   const auto names = [&](EstimatorId estimator) {
     std::vector<std::string> order;
-    for (const OrgId id : state.ranking(k_evening, estimator)) order.push_back(state.organizations()[id.value]);
+    for (const Rank& rank : state.ranking(k_evening, estimator)) {
+      order.push_back(state.organizations()[rank.organization.value]);
+    }
     return order;
   };
   EXPECT_EQ(names(k_default_estimator), (std::vector<std::string>{"a", "guests", "c", "b"}));

@@ -7,7 +7,7 @@ function(insert file fragment before)
     message(FATAL_ERROR "toy event: ${file} has no line '${before}' any more, before which ${fragment} belongs")
   endif()
   string(REPLACE "${before}" "${toy}${before}" text "${text}")
-  string(REPLACE "ConfigurationLoaded>;" "ConfigurationLoaded, PledgeMade>;" text "${text}")
+  string(REGEX REPLACE "(using Event = std::variant<[^>]*)>;" "\\1, PledgeMade>;" text "${text}")
   file(WRITE "${OUTPUT}/${file}" "${text}")
 endfunction()
 

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view k_format = "shapley-state";
 constexpr std::int64_t k_version = 2;
-constexpr Int128 k_hash_max = std::numeric_limits<std::uint64_t>::max();
+constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
-constexpr std::int64_t k_count_max = 1'000'000'000;
+constexpr std::int64_t k_max_count = 1'000'000'000;
 constexpr Instant k_zero{0};
 
 void write_segment(TextWriter& out, const SegmentRecord& record) {
@@ -148,7 +148,7 @@ class Loader {
     if (count != state_.organizations.names().size()) in_.fault("guests and commons are missing");
     while (in_.next("declared")) {
       OrganizationsDeclared fact{in_.instant(k_zero, k_last_instant), {}};
-      for (auto n = in_.small(0, k_count_max); n > 0 && in_.ok(); --n) fact.names.push_back(known_organization());
+      for (auto n = in_.small(0, k_max_count); n > 0 && in_.ok(); --n) fact.names.push_back(known_organization());
       if (accept(fact)) state_.organizations.declare(fact.at, fact.names);
     }
   }
@@ -168,7 +168,7 @@ class Loader {
     }
     while (in_.next("configuration")) {
       const Instant at = in_.instant(k_zero, k_last_instant);
-      state_.configurations[at] = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      state_.configurations[at] = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
     }
     if (!in_.ok()) return;
     state_.boundaries = state_.period_rules.boundaries_until(state_.now);
@@ -187,7 +187,7 @@ class Loader {
       while (in_.next("capacity")) {
         CapacityChanged fact{name, in_.instant(k_zero, k_last_instant), 0, {}};
         fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
-        fact.processors = {in_.small(0, k_most_held.value)};
+        fact.processors = {in_.small(0, k_max_held.value)};
         if (!accept(fact)) return;
         if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
         node.insert_capacity({fact.at, fact.ordinal, fact.processors});
@@ -231,7 +231,7 @@ class Loader {
         if (i < next || i >= period.rows.size()) return in_.fault("levels out of order");
         Level& level = period.rows[i];
         for (MicroProcessors* part : {&level.owned, &level.waiting, &level.lent, &level.borrowed}) {
-          *part = {in_.small(0, k_most_wanted.value)};
+          *part = {in_.small(0, k_max_wanted.value)};
         }
         next = i + 1;
       }
@@ -255,7 +255,7 @@ class Loader {
     while (in_.next("description")) {
       JobDescription& d = job.descriptions.emplace_back();
       d.submit = in_.instant(k_zero, k_last_instant);
-      d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       d.organization = in_.word();
     }
     while (in_.next("segment")) {
@@ -281,7 +281,7 @@ class Loader {
       const auto reason = parse_word<CloseReason>(in_.word());
       if (!reason) in_.fault("no such reason");
       record.reason = reason.value_or(CloseReason::ended);
-      record.job_state_hash = static_cast<std::uint64_t>(in_.number(0, k_hash_max));
+      record.job_state_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       if (*record.live.end > state_.now) in_.fault("a fact from the future");
       if (record.opened && *record.live.end < opened.begin) in_.fault("a segment ends before it begins");
     }
@@ -297,10 +297,10 @@ class Loader {
     record.opened = true;
     opened.organization = known_organization();
     opened.begin = in_.instant(k_zero, k_last_instant);
-    opened.processors = {in_.small(0, k_most_wanted.value)};
+    opened.processors = {in_.small(0, k_max_wanted.value)};
     while (in_.next("on")) {
       std::string node = in_.word();
-      opened.nodes.push_back({std::move(node), {in_.small(1, k_most_held.value)}});
+      opened.nodes.push_back({std::move(node), {in_.small(1, k_max_held.value)}});
     }
     accept(opened);
   }

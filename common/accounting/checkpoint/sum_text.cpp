@@ -5,8 +5,8 @@ namespace shapley::accounting {
 namespace {
 
 // Beyond these a coefficient cannot come from real segments (utility.hpp), and evaluating it might overflow.
-const Int128 k_work_max = Int128{1} << 80;
-const Int128 k_constant_max = Int128{1} << 120;
+const Int128 k_max_work = Int128{1} << 80;
+const Int128 k_max_constant = Int128{1} << 120;
 
 }  // namespace
 
@@ -18,10 +18,10 @@ void write_sum(TextWriter& out, const game::UtilitySum& sum) {
 game::UtilitySum read_sum(TextReader& in, MicroProcessors most_running) {
   game::UtilitySum::Coefficients c;
   c.running = {in.small(0, most_running.value)};
-  c.slope = in.number(-k_work_max, k_work_max);
-  c.constant = in.number(-k_constant_max, k_constant_max);
+  c.slope = in.number(-k_max_work, k_max_work);
+  c.constant = in.number(-k_max_constant, k_max_constant);
   c.work_slope = c.running.value;
-  c.work_constant = in.number(-k_work_max, k_work_max);
+  c.work_constant = in.number(-k_max_work, k_max_work);
   return game::UtilitySum::from(c);
 }
 

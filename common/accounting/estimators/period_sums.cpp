@@ -76,7 +76,7 @@ void PeriodSums::load(TextReader& in) {
     if (!in.next("sums")) return in.fault("sums of a period are missing");
     if (in.instant(k_beginning_of_time, k_last_instant) != period.begin) return in.fault("another period's sums");
     // Forgotten work that went on to the end of a closed period counts as running there; in the present none does.
-    const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_most_wanted;
+    const MicroProcessors most_running = period.end == k_end_of_time ? MicroProcessors{} : k_max_wanted;
     for (std::size_t next = 0; in.next("sum");) {
       const auto i = static_cast<std::size_t>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
       if (i < next || i >= period.sums.size()) return in.fault("sums out of order");

@@ -100,7 +100,7 @@ class ShapleyRate final : public Estimator {
         break;
       }
       rates.resize(i + 1);
-      rates.back() = read_sum(in, k_most_wanted);
+      rates.back() = read_sum(in, k_max_wanted);
     }
     return rates;
   }

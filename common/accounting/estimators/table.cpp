@@ -12,12 +12,21 @@ constexpr EstimatorRow k_estimators[] = {
     {"shapley_rate", "rate", "what its nodes were worth to the others at that moment", make_shapley_rate},
 };
 
-static_assert(std::size(k_estimators) <= k_estimators_max, "raise k_estimators_max in table.hpp");
+static_assert(std::size(k_estimators) <= k_max_estimators, "raise k_max_estimators in table.hpp");
 
 }  // namespace
 
 std::span<const EstimatorRow> estimators() {
   return k_estimators;
+}
+
+std::span<const EstimatorId> estimator_ids() {
+  static constexpr auto k_ids = [] {
+    std::array<EstimatorId, std::size(k_estimators)> ids;
+    for (std::uint32_t i = 0; i < ids.size(); ++i) ids[i] = EstimatorId{i};
+    return ids;
+  }();
+  return k_ids;
 }
 
 std::string_view name_of(EstimatorId estimator) {

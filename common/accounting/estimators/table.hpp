@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,20 +27,18 @@ struct EstimatorRow {
   std::unique_ptr<Estimator> (*make)();
 };
 
-// Never empty, at most k_estimators_max rows, in the order in which people see them.
+// Never empty, at most k_max_estimators rows, in the order in which people see them.
 [[nodiscard]] std::span<const EstimatorRow> estimators();
 
 // Standings hold so many credits without asking for memory.
-inline constexpr std::size_t k_estimators_max = 4;
+inline constexpr std::size_t k_max_estimators = 4;
 
 // Index of a row of the table. The first row ranks unless the configuration says otherwise.
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;
 inline constexpr EstimatorId k_default_estimator{0};
 
-[[nodiscard]] inline auto estimator_ids() {
-  return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(estimators().size())) |
-         std::views::transform([](std::uint32_t i) { return EstimatorId{i}; });
-}
+// All of them, in the table's order.
+[[nodiscard]] std::span<const EstimatorId> estimator_ids();
 
 [[nodiscard]] std::string_view name_of(EstimatorId estimator);
 [[nodiscard]] std::optional<EstimatorId> parse_estimator(std::string_view name);
@@ -51,6 +48,6 @@ inline constexpr EstimatorId k_default_estimator{0};
 [[nodiscard]] std::string figure_name(std::string_view figure, EstimatorId estimator);
 
 // By estimator; of those that there are not: zero.
-using Credits = std::array<Credit, k_estimators_max>;
+using Credits = std::array<Credit, k_max_estimators>;
 
 }  // namespace shapley::accounting

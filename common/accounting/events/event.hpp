@@ -216,8 +216,38 @@ inline constexpr auto k_description<ConfigurationLoaded> =
     describe("configuration_loaded", member<Role::identity_and_time>("at", &ConfigurationLoaded::at),
              member("text", &ConfigurationLoaded::text));
 
+// One organization's own part of the guarantee, in parts per million of the processors that it owns.
+struct GuaranteedPart {
+  std::string organization;
+  std::int64_t parts_per_million = 0;
+  friend bool operator==(const GuaranteedPart&, const GuaranteedPart&) = default;
+};
+template <>
+inline constexpr auto k_description<GuaranteedPart> = describe("guaranteed",
+                                                               member("organization", &GuaranteedPart::organization),
+                                                               member("parts_per_million",
+                                                                      &GuaranteedPart::parts_per_million));
+
+// The rule of ranks in force from `at` until the next such event (game/serving_order.hpp): phi by which estimator, how
+// many seconds ranks look ahead (0: the published rule), and what is guaranteed to every organization but to those in
+// `exceptions` (ascending by name, each once). The books do not depend on it; who was ranked by what must be known.
+struct RankingDeclared {
+  Instant at;
+  std::string contribution;
+  std::int64_t horizon = 0;
+  std::int64_t guarantee = 0;  // parts per million, 0 to 1,000,000
+  std::vector<GuaranteedPart> exceptions;
+  friend bool operator==(const RankingDeclared&, const RankingDeclared&) = default;
+};
+template <>
+inline constexpr auto k_description<RankingDeclared> =
+    describe("ranking_declared", member<Role::identity_and_time>("at", &RankingDeclared::at),
+             member("contribution", &RankingDeclared::contribution), member("horizon", &RankingDeclared::horizon),
+             member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions))
+        .kept("ranking");
+
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded>;
+                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

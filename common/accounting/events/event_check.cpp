@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "game/serving_order.hpp"
+
 namespace shapley::accounting {
 
 namespace {
@@ -29,11 +31,11 @@ Expected<void> check_nodes(const SegmentOpened& event) {
   for (const NodeShare& share : event.nodes) {
     if (share.node.empty()) return refuse(event, "a node needs a name");
     if (previous != nullptr && *previous >= share.node) return refuse(event, "nodes must ascend by name, each once");
-    if (share.processors.value <= 0 || share.processors > k_most_held) {
+    if (share.processors.value <= 0 || share.processors > k_max_held) {
       return refuse(event, "the processors on node " + share.node + " must be positive, a million at most");
     }
     sum += share.processors;
-    if (sum > k_most_held) return refuse(event, "a run holds a million processors at most");
+    if (sum > k_max_held) return refuse(event, "a run holds a million processors at most");
     previous = &share.node;
   }
   if (sum != event.processors) return refuse(event, "its processors must be the sum over its nodes");
@@ -69,7 +71,7 @@ Expected<void> check_content(const SegmentOpened& event) {
     return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
   if (event.key.kind == SegmentKind::run) return check_nodes(event);
   if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
-  if (event.processors.value < 0 || event.processors > k_most_wanted) {
+  if (event.processors.value < 0 || event.processors > k_max_wanted) {
     return refuse(event, "a wait asks for 0 to a hundred million processors");
   }
   return {};
@@ -95,8 +97,29 @@ Expected<void> check_content(const OwnershipStated& event) {
 
 Expected<void> check_content(const CapacityChanged& event) {
   if (event.node.empty()) return refuse(event, "the node needs a name");
-  if (event.processors.value < 0 || event.processors > k_most_held) {
+  if (event.processors.value < 0 || event.processors > k_max_held) {
     return refuse(event, "a node offers 0 to a million processors");
+  }
+  return {};
+}
+
+bool is_part(std::int64_t parts_per_million) {
+  return parts_per_million >= 0 && parts_per_million <= k_whole_node;
+}
+
+Expected<void> check_content(const RankingDeclared& event) {
+  if (event.contribution.empty()) return refuse(event, "the contribution needs a name");
+  if (event.horizon < 0 || event.horizon > game::k_longest_horizon.value) {
+    return refuse(event, "the horizon is 0 seconds to 365 days");
+  }
+  if (!is_part(event.guarantee)) return refuse(event, "the guarantee is 0 to 1,000,000 parts per million");
+  for (std::size_t i = 0; i < event.exceptions.size(); ++i) {
+    const GuaranteedPart& part = event.exceptions[i];
+    if (part.organization.empty()) return refuse(event, "an organization needs a name");
+    if (!is_part(part.parts_per_million)) return refuse(event, "a guarantee is 0 to 1,000,000 parts per million");
+    if (i > 0 && event.exceptions[i - 1].organization >= part.organization) {
+      return refuse(event, "exceptions ascend by organization");
+    }
   }
   return {};
 }

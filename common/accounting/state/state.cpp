@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accounting/events/event_check.hpp"
+#include "accounting/state/ranking.hpp"
 #include "accounting/state/state_impl.hpp"
 
 namespace shapley::accounting {
@@ -96,14 +97,19 @@ std::vector<OrgId> State::configured_order() const {
   return impl_->organizations.configured_order();
 }
 
-std::vector<OrgId> State::ranking(Instant t, EstimatorId estimator) {
+RankingDeclared State::ranking_rule() const {
+  const auto& rules = impl_->kept.all<RankingDeclared>();
+  const auto later = std::find_if(rules.begin(), rules.end(), [&](const auto& rule) { return rule.at > now(); });
+  return later == rules.begin() ? published_rule() : *std::prev(later);
+}
+
+std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator) {
   const std::vector<Standing> rows = standings(t);
+  const RankingDeclared rule = ranking_rule();
+  if (!estimator) estimator = parse_estimator(rule.contribution);
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
-  std::stable_sort(order.begin(), order.end(), [&](OrgId a, OrgId b) {
-    return rows[a.value].balance(estimator) > rows[b.value].balance(estimator);
-  });
-  return order;
+  return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
 }
 
 const LiveSegment* State::find_segment(const SegmentKey& key) const {

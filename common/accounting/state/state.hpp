@@ -84,6 +84,8 @@ struct StateOptions {
   Duration shortest_horizon{6 * 3600};
 };
 
+struct Rank;  // ranking.hpp
+
 class State {
  public:
   explicit State(StateOptions options = {});
@@ -116,8 +118,12 @@ class State {
   // in events only, by name; then guests and commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
-  // Ranks at t: largest phi - psi first, ties by configured order. Commons, which runs nothing, is left out.
-  [[nodiscard]] std::vector<OrgId> ranking(Instant t, EstimatorId estimator);
+  // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
+  [[nodiscard]] RankingDeclared ranking_rule() const;
+  // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
+  // program does not know that, the first of the table). Ties by configured order. Commons, which runs nothing, is left
+  // out.
+  [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
   // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. find_segment does not find retracted
   // segments. Pointers hold until the next member that is not const is called.

@@ -183,6 +183,11 @@ void State::Impl::fold(const ConfigurationLoaded& event) {
   configurations[event.at] = fnv1a(event.text);
 }
 
+template <>
+void State::Impl::fold(const RankingDeclared& event) {
+  kept.keep(event);
+}
+
 void State::Impl::fold(const Event& event) {
   std::visit([this](const auto& fact) { fold(fact); }, event);
 }

@@ -102,6 +102,12 @@ Expected<Applied> State::Impl::validate(const ConfigurationLoaded& event) const 
   return Applied::changed;  // likewise
 }
 
+template <>
+Expected<Applied> State::Impl::validate(const RankingDeclared& event) const {
+  if (const RankingDeclared* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
 Expected<Applied> State::Impl::validate(const Event& event) const {
   return std::visit([this](const auto& fact) { return validate(fact); }, event);
 }

@@ -6,7 +6,7 @@
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/record_comparison.hpp"
 #include "ledger/audit/slurm_records.hpp"
-#include "ledger/chain/hash_chain.hpp"
+#include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/event_json.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
@@ -67,7 +67,7 @@ Expected<AuditReport> compare(const Ledger& ledger, const std::filesystem::path&
 Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
   SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT seq, key, at, received, kind, payload, hash FROM events ORDER BY seq"));
+                     database.prepare("SELECT " + std::string(k_event_columns) + " FROM events ORDER BY seq"));
   Digest previous{};
   std::int64_t bad = 0;
   bool readable = true;
@@ -77,15 +77,10 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool there, select.step());
     if (!there) break;
-    const EventRow row{.sequence = select.integer(0),
-                       .key = select.text(1),
-                       .at = select.integer(2),
-                       .received = select.integer(3),
-                       .kind = select.text(4),
-                       .payload = select.text(5)};
+    const EventRow row = event_row_of(select);
     if (row.sequence != ++report.events) find(row.sequence, "it stands at place " + std::to_string(report.events));
     SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.link(previous, row));
-    const auto stored = select.blob(6);
+    const auto stored = stored_hash_of(select);
     if (!std::ranges::equal(stored, expected)) {
       find(row.sequence,
            "its hash does not follow from the row before it and its content: it was edited, or a row before "

@@ -40,12 +40,6 @@ struct Add {
 
 }  // namespace
 
-std::uint32_t Names::number_of(const std::string& name) {
-  const auto [entry, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-  if (added) names_.push_back(name);
-  return entry->second;
-}
-
 void Facts::add(const accounting::Event& event) {
   std::visit(Add{*this}, event);
 }

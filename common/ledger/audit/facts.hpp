@@ -12,20 +12,9 @@
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "base/name_index.hpp"
 
 namespace shapley::ledger {
-
-// Names as small numbers: a ledger of years repeats a few names millions of times.
-class Names {
- public:
-  std::uint32_t number_of(const std::string& name);
-  [[nodiscard]] const std::string& name_of(std::uint32_t number) const { return names_[number]; }
-  [[nodiscard]] std::size_t size() const { return names_.size(); }
-
- private:
-  std::map<std::string, std::uint32_t> numbers_;
-  std::vector<std::string> names_;
-};
 
 struct SegmentFacts {
   std::optional<Instant> begin;  // none: only its end is known
@@ -45,8 +34,8 @@ class Facts {
   // REQUIRES: no event comes twice (the ledger's keys see to it).
   void add(const accounting::Event& event);
 
-  Names organizations;
-  Names nodes;
+  NameIndex organizations;
+  NameIndex nodes;
   std::map<accounting::SegmentKey, SegmentFacts> segments;
   std::map<std::uint32_t, std::map<Instant, std::vector<accounting::OwnershipSpan>>>
       ownership;  // node -> effective -> spans

@@ -69,7 +69,7 @@ class NaiveBooks {
   void credit(const SegmentFacts& segment, const Window& window, std::vector<NaiveRow>& rows) const;
 
   const Facts& facts_;
-  Names owners_;  // the facts' organizations, then owners that run nothing
+  NameIndex owners_;  // the facts' organizations, then owners that run nothing
   std::uint32_t commons_;
   std::vector<std::vector<Stretch>> nodes_;
 };

@@ -5,27 +5,34 @@
 
 namespace shapley::ledger {
 
+EventRow event_row_of(const Statement& row) {
+  return {.sequence = row.integer(0),
+          .key = row.text(1),
+          .at = row.integer(2),
+          .received = row.integer(3),
+          .kind = row.text(4),
+          .payload = row.text(5)};
+}
+
+std::span<const unsigned char> stored_hash_of(const Statement& row) {
+  return row.blob(6);
+}
+
 Expected<void> walk_chain(const Database& database, std::int64_t after, const Digest& previous,
                           const std::function<Expected<void>(const Link&)>& visit) {
   SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT seq, key, at, received, kind, payload, hash FROM events WHERE seq > ?1 "
-                                      "ORDER BY seq"));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT " + std::string(k_event_columns) +
+                                                        " FROM events WHERE seq > ?1 ORDER BY seq"));
   select.bind(1, after);
   Link link{.sequence = after, .place = after, .computed = previous, .fits = true};
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool there, select.step());
     if (!there) return {};
-    const EventRow row{.sequence = select.integer(0),
-                       .key = select.text(1),
-                       .at = select.integer(2),
-                       .received = select.integer(3),
-                       .kind = select.text(4),
-                       .payload = select.text(5)};
+    const EventRow row = event_row_of(select);
     SHAPLEY_TRY_ASSIGN(link.computed, hasher.link(link.computed, row));
     link.sequence = row.sequence;
     ++link.place;
-    link.fits = std::ranges::equal(select.blob(6), link.computed);
+    link.fits = std::ranges::equal(stored_hash_of(select), link.computed);
     SHAPLEY_TRY(visit(link));
   }
 }

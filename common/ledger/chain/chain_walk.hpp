@@ -1,14 +1,21 @@
-// Going along the hash chain without taking the events apart.
+// Rows of events read from the file, and going along their hash chain without taking the events apart.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/store/database.hpp"
 
 namespace shapley::ledger {
+
+// What a statement selects whose rows the next two take apart. The row's texts last until the statement's next step.
+inline constexpr std::string_view k_event_columns = "seq, key, at, received, kind, payload, hash";
+[[nodiscard]] EventRow event_row_of(const Statement& row);
+[[nodiscard]] std::span<const unsigned char> stored_hash_of(const Statement& row);
 
 struct Link {
   std::int64_t sequence = 0;  // as the row says

@@ -1,7 +1,6 @@
 #include "ledger/chain/signing.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.hpp"
 #include "ledger/chain/hash_chain.hpp"
 
 namespace shapley::ledger {
@@ -31,22 +31,8 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const { return number_; }
-
- private:
-  int number_;
-};
-
-tl::unexpected<Error> system_failure(const path& file, std::string_view operation) {
-  return fail(Errc::io, file.string() + ": cannot " + std::string(operation) + ": " + std::strerror(errno));
+tl::unexpected<Error> key_file_failure(const path& file, std::string_view operation) {
+  return system_failure(file.string() + ": cannot " + std::string(operation), errno);
 }
 
 std::string text_of(BIO* bio) {
@@ -66,7 +52,7 @@ bool is_ed25519(const EVP_PKEY* key) {
 
 Expected<void> check_private(int descriptor, const path& file) {
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return system_failure(file, "look at it");
+  if (::fstat(descriptor, &status) != 0) return key_file_failure(file, "read its mode");
   if (!S_ISREG(status.st_mode)) return fail(Errc::denied, file.string() + ": a private key is a regular file");
   if ((status.st_mode & 077U) != 0) {
     return fail(Errc::denied, file.string() + ": others than its owner may read or write this private key; chmod 600 " +
@@ -80,7 +66,7 @@ Expected<std::string> read_text(int descriptor, const path& file) {
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = ::read(descriptor, text.data() + size, text.size() - size);
-    if (got < 0) return system_failure(file, "read it");
+    if (got < 0) return key_file_failure(file, "read it");
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }
@@ -108,10 +94,10 @@ Expected<void> write_new(const path& file, const std::string& text, mode_t mode)
   if (out.get() < 0 && errno == EEXIST) {
     return fail(Errc::conflict, file.string() + ": exists already and is not overwritten; name another file");
   }
-  if (out.get() < 0) return system_failure(file, "create it");
+  if (out.get() < 0) return key_file_failure(file, "create it");
   if (::fchmod(out.get(), mode) != 0 ||
       ::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(out.get()) != 0) {
-    return system_failure(file, "write it");
+    return key_file_failure(file, "write it");
   }
   return {};
 }
@@ -146,7 +132,7 @@ Expected<PublicKey> PublicKey::parse(std::string_view pem) {
 
 Expected<PublicKey> PublicKey::read(const path& file) {
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (in.get() < 0) return system_failure(file, "open it");
+  if (in.get() < 0) return key_file_failure(file, "open it");
   SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in.get(), file));
   auto key = parse(text);
   if (!key) return with_context(file.string(), std::move(key).error());
@@ -165,7 +151,7 @@ SigningKey::SigningKey(KeyHandle key, PublicKey public_key)
 
 Expected<SigningKey> SigningKey::read(const path& file) {
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (in.get() < 0) return system_failure(file, "open it");
+  if (in.get() < 0) return key_file_failure(file, "open it");
   SHAPLEY_TRY(check_private(in.get(), file));
   SHAPLEY_TRY_ASSIGN(const std::string text, read_text(in.get(), file));
   const Bio bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));

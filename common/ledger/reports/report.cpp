@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "base/int128.hpp"
 
@@ -70,9 +71,12 @@ std::vector<JobCounts> count_jobs(const accounting::State& state) {
   return counts;
 }
 
+// A row of the report. `rank` is 1-based; commons has neither rank nor key.
 struct RowContext {
   std::string name;
-  std::optional<std::size_t> rank;  // 1-based
+  std::optional<std::size_t> rank;
+  const accounting::Rank* by = nullptr;
+  Duration horizon;
   EstimatorId estimator;
   Duration elapsed;  // since the period began
   JobCounts jobs;
@@ -80,9 +84,14 @@ struct RowContext {
 
 json organization_row(const Standing& standing, const RowContext& context) {
   const double balance = standing_core_hours(standing.balance(context.estimator), context.elapsed);
+  const accounting::Rank* by = context.by;
   json row{
       {"name", context.name},
       {"rank", context.rank ? json(*context.rank) : json(nullptr)},
+      {"key_core_hours", by ? json(standing_core_hours(by->key, context.elapsed + context.horizon)) : json(nullptr)},
+      {"key", by ? json(exact(by->key)) : json(nullptr)},
+      {"guarantee", by ? json(by->guarantee.millionths / 1e6) : json(nullptr)},
+      {"below_guarantee", by ? json(by->below_guarantee) : json(nullptr)},
       {"standing_core_hours", balance},
       {"sentence", standing_sentence(balance)},
       {"psi", exact(standing.psi)},
@@ -121,14 +130,69 @@ json conservation(const std::vector<Standing>& standings) {
 }
 
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
-std::vector<OrgId> report_order(const std::vector<OrgId>& ranked, std::size_t organizations) {
-  std::vector<OrgId> order = ranked;
+std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, std::size_t organizations) {
+  std::vector<OrgId> order;
   std::vector<bool> listed(organizations, false);
-  for (const OrgId id : ranked) listed[id.value] = true;
+  for (const accounting::Rank& rank : ranked) {
+    order.push_back(rank.organization);
+    listed[rank.organization.value] = true;
+  }
   for (std::uint32_t i = 0; i < organizations; ++i) {
     if (!listed[i]) order.push_back(OrgId{i});
   }
   return order;
+}
+
+// "is owed 12.4 core-hours", "owes 3.1 core-hours", "is even".
+std::string owed(double core_hours) {
+  if (core_hours == 0) return "is even";
+  return (core_hours > 0 ? "is owed " : "owes ") + format_core_hours(core_hours) + " core-hours";
+}
+
+std::string in_words(Duration duration) {
+  struct Unit {
+    std::int64_t seconds;
+    const char* name;
+  };
+  for (const Unit& unit : {Unit{86'400, "day"}, Unit{3600, "hour"}, Unit{60, "minute"}, Unit{1, "second"}}) {
+    if (duration.value % unit.seconds != 0) continue;
+    const std::int64_t count = duration.value / unit.seconds;
+    return std::to_string(count) + ' ' + unit.name + (count == 1 ? "" : "s");
+  }
+  return {};
+}
+
+std::string percent(double part) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.6g %%", 100 * part);
+  return buffer.data();
+}
+
+// What may surprise whoever reads standings: who goes before one that is owed more, and why. `rows` in rank order.
+json ranking_sentences(const json& rows, Duration horizon) {
+  json sentences = json::array();
+  const json* most_owed = nullptr;
+  const json* best_key = nullptr;
+  for (const json& row : rows) {
+    if (row["rank"].is_null()) continue;
+    if (!most_owed || row["standing_core_hours"] > (*most_owed)["standing_core_hours"]) most_owed = &row;
+    if (!best_key || row["key_core_hours"] > (*best_key)["key_core_hours"]) best_key = &row;
+    if (row["below_guarantee"] == true && row["guarantee"] > 0) {
+      sentences.push_back(row["name"].get<std::string>() +
+                          " runs on fewer than its guaranteed part of its own processors (" +
+                          percent(row["guarantee"].get<double>()) + ") and goes before those that do not");
+    }
+  }
+  if (best_key && best_key != most_owed && (*most_owed)["standing_core_hours"] > (*best_key)["standing_core_hours"]) {
+    const auto name = [](const json& row) { return row["name"].get<std::string>(); };
+    const double then_first = (*most_owed)["key_core_hours"].get<double>();
+    const double then_best = (*best_key)["key_core_hours"].get<double>();
+    sentences.push_back(name(*most_owed) + ' ' + owed((*most_owed)["standing_core_hours"].get<double>()) +
+                        " by now, but " + name(*best_key) + " will be owed more within " + in_words(horizon) +
+                        " if nothing more starts: " + name(*best_key) + ' ' + owed(then_best) + " then, " +
+                        name(*most_owed) + ' ' + owed(then_first));
+  }
+  return sentences;
 }
 
 }  // namespace
@@ -173,7 +237,9 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
   state.advance(t);
   const Instant at = state.now();
   const std::vector<Standing> standings = state.standings(at);
-  const std::vector<OrgId> ranked = state.ranking(at, estimator);
+  const accounting::RankingDeclared rule = state.ranking_rule();
+  const Duration horizon = accounting::horizon_of(rule);
+  const std::vector<accounting::Rank> ranked = state.ranking(at, estimator);
   const std::vector<JobCounts> jobs = count_jobs(state);
   const Instant begin = state.period_begin();
 
@@ -183,11 +249,14 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
     const std::size_t id = order[i].value;
     rows.push_back(organization_row(standings[id], {.name = state.organizations()[id],
                                                     .rank = i < ranked.size() ? std::optional(i + 1) : std::nullopt,
+                                                    .by = i < ranked.size() ? &ranked[i] : nullptr,
+                                                    .horizon = horizon,
                                                     .estimator = estimator,
                                                     .elapsed = at - begin,
                                                     .jobs = jobs[id]}));
   }
   const bool any_event = begin > k_beginning_of_time;
+  json sentences = ranking_sentences(rows, horizon);
   return {
       {"report_version", k_report_version},
       {"at", at.value},
@@ -197,6 +266,10 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
         {"begin", any_event ? json(begin.value) : json(nullptr)},
         {"begin_utc", any_event ? json(format_instant(begin)) : json(nullptr)}}},
       {"contribution", accounting::name_of(estimator)},
+      {"ranking",
+       {{"horizon_s", rule.horizon},
+        {"guarantee", static_cast<double>(rule.guarantee) / static_cast<double>(k_micro)},
+        {"sentences", std::move(sentences)}}},
       {"organizations", std::move(rows)},
       {"conservation", conservation(standings)},
   };

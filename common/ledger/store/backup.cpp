@@ -26,7 +26,7 @@ namespace {
 using std::filesystem::path;
 
 tl::unexpected<Error> cannot(const path& file, std::string_view operation) {
-  return ledger::system_failure(file.string() + ": cannot " + std::string(operation), errno);
+  return system_failure(file.string() + ": cannot " + std::string(operation), errno);
 }
 
 path directory_of(const path& file) {

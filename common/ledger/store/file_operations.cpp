@@ -1,21 +1,11 @@
 #include "ledger/store/file_operations.hpp"
 
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace shapley::ledger {
-
-bool is_out_of_space(int cause) {
-  return cause == ENOSPC || cause == EDQUOT;
-}
-
-tl::unexpected<Error> system_failure(const std::string& what, int cause) {
-  const bool full = is_out_of_space(cause);
-  return fail(full ? Errc::no_space : Errc::io, what + ": " + std::strerror(cause) + (full ? "; make room" : ""));
-}
 
 Expected<void> sync_file(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);

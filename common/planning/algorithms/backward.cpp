@@ -55,8 +55,8 @@ class Backward {
     return clusters;
   }
 
-  // Only the clusters on which a job starts at `now` can take one that they refused before: elsewhere, whatever blocked
-  // the longer way back blocks still.
+  // Only clusters on which a job starts at `now` can take a job that did not fit before: on the others, what blocked it
+  // still does.
   void fill(Ticks now, const std::vector<std::uint32_t>& clusters) {
     while (!waiting_.empty()) {
       std::optional<std::size_t> best;

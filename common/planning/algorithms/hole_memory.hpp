@@ -1,8 +1,8 @@
-// What past searches say about future ones: while a profile only fills, the earliest hole for a job is never before the
-// earliest hole that a shorter and narrower job once found.
+// Lower bounds from past searches: while jobs are only added to a profile, the earliest hole for a job never begins
+// before the earliest hole once found for a shorter and narrower job.
 //
-// Lengths and widths are put into classes, at most k_classes each, so that a question and an entry cost O(log^2
-// k_classes). Coarse classes make the answer earlier, never wrong.
+// Lengths and widths are put into classes, at most k_classes each, so that a query and an insertion cost O(log^2
+// k_classes). Coarse classes make the bound lower, never wrong.
 #pragma once
 
 #include <cstddef>

@@ -4,9 +4,9 @@
 // highest first, go to the end of the clusters, from 3 LB backwards, smallest cluster first. Phase 3: the rest is
 // list-scheduled after the local jobs, largest cluster first.
 //
-// Where the text is open: ties in input order; a job that ends exactly at 3 LB stays; in phase 3, when no cluster has
-// C>=j at the present potential start, time goes on to the next one. O(n log n) for a constant number N of clusters,
-// O(N n log n) in all.
+// Where the paper leaves a choice: ties in input order; a job that ends exactly at 3 LB stays; in phase 3, when no
+// cluster has C>=j at the present potential start, time goes on to the next one. O(n log n) for a constant number N of
+// clusters, O(N n log n) in all.
 #pragma once
 
 #include <cstdint>

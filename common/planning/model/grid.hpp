@@ -1,5 +1,5 @@
 // An instance of the multi-organization scheduling problem [MO11 Sec. 2]: organization k owns cluster k of m_k
-// identical processors; its rigid parallel jobs are all there at instant 0, their run times are known, and every job
+// identical processors; its rigid parallel jobs are all released at instant 0, their run times are known, and every job
 // fits every cluster.
 //
 // Times of schedules are exact. The bounds 3 LB and 4 LB are fractions whose denominator divides the number of

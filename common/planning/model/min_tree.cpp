@@ -18,10 +18,10 @@ MinTree::MinTree(const std::vector<Int128>& values) : remaining_(values.size()) 
 
 std::optional<std::size_t> MinTree::first_at_most(std::size_t from, Int128 limit) const {
   if (from >= leaves_ || limit >= k_taken) return std::nullopt;
-  // Climb from the leaf: whatever hangs to the right of the path is at or after `from`.
+  // Up from the leaf: the subtrees to the right of the path hold the entries at or after `from`.
   std::size_t i = leaves_ + from;
   while (minima_[i] > limit) {
-    while (i % 2 == 1) i /= 2;  // a right child's next neighbour hangs higher up
+    while (i % 2 == 1) i /= 2;  // from a right child on, an ancestor has the next subtree
     if (i == 0) return std::nullopt;
     ++i;
   }

@@ -1,5 +1,5 @@
-// A list from which entries are taken, asked for "the first entry at or after this place whose value is at most x":
-// the question of every list algorithm, answered in O(log n).
+// A list whose entries are removed one by one, with the query of list scheduling in O(log n): the first entry at or
+// after a place whose value is at most x.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// How many processors of one cluster are in use at every instant: a step function under the questions that the
-// algorithms ask. Every operation takes O(log n) expected steps per piece that it must pass, n being the number of
-// steps.
+// How many processors of one cluster are in use at every instant: a step function with the queries that the algorithms
+// need. Every operation takes O(log n) expected steps per piece that it must pass, n being the number of steps.
 //
 // A treap over the instants at which the number changes; each subtree knows its least and greatest use, and additions
-// to whole subtrees wait at their roots. Before the first change and after the last nothing is in use.
+// to whole subtrees are kept at their roots until they are needed below. Before the first change and after the last
+// nothing is in use.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class Profile {
   static constexpr Index k_none = -1;
   struct Node {
     Ticks begin = 0;            // this piece reaches to the next node's begin
-    std::int64_t used = 0;      // without what waits at the ancestors
+    std::int64_t used = 0;      // without what is kept at the ancestors
     std::int64_t least = 0;     // over the subtree, likewise
     std::int64_t greatest = 0;  // over the subtree, likewise
     std::int64_t waiting = 0;   // to be added to both children's subtrees

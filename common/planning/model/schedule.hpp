@@ -1,4 +1,4 @@
-// A schedule of a grid: every job's cluster and start, what it means for the organizations, and whether it is one.
+// A schedule of a grid: every job's cluster and start; makespans and flows of the organizations; checks.
 #pragma once
 
 #include <cstdint>

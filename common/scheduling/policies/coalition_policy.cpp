@@ -20,10 +20,9 @@ std::vector<Coalition> weighted_coalitions(const CoalitionWeights& weights) {
 
 class WeightedCoalitions final : public CoalitionPolicy {
  public:
-  WeightedCoalitions(const Instance& instance, const CoalitionWeights& weights)
-      : CoalitionPolicy(instance, weighted_coalitions(weights), weights.scale), terms_(instance.organizations()) {
+  WeightedCoalitions(const Instance& instance, const CoalitionWeights& weights, const game::ServingRule& rule)
+      : CoalitionPolicy(instance, weighted_coalitions(weights), weights.scale, rule), terms_(instance.organizations()) {
     const std::vector<Coalition> coalitions = weighted_coalitions(weights);
-    values_.resize(coalitions.size());
     for (std::size_t u = 0; u < terms_.size(); ++u) {
       for (const auto& [coalition, weight] : weights.of[u]) {
         const auto slot = std::lower_bound(coalitions.begin(), coalitions.end(), coalition) - coalitions.begin();
@@ -38,60 +37,56 @@ class WeightedCoalitions final : public CoalitionPolicy {
     std::int64_t weight;
   };
 
-  void value_contributions(const FcfsSchedules& schedules, std::int64_t t, std::vector<Int128>& scaled_phi) override {
-    for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules.value_at(slot, t);
+  void share_out(std::span<const std::int64_t> values, std::vector<Int128>& scaled_phi) override {
     for (std::size_t u = 0; u < scaled_phi.size(); ++u) {
       Int128 sum = 0;
-      for (const auto& [slot, weight] : terms_[u]) sum += static_cast<Int128>(weight) * values_[slot];
+      for (const auto& [slot, weight] : terms_[u]) sum += static_cast<Int128>(weight) * values[slot];
       scaled_phi[u] = sum;
     }
   }
 
   std::vector<std::vector<Term>> terms_;  // by organization
-  std::vector<std::int64_t> values_;
 };
 
 }  // namespace
 
-CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition> coalitions, Int128 scale)
+CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition> coalitions, Int128 scale,
+                                 const game::ServingRule& rule)
     : schedules_(instance.processors, std::move(coalitions)),
       scale_(scale),
+      horizon_(rule.horizon),
+      guaranteed_(instance.processors, rule.guarantee),
+      values_(schedules_.size()),
       scaled_phi_(instance.organizations()),
       own_(instance.organizations()) {}
 
 std::size_t CoalitionPolicy::choose(std::int64_t t, Coalition waiting, bool scarce) {
-  auto best = static_cast<std::size_t>(std::countr_zero(waiting));
-  if (!scarce) return best;
-  evaluate(t);
-  const auto standing = [&](std::size_t u) { return scaled_phi_[u] - scale_ * own_[u].psi_at(t); };
-  Int128 best_standing = standing(best);
-  for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
-    const auto u = static_cast<std::size_t>(std::countr_zero(rest));
-    const Int128 own = standing(u);
-    if (own > best_standing) {
-      best = u;
-      best_standing = own;
-    }
-  }
-  return best;
+  if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
+  if (evaluated_at_ != t) evaluate(t, horizon_);
+  evaluated_at_ = t;
+  const auto key = [&](std::size_t u) {
+    return scaled_phi_[u] - scale_ * game::frozen_ahead(own_[u].psi_at(t), own_[u].done_at(t), horizon_);
+  };
+  return greatest(guaranteed_.first_of(waiting), key);
 }
 
 std::optional<std::vector<Rational>> CoalitionPolicy::contributions(std::int64_t t) {
-  evaluate(t);
+  evaluate(t, {});
+  evaluated_at_ = -1;
   std::vector<Rational> phi;
   for (const Int128 scaled : scaled_phi_) phi.push_back({scaled, scale_});
   return phi;
 }
 
-void CoalitionPolicy::evaluate(std::int64_t t) {
-  if (evaluated_at_ == t) return;
-  evaluated_at_ = t;
+void CoalitionPolicy::evaluate(std::int64_t t, Duration horizon) {
   schedules_.run_before(t);
-  value_contributions(schedules_, t, scaled_phi_);
+  for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.value_at(slot, t, horizon);
+  share_out(values_, scaled_phi_);
 }
 
-std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, const CoalitionWeights& weights) {
-  return std::make_unique<WeightedCoalitions>(instance, weights);
+std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance, const CoalitionWeights& weights,
+                                                 const game::ServingRule& rule) {
+  return std::make_unique<WeightedCoalitions>(instance, weights, rule);
 }
 
 }  // namespace shapley::scheduling

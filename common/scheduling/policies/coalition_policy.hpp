@@ -1,15 +1,18 @@
 // What RAND and the coalition policies have in common: phi is made of the values of simulated coalitions, each under
-// FCFS; serve the greatest phi - psi.
+// FCFS; serve the greatest phi - psi, as the rule says of horizon and guarantee. The horizon looks at v and psi alike;
+// the guarantee orders who is served in the schedule that is made, not in the coalitions', which are under FCFS.
 //
 // phi is scaled by a constant of the policy so that it stays an integer. Ties go to the lowest organization.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "game/accrual.hpp"
 #include "scheduling/fcfs_schedules.hpp"
+#include "scheduling/guaranteed.hpp"
 #include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
@@ -17,29 +20,38 @@ namespace shapley::scheduling {
 class CoalitionPolicy : public Policy {
  public:
   // phi = scaled phi / scale.
-  CoalitionPolicy(const Instance& instance, std::vector<Coalition> coalitions, Int128 scale);
+  CoalitionPolicy(const Instance& instance, std::vector<Coalition> coalitions, Int128 scale,
+                  const game::ServingRule& rule);
 
   void released(std::int64_t, const Job& job) final { schedules_.release(job); }
   std::int32_t started(std::int64_t t, std::size_t organization) final {
+    guaranteed_.change(organization, 1);
     own_[organization].change(t, 1);
     return k_any_owner;
   }
-  void completed(std::int64_t t, std::size_t organization, std::int32_t) final { own_[organization].change(t, -1); }
+  void completed(std::int64_t t, std::size_t organization, std::int32_t) final {
+    guaranteed_.change(organization, -1);
+    own_[organization].change(t, -1);
+  }
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final;
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) final;
 
  protected:
-  // Writes scale * phi at t of every organization; the schedules have been run up to t.
-  virtual void value_contributions(const FcfsSchedules& schedules, std::int64_t t, std::vector<Int128>& scaled_phi) = 0;
+  // Writes scale * phi of every organization from values[slot] = v of the coalition of that slot.
+  virtual void share_out(std::span<const std::int64_t> values, std::vector<Int128>& scaled_phi) = 0;
 
  private:
-  void evaluate(std::int64_t t);
+  // phi at t + horizon, frozen at t, into scaled_phi_.
+  void evaluate(std::int64_t t, Duration horizon);
 
   FcfsSchedules schedules_;
   Int128 scale_;
+  Duration horizon_;
+  Guaranteed guaranteed_;
+  std::vector<std::int64_t> values_;  // by slot
   std::vector<Int128> scaled_phi_;
   std::vector<game::Accrual> own_;
-  std::int64_t evaluated_at_ = -1;
+  std::int64_t evaluated_at_ = -1;  // with horizon_
 };
 
 // scale * phi[u] = sum over the coalitions C of of[u] of of[u][C] * v(C).
@@ -55,6 +67,7 @@ struct CoalitionWeights {
 };
 
 [[nodiscard]] std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance,
-                                                               const CoalitionWeights& weights);
+                                                               const CoalitionWeights& weights,
+                                                               const game::ServingRule& rule);
 
 }  // namespace shapley::scheduling

@@ -6,11 +6,12 @@
 
 #include <memory>
 
+#include "game/serving_order.hpp"
 #include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
 
 // REQUIRES: 1 <= organizations <= k_max_lattice_organizations.
-[[nodiscard]] std::unique_ptr<Policy> make_coalitions_all(const Instance& instance);
+[[nodiscard]] std::unique_ptr<Policy> make_coalitions_all(const Instance& instance, const game::ServingRule& rule = {});
 
 }  // namespace shapley::scheduling

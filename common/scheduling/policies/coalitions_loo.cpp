@@ -4,7 +4,7 @@
 
 namespace shapley::scheduling {
 
-std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance) {
+std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance, const game::ServingRule& rule) {
   const std::size_t k = instance.organizations();
   const Coalition grand = game::grand_coalition(k);
   CoalitionWeights weights(k);
@@ -15,7 +15,7 @@ std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance) {
     weights.add(u, grand ^ self, -1);
   }
   weights.scale = 2;
-  return make_weighted_coalitions(instance, weights);
+  return make_weighted_coalitions(instance, weights, rule);
 }
 
 }  // namespace shapley::scheduling

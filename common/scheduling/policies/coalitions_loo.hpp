@@ -7,10 +7,11 @@
 
 #include <memory>
 
+#include "game/serving_order.hpp"
 #include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
 
-[[nodiscard]] std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance);
+[[nodiscard]] std::unique_ptr<Policy> make_coalitions_loo(const Instance& instance, const game::ServingRule& rule = {});
 
 }  // namespace shapley::scheduling

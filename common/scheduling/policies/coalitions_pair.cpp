@@ -4,13 +4,13 @@
 
 namespace shapley::scheduling {
 
-std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance) {
+std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance, const game::ServingRule& rule) {
   const std::size_t k = instance.organizations();
   const Coalition grand = game::grand_coalition(k);
   CoalitionWeights weights(k);
   if (k == 1) {
     weights.add(0, grand, 1);
-    return make_weighted_coalitions(instance, weights);
+    return make_weighted_coalitions(instance, weights, rule);
   }
   // phi * 2k(k-1): the means over w have k-1 terms, which cancels one k-1.
   const auto end = static_cast<std::int64_t>(2 * (k - 1));
@@ -29,8 +29,8 @@ std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance) {
       weights.add(u, grand ^ (self | other), -middle);
     }
   }
-  weights.scale = static_cast<Int128>(2 * k * (k - 1));
-  return make_weighted_coalitions(instance, weights);
+  weights.scale = Int128{2} * k * (k - 1);
+  return make_weighted_coalitions(instance, weights, rule);
 }
 
 }  // namespace shapley::scheduling

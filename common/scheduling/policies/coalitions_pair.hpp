@@ -11,10 +11,12 @@
 
 #include <memory>
 
+#include "game/serving_order.hpp"
 #include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
 
-[[nodiscard]] std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance);
+[[nodiscard]] std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance,
+                                                           const game::ServingRule& rule = {});
 
 }  // namespace shapley::scheduling

@@ -1,9 +1,8 @@
 #include "scheduling/policies/direct_contr.hpp"
 
-#include <bit>
-
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
+#include "scheduling/guaranteed.hpp"
 
 namespace shapley::scheduling {
 
@@ -14,6 +13,7 @@ class DirectContr final : public Policy {
   DirectContr(const Instance& instance, DirectContrOptions options)
       : options_(options),
         rng_(options.seed),
+        guaranteed_(instance.processors, options.rule.guarantee),
         got_(instance.organizations()),
         gave_(instance.organizations()),
         free_(instance.processors.begin(), instance.processors.end()),
@@ -25,6 +25,7 @@ class DirectContr final : public Policy {
     const std::size_t owner = free_owner();
     --free_[owner];
     --free_total_;
+    guaranteed_.change(organization, 1);
     got_[organization].change(t, 1);
     gave_[owner].change(t, 1);
     return static_cast<std::int32_t>(owner);
@@ -33,17 +34,13 @@ class DirectContr final : public Policy {
   void completed(std::int64_t t, std::size_t organization, std::int32_t owner) override {
     ++free_[static_cast<std::size_t>(owner)];
     ++free_total_;
+    guaranteed_.change(organization, -1);
     got_[organization].change(t, -1);
     gave_[static_cast<std::size_t>(owner)].change(t, -1);
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
-    auto best = static_cast<std::size_t>(std::countr_zero(waiting));
-    for (Coalition rest = waiting; rest != 0; rest &= rest - 1) {
-      const auto u = static_cast<std::size_t>(std::countr_zero(rest));
-      if (gave_[u].psi_at(t) - got_[u].psi_at(t) > gave_[best].psi_at(t) - got_[best].psi_at(t)) best = u;
-    }
-    return best;
+    return greatest(guaranteed_.first_of(waiting), [&](std::size_t u) { return key(u, t); });
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
@@ -53,6 +50,11 @@ class DirectContr final : public Policy {
   }
 
  private:
+  [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t) const {
+    return game::frozen_ahead(gave_[u].psi_at(t) - got_[u].psi_at(t), gave_[u].done_at(t) - got_[u].done_at(t),
+                              options_.rule.horizon);
+  }
+
   // The owner of the lowest-numbered free processor, or of one drawn among all free ones.
   [[nodiscard]] std::size_t free_owner() {
     std::uint64_t draw = options_.identity ? 0 : rng_.below(free_total_);
@@ -63,6 +65,7 @@ class DirectContr final : public Policy {
 
   DirectContrOptions options_;
   Rng rng_;
+  Guaranteed guaranteed_;
   std::vector<game::Accrual> got_;
   std::vector<game::Accrual> gave_;
   std::vector<std::uint64_t> free_;  // by owner

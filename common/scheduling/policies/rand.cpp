@@ -24,7 +24,8 @@ std::size_t permutations_for(std::size_t organizations, const RandAccuracy& accu
       std::ceil(k * k / (accuracy.epsilon * accuracy.epsilon) * std::log(k / (1.0 - accuracy.lambda))));
 }
 
-std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations) {
+std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations,
+                                  const game::ServingRule& rule) {
   CoalitionWeights weights(instance.organizations());
   for (const Permutation& permutation : permutations) {
     Coalition before = 0;
@@ -36,7 +37,7 @@ std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Pe
     }
   }
   weights.scale = static_cast<Int128>(permutations.size());
-  return make_weighted_coalitions(instance, weights);
+  return make_weighted_coalitions(instance, weights, rule);
 }
 
 }  // namespace shapley::scheduling

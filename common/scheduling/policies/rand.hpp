@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "game/serving_order.hpp"
 #include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
@@ -27,6 +28,7 @@ struct RandAccuracy {
 [[nodiscard]] std::size_t permutations_for(std::size_t organizations, const RandAccuracy& accuracy);
 
 // REQUIRES: organizations <= 32; every permutation holds each organization once.
-[[nodiscard]] std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations);
+[[nodiscard]] std::unique_ptr<Policy> make_rand(const Instance& instance, const std::vector<Permutation>& permutations,
+                                                const game::ServingRule& rule = {});
 
 }  // namespace shapley::scheduling

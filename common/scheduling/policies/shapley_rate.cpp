@@ -6,6 +6,7 @@
 
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
+#include "scheduling/guaranteed.hpp"
 
 namespace shapley::scheduling {
 
@@ -30,6 +31,7 @@ class ShapleyRate final : public Policy {
   ShapleyRate(const Instance& instance, ShapleyRateOptions options)
       : options_(options),
         rng_(options.seed),
+        guaranteed_(instance.processors, options.rule.guarantee),
         processors_(instance.processors.begin(), instance.processors.end()),
         total_(static_cast<std::int64_t>(instance.total_processors())),
         demand_(processors_.size()),
@@ -55,28 +57,20 @@ class ShapleyRate final : public Policy {
 
   void released(std::int64_t t, const Job& job) override { change_demand(t, job.organization, 1); }
   std::int32_t started(std::int64_t t, std::size_t organization) override {
+    guaranteed_.change(organization, 1);
     own_[organization].change(t, 1);
     return k_any_owner;
   }
   void completed(std::int64_t t, std::size_t organization, std::int32_t) override {
     change_demand(t, organization, -1);
+    guaranteed_.change(organization, -1);
     own_[organization].change(t, -1);
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
-    auto best = static_cast<std::size_t>(std::countr_zero(waiting));
-    if (!scarce) return best;
+    if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
     advance(t);
-    Integer best_standing = standing(best, t);
-    for (Coalition rest = waiting & (waiting - 1); rest != 0; rest &= rest - 1) {
-      const auto u = static_cast<std::size_t>(std::countr_zero(rest));
-      const Integer own = standing(u, t);
-      if (own > best_standing) {
-        best = u;
-        best_standing = own;
-      }
-    }
-    return best;
+    return greatest(guaranteed_.first_of(waiting), [&](std::size_t u) { return key(u, t); });
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
@@ -87,8 +81,10 @@ class ShapleyRate final : public Policy {
   }
 
  private:
-  [[nodiscard]] Integer standing(std::size_t u, std::int64_t t) const {
-    return gave_[u].psi - scale_ * own_[u].psi_at(t);
+  // Of the books at t, up to which gave_ has been advanced.
+  [[nodiscard]] Integer key(std::size_t u, std::int64_t t) const {
+    return game::frozen_ahead<Integer>(gave_[u].psi - scale_ * own_[u].psi_at(t),
+                                       gave_[u].done - scale_ * own_[u].done_at(t), options_.rule.horizon);
   }
 
   // Several demands change at one instant; rates are computed once, when time moves on.
@@ -156,6 +152,7 @@ class ShapleyRate final : public Policy {
 
   ShapleyRateOptions options_;
   Rng rng_;
+  Guaranteed guaranteed_;
   std::vector<std::int64_t> processors_;
   std::int64_t total_;
   std::vector<std::int64_t> demand_;

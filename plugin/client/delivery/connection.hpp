@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "plugin/client/descriptor.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
 

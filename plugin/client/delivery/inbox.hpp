@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/client/descriptor.hpp"
+#include "plugin/client/event_descriptor.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::client {

@@ -8,7 +8,7 @@
 
 namespace shapley::client {
 
-static_assert(protocol::k_max_level == k_shapley_level_max);
+static_assert(protocol::k_max_level == k_shapley_max_level);
 
 Expected<LevelTable> LevelTable::of(const std::vector<protocol::JobLevel>& jobs) {
   LevelTable table;

@@ -72,7 +72,7 @@ void sync_directory_of(const std::string& path) {
 
 Expected<void> Spool::create(const std::string& path, Descriptor& file) const {
   file = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.is_open()) return system_failure("open", path, errno);
+  if (!file.is_open()) return system_failure("open " + path, errno);
   return {};
 }
 
@@ -86,7 +86,7 @@ Expected<std::string> Spool::open(const Visit& visit) {
 Expected<std::string> Spool::open_and_visit(const Visit& visit) {
   SHAPLEY_TRY(create(path_, file_));
   struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) return system_failure("stat", path_, errno);
+  if (::fstat(file_.get(), &status) != 0) return system_failure("stat " + path_, errno);
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   SHAPLEY_TRY_ASSIGN(const bool ours, has_our_header(file_bytes));
   std::string damage;
@@ -106,13 +106,13 @@ Expected<bool> Spool::has_our_header(std::uint64_t file_bytes) const {
   std::array<char, k_header.size()> header{};
   // A file shorter than the header can only be one whose creation was cut short.
   const std::size_t bytes = std::min<std::uint64_t>(file_bytes, header.size());
-  if (const int error = read_fully(file_.get(), header.data(), bytes, 0)) return system_failure("read", path_, error);
+  if (const int error = read_fully(file_.get(), header.data(), bytes, 0)) return system_failure("read " + path_, error);
   return std::string_view(header.data(), bytes) == k_header.substr(0, bytes);
 }
 
 Expected<void> Spool::set_aside() {
   const std::string aside = path_ + ".rejected";
-  if (::rename(path_.c_str(), aside.c_str()) != 0) return system_failure("rename", path_, errno);
+  if (::rename(path_.c_str(), aside.c_str()) != 0) return system_failure("rename " + path_, errno);
   return create(path_, file_);
 }
 
@@ -145,7 +145,7 @@ Expected<std::string> Spool::visit_frames(std::uint64_t file_bytes, const Visit&
   }
   if (!first_damage) return std::string();
   // New frames follow the last intact one, so a torn tail does not outlive this.
-  if (::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return system_failure("truncate", path_, errno);
+  if (::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return system_failure("truncate " + path_, errno);
   return std::to_string(damaged_bytes) + " bytes from offset " + std::to_string(*first_damage) +
          " on are damaged (a torn write or a disk fault) and were left out";
 }
@@ -155,7 +155,7 @@ Expected<std::uint64_t> Spool::next_magic(std::uint64_t from, std::uint64_t file
   while (from + k_magic.size() <= file_bytes) {
     window.resize(std::min<std::uint64_t>(64U << 10U, file_bytes - from));
     if (const int error = read_fully(file_.get(), window.data(), window.size(), from)) {
-      return system_failure("read", path_, error);
+      return system_failure("read " + path_, error);
     }
     const std::size_t found = window.find(k_magic);
     if (found != std::string::npos) return from + found;
@@ -173,7 +173,7 @@ Expected<Spool::Place> Spool::append(std::string_view body) {
   frame += body;
   if (const int error = write_fully(file_.get(), frame, end_)) {
     [[maybe_unused]] const int cut = ::ftruncate(file_.get(), static_cast<off_t>(end_));
-    return system_failure("write", path_, error);
+    return system_failure("write " + path_, error);
   }
   const Place place{end_ + k_prefix_bytes, static_cast<std::uint32_t>(body.size())};
   end_ += frame.size();
@@ -181,7 +181,7 @@ Expected<Spool::Place> Spool::append(std::string_view body) {
 }
 
 Expected<void> Spool::sync() {
-  if (file_.is_open() && ::fdatasync(file_.get()) != 0) return system_failure("fdatasync", path_, errno);
+  if (file_.is_open() && ::fdatasync(file_.get()) != 0) return system_failure("fdatasync " + path_, errno);
   return {};
 }
 
@@ -190,7 +190,7 @@ Expected<std::string> Spool::read(Place place) const {
   std::string body(place.length, '\0');
   int error = read_fully(file_.get(), prefix.data(), prefix.size(), place.offset - k_prefix_bytes);
   if (error == 0) error = read_fully(file_.get(), body.data(), body.size(), place.offset);
-  if (error != 0) return system_failure("read", path_, error);
+  if (error != 0) return system_failure("read " + path_, error);
   if (get_u32(&prefix[4]) != place.length || get_u32(&prefix[8]) != crc32(body)) {
     return fail(Errc::corrupt, "read " + path_ + ": the frame at offset " +
                                    std::to_string(place.offset - k_prefix_bytes) + " does not match its checksum");
@@ -200,11 +200,11 @@ Expected<std::string> Spool::read(Place place) const {
 
 Expected<void> Spool::clear() {
   if (!file_.is_open()) return {};
-  if (::ftruncate(file_.get(), 0) != 0) return system_failure("truncate", path_, errno);
+  if (::ftruncate(file_.get(), 0) != 0) return system_failure("truncate " + path_, errno);
   end_ = 0;
   if (const int error = write_fully(file_.get(), k_header, 0)) {
     file_.reset();
-    return system_failure("write", path_, error);
+    return system_failure("write " + path_, error);
   }
   end_ = k_header.size();
   return {};
@@ -223,14 +223,14 @@ Expected<std::uint64_t> Spool::compact(Place first) {
     if (error == 0) error = write_fully(next.file_.get(), window, next.end_);
     if (error != 0) {
       ::unlink(next_path.c_str());
-      return system_failure("compact", path_, error);
+      return system_failure("compact " + path_, error);
     }
     next.end_ += window.size();
   }
   if (::fdatasync(next.file_.get()) != 0 || ::rename(next_path.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     ::unlink(next_path.c_str());
-    return system_failure("compact", path_, error);
+    return system_failure("compact " + path_, error);
   }
   sync_directory_of(path_);
   file_ = std::move(next.file_);

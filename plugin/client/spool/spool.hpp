@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "plugin/client/descriptor.hpp"
 
 namespace shapley::client {
 

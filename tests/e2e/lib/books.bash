@@ -13,6 +13,15 @@ three_organizations() {
 # It waits while shapleyd, at its start or end, has the file to itself.
 ledger_sql() { sqlite3 -readonly -separator ' ' -cmd ".timeout 20000" "file:$CLUSTER_LEDGER?mode=ro" "$1"; }
 
+# booked JOB...: the present run of each is in the ledger. Who ends a run and begins another must wait for that: of a run that begins and is
+# requeued between two scans nothing is left in slurmctld's records but the count of requeues.
+booked() {
+  local job
+  for job in "$@"; do
+    [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind = 'run' AND job = $job AND end IS NULL")" = 1 ] || return 1
+  done
+}
+
 # ---- what Slurm says -------------------------------------------------------------------------------------------------
 
 # "ACCOUNT=ORGANIZATION ..." where an account's name is not its organization's.

@@ -161,9 +161,12 @@ cluster_prepare() {
 }
 
 # cluster_config TEXT...: shapleyd.yaml = ledger, socket and feeder of this cluster, then the given text (organizations, ...).
+# Ranks are those of the published rule unless a test sets CLUSTER_RANKING otherwise.
+CLUSTER_RANKING="horizon: 0
+guarantee: 0"
 cluster_config() {
   {
-    printf 'ledger: %s\nsocket: %s\nslurm_user: root\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET"
+    printf 'ledger: %s\nsocket: %s\nslurm_user: root\n%s\n' "$CLUSTER_LEDGER" "$SHAPLEY_SOCKET" "$CLUSTER_RANKING"
     printf '%s\n' "$@"
   } >"$CLUSTER_DIR/shapleyd.yaml"
 }
@@ -320,7 +323,7 @@ JobCompLoc=$CLUSTER_JOBCOMP
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=$CLUSTER_SCHEDULER
-SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,default_queue_depth=10000,max_sched_time=20
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,default_queue_depth=10000,max_sched_time=14
 SlurmdParameters=config_overrides
 ReturnToService=2
 # A busy machine is slow: no job is given up because its start or its end takes long, and none that has ended is forgotten before it is looked at.

@@ -9,6 +9,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/threads.bash"
 
 teardown() { end_cluster; }
 
+# On Ctrl-C bats only takes a note and waits for the interrupted command to fail. One that had just ended does not: the test went on as if nothing
+# had happened.
+[ -z "${BATS_TEST_NAME:-}" ] || trap 'bats_interrupt_trap; exit 130' INT
+
 end_cluster() {
   local stopped=0
   cluster_stop || stopped=1

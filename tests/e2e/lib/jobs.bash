@@ -15,6 +15,23 @@ submit() {
 close_queue() { scontrol update PartitionName=main State=DOWN; }
 open_queue() { scontrol update PartitionName=main State=UP; }
 
+# reconfigure [COMMAND...]: has slurmctld read its configuration again (`scontrol reconfigure`) while no job is on its way to slurmd. A thread that
+# launches one at that moment may hang in Slurm 22.05, and the job then runs without a process until BatchStartTimeout.
+reconfigure() {
+  local before
+  close_queue && wait_until 60 launched || return 1
+  before=$(reconfigurations)
+  if [ $# -eq 0 ]; then scontrol reconfigure; else "$@"; fi || return 1
+  wait_until 60 reconfigured_since "$before" && open_queue
+}
+launched() {
+  local job
+  for job in $(squeue -h -t RUNNING -o %A); do [ -n "$(script_process "$job")" ] || return 1; done
+}
+script_process() { pgrep -f "^/bin/sh $CLUSTER_DIR/spool/n[0-9]+/job0*$1/slurm_script" | head -n 1; }
+reconfigurations() { grep -c " SchedulerParameters=" "$CLUSTER_DIR/log/slurmctld.log" || true; }  # said last
+reconfigured_since() { [ "$(reconfigurations)" -gt "$1" ]; }
+
 # until_told NAME: the command of a job that lasts until `tell NAME`. A job of so and so many seconds may be over before a test on a busy
 # machine has done what it wants to do meanwhile. Names are of one cluster.
 until_told() { echo "until test -e $CLUSTER_DIR/told.$1; do sleep 0.2; done"; }

@@ -50,7 +50,7 @@ requeues_expected() { CLUSTER_CRED_EXPIRE_S=15; }
 requeued_load() {
   local plain held
   plain=$(submit astro -n4 "$requeued_command") && held=$(submit bio -n2 "$requeued_command") || return 1
-  wait_until 60 running "$plain" && wait_until 60 running "$held" || return 1
+  wait_until 60 booked "$plain" "$held" || return 1
   scontrol requeue "$plain" && scontrol requeuehold "$held" || return 1
   wait_until 60 pending "$held" && scontrol release "$held"
 }
@@ -89,7 +89,7 @@ stopped() { [ "$(_script_state "$1")" = T ]; }
 under_way() { [[ $(_script_state "$1") == [RSD] ]]; }
 _script_state() {
   local pid
-  pid=$(pgrep -f "^/bin/sh $CLUSTER_DIR/spool/n[0-9]+/job0*$1/slurm_script" | head -n 1)
+  pid=$(script_process "$1")
   [ -n "$pid" ] && sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "/proc/$pid/status"
 }
 

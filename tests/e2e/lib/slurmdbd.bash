@@ -33,10 +33,12 @@ database_start() {
     command -v "$program" >/dev/null || missing+=("$program")
   done
   [ ${#missing[@]} -eq 0 ] || { say "missing programs: ${missing[*]}; install mariadb-server-core and slurmdbd"; return 1; }
-  mkdir -p "$data"
-  mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal \
+  # mariadbd clears its folder of temporary files when it starts, those of a second one that is about to use them, too: each has its own.
+  mkdir -p "$data" "$CLUSTER_DIR/mariadb-tmp"
+  local with_its_own=(env TMPDIR="$CLUSTER_DIR/mariadb-tmp")
+  "${with_its_own[@]}" mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal \
     --skip-test-db --force >"$CLUSTER_DIR/log/mariadb-install.out" 2>&1 || { tail -n 5 "$CLUSTER_DIR/log/mariadb-install.out" >&2; return 1; }
-  daemon_start mariadb mariadbd --no-defaults --user=root --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
+  daemon_start mariadb "${with_its_own[@]}" mariadbd --no-defaults --user=root --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
     --skip-networking --innodb-buffer-pool-size=32M --innodb-flush-log-at-trx-commit=0 &&
     daemon_ready 30 mariadb test -S "$data/sock" || return 1
   (umask 077 && cat >"$CLUSTER_DIR/slurmdbd.conf") <<CONF

@@ -23,12 +23,12 @@ time_t last_job_update;
 uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin tells by it that it is in slurmctld */
 __typeof__(job_list) job_list;
 
-static job_record_t* by_id[k_host_jobs_max];
+static job_record_t* by_id[k_max_host_jobs];
 static atomic_uint next_id = 1;
 static atomic_ullong started;
 
 job_record_t* find_job_record(uint32_t job_id) {
-  return job_id < k_host_jobs_max ? by_id[job_id] : NULL;
+  return job_id < k_max_host_jobs ? by_id[job_id] : NULL;
 }
 
 void queue_job_scheduler(void) {}
@@ -100,7 +100,7 @@ static const slurmctld_lock_t k_reconfigure = {
 
 static void submit(uint64_t random) {
   uint32_t id = atomic_fetch_add(&next_id, 1);
-  if (id >= k_host_jobs_max) host_fail("more jobs than the host has room for");
+  if (id >= k_max_host_jobs) host_fail("more jobs than the host has room for");
   job_record_t* job = host_job_make(id, random);
   job->priority = priority_g_set(1, job);
   by_id[id] = job;

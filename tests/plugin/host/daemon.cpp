@@ -63,7 +63,7 @@ Daemon::Daemon(std::string path) : path_(std::move(path)) {
   address.sun_family = AF_UNIX;
   if (path_.size() >= sizeof address.sun_path) throw std::runtime_error("socket path too long: " + path_);
   std::memcpy(address.sun_path, path_.c_str(), path_.size());
-  listener_ = client::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  listener_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener_.get(), 8) != 0) {
     throw std::runtime_error("cannot listen on " + path_);
@@ -100,12 +100,11 @@ std::map<std::uint32_t, protocol::JobRecord> Daemon::jobs() const {
 
 void Daemon::run() {
   while (!stopping_) {
-    if (readable(listener_.get()))
-      serve(client::Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+    if (readable(listener_.get())) serve(Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
   }
 }
 
-void Daemon::serve(client::Descriptor peer) {
+void Daemon::serve(Descriptor peer) {
   if (peer.get() < 0) return;
   {
     const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "plugin/client/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/messages.hpp"
 
@@ -54,7 +54,7 @@ class Daemon {
 
  private:
   void run();
-  void serve(client::Descriptor peer);
+  void serve(Descriptor peer);
   void converse(int peer, Mood mood);
   [[nodiscard]] bool over(std::uint64_t epoch) const { return stopping_ || epoch_ != epoch; }
   [[nodiscard]] bool take(int peer, const protocol::Message& message);
@@ -63,7 +63,7 @@ class Daemon {
   void misbehave(int peer, Mood mood);
 
   const std::string path_;
-  client::Descriptor listener_;
+  Descriptor listener_;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::uint64_t> epoch_ = 0;  // rises when the current connection is to end
   std::atomic<Mood> mood_ = Mood::good;

@@ -10,7 +10,7 @@ enum {
   k_host_nodes = 8,
   k_host_node_cpus = 16,
   k_host_tres = 3,
-  k_host_jobs_max = 1 << 20,
+  k_max_host_jobs = 1 << 20,
   k_host_min_job_age_s = 2,
 };
 

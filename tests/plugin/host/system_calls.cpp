@@ -21,13 +21,13 @@ namespace shapley::host {
 
 namespace {
 
-constexpr std::size_t k_recorded_max = 1024;
-std::array<int, k_recorded_max> g_recorded;
+constexpr std::size_t k_max_recorded = 1024;
+std::array<int, k_max_recorded> g_recorded;
 std::atomic<std::size_t> g_count = 0;
 
 void record(int, siginfo_t* info, void* context) {
   const std::size_t place = g_count++;
-  if (place < k_recorded_max) g_recorded[place] = info->si_syscall;
+  if (place < k_max_recorded) g_recorded[place] = info->si_syscall;
 #if defined(__x86_64__)
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = -ENOSYS;
 #elif defined(__aarch64__)
@@ -68,7 +68,7 @@ std::vector<int> system_calls_of(const std::function<void()>& code) {
     made = g_count - before;
   }).join();
   if (!filtered) throw std::runtime_error("system_calls_of: no seccomp filter: this kernel forbids it");
-  return {g_recorded.begin(), g_recorded.begin() + static_cast<std::ptrdiff_t>(std::min(made, k_recorded_max))};
+  return {g_recorded.begin(), g_recorded.begin() + static_cast<std::ptrdiff_t>(std::min(made, k_max_recorded))};
 }
 
 }  // namespace shapley::host

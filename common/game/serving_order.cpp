@@ -1,0 +1,74 @@
+#include "game/serving_order.hpp"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace shapley::game {
+
+namespace {
+
+struct Unit {
+  char letter;
+  std::int64_t seconds;
+};
+constexpr std::array k_units{Unit{'d', 86'400}, Unit{'h', 3'600}, Unit{'m', 60}, Unit{'s', 1}};
+
+std::optional<std::int64_t> whole_number(std::string_view digits) {
+  std::int64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, number);
+  if (error != std::errc{} || stop != end || digits.front() == '-') return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Expected<Duration> parse_horizon(std::string_view text) {
+  std::int64_t unit_s = 1;
+  std::string_view digits = text;
+  for (const Unit& unit : k_units) {
+    if (!text.ends_with(unit.letter)) continue;
+    unit_s = unit.seconds;
+    digits.remove_suffix(1);
+  }
+  const auto number = whole_number(digits);
+  if (!number) return fail(Errc::invalid_argument, "write 0, seconds (3600), or a number with s, m, h or d (7d)");
+  if (*number > k_longest_horizon.value / unit_s) return fail(Errc::invalid_argument, "a horizon is at most 365 days");
+  return Duration{*number * unit_s};
+}
+
+std::string format_horizon(Duration horizon) {
+  if (horizon.value == 0) return "0";
+  const auto unit = std::find_if(k_units.begin(), k_units.end(),
+                                 [&](const Unit& candidate) { return horizon.value % candidate.seconds == 0; });
+  return std::to_string(horizon.value / unit->seconds) + unit->letter;
+}
+
+Expected<Guarantee> parse_guarantee(std::string_view text) {
+  constexpr std::size_t k_digits = 6;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point);
+  std::string parts(text.substr(std::min(point + 1, text.size())));
+  const bool digits_missing = whole.empty() && parts.empty();
+  const bool ends_in_point = point + 1 == text.size();
+  if (digits_missing || ends_in_point || parts.size() > k_digits)
+    return fail(Errc::invalid_argument, "write a decimal from 0 to 1 with at most six digits after the point (0.5)");
+  parts.append(k_digits - parts.size(), '0');
+  const auto units = whole.empty() ? 0 : whole_number(whole);
+  const auto millionths = whole_number(parts);
+  if (!units || !millionths)
+    return fail(Errc::invalid_argument, "write a decimal from 0 to 1 with at most six digits after the point (0.5)");
+  if (*units > 1 || (*units == 1 && *millionths > 0))
+    return fail(Errc::invalid_argument, "a guarantee is at most 1, all that an organization owns");
+  return Guarantee{static_cast<std::int32_t>(*units * k_whole_guarantee + *millionths)};
+}
+
+std::string format_guarantee(Guarantee guarantee) {
+  std::string text = std::to_string(guarantee.millionths / k_whole_guarantee);
+  std::string rest = std::to_string(k_whole_guarantee + guarantee.millionths % k_whole_guarantee).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  return rest.empty() ? text : text + '.' + rest;
+}
+
+}  // namespace shapley::game

@@ -1,0 +1,104 @@
+#include "ctl/commands/advise.hpp"
+
+#include <array>
+#include <cmath>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+
+#include "ctl/advice/advice.hpp"
+#include "ctl/advice/advice_parts.hpp"
+#include "ctl/advice/pending_advice.hpp"
+#include "ctl/offline.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array k_ways{Way{"as_it_ran", "as it ran"}, Way{"alone", "alone"}, Way{"planned_alone", "planned alone"},
+                            Way{"planned_together", "planned together"}};
+
+// To a tenth of a second, without a needless zero.
+std::string seconds(const json& value) {
+  const long long tenths = std::llround(value.get<double>() * 10);
+  return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
+}
+
+// From the mean flow, which is what users feel; a tenth of a percent is no difference.
+std::string verdict(const json& organization) {
+  const std::string name = organization["organization"].get<std::string>();
+  if (organization["runs"].get<std::int64_t>() == 0) return name + " ran nothing: there is nothing to compare.";
+  const double together = organization["as_it_ran"]["mean_flow"].get<double>();
+  const double alone = organization["alone"]["mean_flow"].get<double>();
+  const std::string from_to = " (mean flow " + seconds(organization["as_it_ran"]["mean_flow"]) + " as it ran, " +
+                              seconds(organization["alone"]["mean_flow"]) + " alone).";
+  if (std::abs(together - alone) <= alone / 1000) return name + " did as well as it would have done alone" + from_to;
+  return name + (together < alone ? " did better than it would have done alone" : " would have done better alone") +
+         from_to;
+}
+
+std::string left_out(const json& report) {
+  std::string text;
+  for (const json& organization : report["organizations"]) {
+    const auto count = organization["left_out_too_wide"].get<std::int64_t>();
+    if (count > 0)
+      text += "Left out: " + std::to_string(count) + " runs of " + organization["organization"].get<std::string>() +
+              " that are wider than the smallest organization.\n";
+  }
+  for (const auto& [name, count] : report["left_out_without_nodes"].items())
+    text += "Left out: " + count.dump() + " runs of " + name + ", which owns no processor.\n";
+  return text;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, AdviseArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "advise", "Would each organization be better off alone? From the daemon's pending jobs, or a ledger's runs");
+  CLI::Option* ledger =
+      command->add_option("--ledger", arguments.ledger, "The finished runs of this ledger or copy; no daemon is asked");
+  ledger->type_name("FILE");
+  command->add_option("-S,--since", arguments.since, "Only jobs submitted then or later")
+      ->needs(ledger)
+      ->type_name("TIME");
+  command->add_option("-E,--until", arguments.until, "Only runs that ended by then")->needs(ledger)->type_name("TIME");
+  command->add_flag("--json", arguments.json, "Print JSON instead of text");
+}
+
+std::string render_advice(const json& report) {
+  std::string text = outcome_table(report, {"runs", "Runs"}, k_ways, seconds) + '\n';
+  for (const json& organization : report["organizations"]) text += verdict(organization) + '\n';
+  return text + '\n' + left_out(report) + limits_text(report);
+}
+
+namespace {
+
+Expected<ExitCode> advise_on_queue(const AdviseArguments& arguments, const Endpoint& endpoint,
+                                   const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
+  SHAPLEY_TRY_ASSIGN(const json queue, client.ask({{"request", "queue"}}));
+  SHAPLEY_TRY_ASSIGN(const json report, pending_advice_report(queue));
+  environment.out << (arguments.json ? report.dump(2) + '\n' : render_pending_advice(report));
+  return ExitCode::success;
+}
+
+}  // namespace
+
+Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& endpoint,
+                              const Environment& environment) {
+  if (arguments.ledger.empty()) return advise_on_queue(arguments, endpoint, environment);
+  AdviceQuestion question{.ledger = arguments.ledger, .since = std::nullopt, .until = std::nullopt};
+  if (!arguments.since.empty()) {
+    SHAPLEY_TRY_ASSIGN(question.since, parse_time(arguments.since, "--since"));
+  }
+  if (!arguments.until.empty()) {
+    SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
+  }
+  SHAPLEY_TRY_ASSIGN(const json report, advice_report(question));
+  environment.out << (arguments.json ? report.dump(2) + '\n' : render_advice(report));
+  return ExitCode::success;
+}
+
+}  // namespace shapley::ctl

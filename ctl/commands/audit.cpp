@@ -1,0 +1,164 @@
+#include "ctl/commands/audit.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "ctl/client.hpp"
+#include "ctl/commands/head.hpp"
+#include "ctl/output/amounts.hpp"
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+std::string name_of(ExaminationKind kind) {
+  switch (kind) {
+    case ExaminationKind::itself:
+      return "itself";
+    case ExaminationKind::records:
+      return "records";
+    case ExaminationKind::heads:
+      return "heads";
+  }
+  return {};
+}
+
+std::string what_was_checked(const Examination& examination) {
+  const ledger::AuditReport& report = examination.report;
+  if (examination.kind == ExaminationKind::heads) {
+    return grouped(report.events) + " events: the chain computed from their content against the signed heads";
+  }
+  if (examination.kind == ExaminationKind::records) {
+    return grouped(report.records) + " records read, " + grouped(report.runs_compared) + " runs compared";
+  }
+  return grouped(report.events) + " events, " + grouped(report.segments) +
+         " segments: hash chain, conservation, books against an independent sum, projections against a rebuild";
+}
+
+Expected<std::vector<ledger::SignedHead>> verified_heads(const AuditArguments& arguments) {
+  std::vector<ledger::SignedHead> heads;
+  if (arguments.against_heads.empty()) return heads;
+  SHAPLEY_TRY_ASSIGN(const ledger::PublicKey key, ledger::PublicKey::read(arguments.public_key));
+  for (const std::string& file : arguments.against_heads) {
+    SHAPLEY_TRY_ASSIGN(ledger::SignedHead head, ledger::read_head_file(file));
+    if (auto good = ledger::verify_signature(head, key); !good) return with_context(file, std::move(good).error());
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+Expected<std::vector<Examination>> examine(const std::filesystem::path& file, const AuditArguments& arguments) {
+  const std::string& against = arguments.against;
+  // First, because it is quick: a wrong key should not be found out after an hour.
+  SHAPLEY_TRY_ASSIGN(const std::vector<ledger::SignedHead> heads, verified_heads(arguments));
+  SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
+  std::vector<Examination> examinations;
+  SHAPLEY_TRY_ASSIGN(ledger::AuditReport itself, ledger::audit(ledger));
+  examinations.push_back({.subject = file.native(), .kind = ExaminationKind::itself, .report = std::move(itself)});
+  if (!against.empty()) {
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport records, ledger::audit_against(ledger, against));
+    examinations.push_back({.subject = file.native() + " against " + against,
+                            .kind = ExaminationKind::records,
+                            .report = std::move(records)});
+  }
+  if (!heads.empty()) {
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport signed_heads, ledger::audit_against_heads(ledger, heads));
+    std::string subject = file.native() + " against";
+    for (const std::string& head : arguments.against_heads) subject += ' ' + head;
+    examinations.push_back(
+        {.subject = std::move(subject), .kind = ExaminationKind::heads, .report = std::move(signed_heads)});
+  }
+  return examinations;
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, AuditArguments& arguments) {
+  CLI::App* command = app.add_subcommand("audit", "Prove a ledger correct, or list what does not hold");
+  command->add_option("LEDGER,--ledger", arguments.ledger,
+                      "The ledger file, a copy included; without it the daemon's own");
+  command->add_option("--against", arguments.against,
+                      "Compare every ended run with Slurm's records: output of sacct -P, or a jobcomp/filetxt file");
+  CLI::Option* against_head = command->add_option("--against-head", arguments.against_heads,
+                                                  "Compare the chain with a signed head; may be given several times");
+  against_head->allow_extra_args(false)->type_name("FILE");
+  CLI::Option* public_key =
+      command->add_option("--public-key", arguments.public_key, "The key that --against-head was signed with");
+  against_head->needs(public_key);
+  public_key->needs(against_head);
+  CLI::Option* head = command->add_flag(
+      "--head", arguments.head,
+      "Audit nothing: print a signed head, of the daemon or (with LEDGER) the newest that the file holds");
+  command
+      ->add_option("--sign-with", arguments.sign_with,
+                   "With --head: sign the file's present head with this private key")
+      ->needs(head)
+      ->type_name("FILE");
+  command->add_option("-o,--output", arguments.output, "With --head: write it to a file")
+      ->needs(head)
+      ->type_name("FILE");
+  head->excludes(against_head);
+  command->add_flag("--json", arguments.json, "Print JSON");
+}
+
+std::string render_examination(const Examination& examination) {
+  const ledger::AuditReport& report = examination.report;
+  std::string text = examination.subject + '\n';
+  text += "  checked: " + what_was_checked(examination) + '\n';
+  for (const std::string& note : report.notes) text += "  note: " + note + '\n';
+  for (const ledger::Finding& finding : report.findings)
+    text += "  FINDING " + finding.check + ": " + finding.what + '\n';
+  if (report.clean()) return text + "  correct to the last unit\n";
+  return text + "  NOT correct: " + grouped(static_cast<std::int64_t>(report.findings.size())) +
+         (report.findings.size() == 1 ? " finding\n" : " findings\n");
+}
+
+json examination_json(const Examination& examination) {
+  const ledger::AuditReport& report = examination.report;
+  json findings = json::array();
+  for (const ledger::Finding& finding : report.findings) {
+    findings.push_back({{"check", finding.check}, {"what", finding.what}});
+  }
+  return {{"subject", examination.subject}, {"against", name_of(examination.kind)},
+          {"events", report.events},        {"segments", report.segments},
+          {"records", report.records},      {"runs_compared", report.runs_compared},
+          {"notes", report.notes},          {"findings", std::move(findings)},
+          {"clean", report.clean()}};
+}
+
+Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,
+                             const Environment& environment) {
+  if (arguments.head) {
+    return run_head({.ledger = arguments.ledger,
+                     .sign_with = arguments.sign_with,
+                     .output = arguments.output,
+                     .json = arguments.json},
+                    endpoint, environment);
+  }
+  std::filesystem::path file = arguments.ledger;
+  if (file.empty()) {
+    SHAPLEY_TRY_ASSIGN(file, daemon_ledger(endpoint));
+  }
+  SHAPLEY_TRY_ASSIGN(const std::vector<Examination> examinations, examine(file, arguments));
+  bool clean = true;
+  json all = json::array();
+  for (const Examination& examination : examinations) {
+    clean = clean && examination.report.clean();
+    if (!arguments.json) environment.out << render_examination(examination);
+    all.push_back(examination_json(examination));
+  }
+  if (arguments.json) {
+    const json whole{{"clean", clean}, {"examinations", std::move(all)}};
+    environment.out << whole.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  }
+  return clean ? ExitCode::success : ExitCode::findings;
+}
+
+}  // namespace shapley::ctl

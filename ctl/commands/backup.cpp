@@ -1,0 +1,61 @@
+#include "ctl/commands/backup.hpp"
+
+#include <chrono>
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+
+#include "ctl/output/amounts.hpp"
+#include "ledger/store/backup.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+std::string described(const ledger::BackupResult& result) {
+  return grouped(result.events) + " events, the last one's hash is " + result.hash;
+}
+
+}  // namespace
+
+void add_backup(CLI::App& app, BackupArguments& arguments) {
+  CLI::App* command = app.add_subcommand("backup", "Copy the ledger while the daemon runs, and verify the copy");
+  command->add_option("TARGET", arguments.target, "The file to write")->required();
+  command->add_option("--ledger", arguments.ledger, "The ledger file; without it the daemon's own")->type_name("FILE");
+  command->add_flag("--force", arguments.force, "Overwrite the target (as a whole, once the new copy is verified)");
+}
+
+void add_restore(CLI::App& app, RestoreArguments& arguments) {
+  CLI::App* command =
+      app.add_subcommand("restore", "Put a backup in the place of a ledger; the daemon must be stopped");
+  command->add_option("BACKUP", arguments.backup, "The copy")->required();
+  command->add_option("--ledger", arguments.ledger, "The ledger to replace; its file is kept as LEDGER.replaced-TIME")
+      ->required()
+      ->type_name("FILE");
+}
+
+Expected<ExitCode> run_backup(const BackupArguments& arguments, const Endpoint& endpoint,
+                              const Environment& environment) {
+  std::filesystem::path file = arguments.ledger;
+  if (file.empty()) {
+    SHAPLEY_TRY_ASSIGN(file, daemon_ledger(endpoint));
+  }
+  const auto overwrite = arguments.force ? ledger::Overwrite::yes : ledger::Overwrite::no;
+  SHAPLEY_TRY_ASSIGN(const ledger::BackupResult result, ledger::back_up(file, arguments.target, overwrite));
+  environment.out << arguments.target << ": copy of " << file.native() << ", verified: " << described(result) << '\n';
+  return ExitCode::success;
+}
+
+Expected<ExitCode> run_restore(const RestoreArguments& arguments, const Environment& environment) {
+  const auto clock = std::chrono::system_clock::now().time_since_epoch();
+  const Instant now{std::chrono::duration_cast<std::chrono::seconds>(clock).count()};
+  ledger::BackupResult result;
+  SHAPLEY_TRY_ASSIGN(const std::filesystem::path aside,
+                     ledger::restore(arguments.backup, arguments.ledger, now, result));
+  environment.out << arguments.ledger << ": restored from " << arguments.backup << ", verified: " << described(result)
+                  << '\n';
+  if (!aside.empty()) environment.out << "the replaced ledger is kept as " << aside.native() << '\n';
+  return ExitCode::success;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,74 @@
+#include "ctl/output/amounts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "ledger/reports/report.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+constexpr double k_shortened_from = 1e6;
+
+std::string printed(const char* format, double value) {
+  std::array<char, 400> buffer{};  // the largest double has 309 digits before the point
+  std::snprintf(buffer.data(), buffer.size(), format, value);
+  return buffer.data();
+}
+
+}  // namespace
+
+std::string short_utility(std::string_view exact) {
+  const std::string text(exact);
+  const double value = std::strtod(text.c_str(), nullptr);
+  // Fractions of a processor-second squared interest no person; programs read them in full.
+  if (std::fabs(value) < k_shortened_from) return text.find('.') == std::string::npos ? text : printed("%.0f", value);
+  // printf's "1.23e+09" with the exponent as people write it: "1.23e9".
+  std::string shortened = printed("%.2e", value);
+  const std::size_t exponent = shortened.find("e+") + 1;
+  shortened.erase(exponent, shortened.find_first_not_of("+0", exponent) - exponent);
+  return shortened;
+}
+
+std::string signed_core_hours(double core_hours) {
+  if (core_hours == 0) return "0.0";
+  return (core_hours > 0 ? "+" : "-") + ledger::format_core_hours(core_hours);
+}
+
+std::string unsigned_core_hours(double core_hours) {
+  return core_hours == 0 ? "0.0" : ledger::format_core_hours(core_hours);
+}
+
+std::string core_hours_or_unknown(const nlohmann::json& value) {
+  return value.is_number() ? unsigned_core_hours(value.get<double>()) : "?";
+}
+
+std::string plain_number(const nlohmann::json& number) {
+  std::string text = number.dump();
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text == "-0" ? "0" : text;
+}
+
+std::string short_duration(std::int64_t seconds) {
+  const std::int64_t s = std::max<std::int64_t>(seconds, 0);
+  const std::int64_t minutes = s / 60;
+  const std::int64_t hours = minutes / 60;
+  const std::int64_t days = hours / 24;
+  if (minutes == 0) return std::to_string(s) + " s";
+  if (hours == 0) return std::to_string(minutes) + " min";
+  if (days == 0) return std::to_string(hours) + " h " + std::to_string(minutes % 60) + " min";
+  return std::to_string(days) + " d " + std::to_string(hours % 24) + " h";
+}
+
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  const std::size_t first_digit = count < 0 ? 1 : 0;
+  for (std::size_t point = text.size(); point > first_digit + 3; point -= 3) text.insert(point - 3, ",");
+  return text;
+}
+
+}  // namespace shapley::ctl

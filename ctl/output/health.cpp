@@ -1,0 +1,83 @@
+#include "ctl/output/health.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "ctl/output/amounts.hpp"
+#include "ctl/output/table.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+std::optional<std::int64_t> number(const json& object, const char* member) {
+  const auto found = object.find(member);
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+std::string ago(std::int64_t at, std::int64_t now) {
+  return at >= now ? "just now" : short_duration(now - at) + " ago";
+}
+
+// "; TEXT" when the member is there.
+std::string appended(const json& object, const char* member, const std::string& before) {
+  const std::string text = member_text(object, member);
+  return text.empty() ? text : before + text;
+}
+
+std::string daemon_line(const json& daemon, std::int64_t now) {
+  std::string line = "Daemon:  shapleyd" + appended(daemon, "version", " ") + appended(daemon, "pid", ", pid ");
+  if (const auto started = number(daemon, "started_at")) line += ", up " + short_duration(now - *started);
+  line += appended(daemon, "order", ", order ") + appended(daemon, "mode", ", mode ");
+  return line + '\n';
+}
+
+std::string ledger_line(const json& daemon) {
+  std::string line = "Ledger:  " + member_text(daemon, "ledger");
+  if (const auto events = number(daemon, "events")) line += ", " + grouped(*events) + " events";
+  return line + '\n';
+}
+
+std::string plugin_line(const json& plugin, std::int64_t now, bool colour) {
+  const auto heard = number(plugin, "last_heard_at");
+  const std::string last = heard && *heard > 0 ? "last heard " + ago(*heard, now) : "never heard";
+  if (!plugin.value("connected", false)) {
+    return painted("Plugin:  NOT CONNECTED, " + last + "; the ranks do not act; see slurmctld's log (grep shapley)",
+                   Paint::bad, colour) +
+           '\n';
+  }
+  std::string line = "Plugin:  connected" + appended(plugin, "program", ", ") +
+                     appended(plugin, "slurm_version", ", Slurm ") + appended(plugin, "cluster", ", cluster ");
+  return line + ", " + last + '\n';
+}
+
+std::string lost_runs_line(const json& daemon, bool colour) {
+  const auto lost = number(daemon, "lost_runs");
+  if (!lost || *lost == 0) return {};
+  return painted("Lost:    " + grouped(*lost) +
+                     " runs ended before their start was seen; shapleyctl audit --against names them",
+                 Paint::bad, colour) +
+         '\n';
+}
+
+}  // namespace
+
+std::string health_lines(const json& report, bool colour) {
+  const auto daemon = report.find("daemon");
+  const std::int64_t now = number(report, "at").value_or(0);
+  std::string lines;
+  if (daemon != report.end() && daemon->is_object()) {
+    lines += ledger_line(*daemon) + daemon_line(*daemon, now) + lost_runs_line(*daemon, colour);
+  }
+  const auto plugin = report.find("plugin");
+  if (plugin != report.end() && plugin->is_object()) lines += plugin_line(*plugin, now, colour);
+  return lines;
+}
+
+}  // namespace shapley::ctl

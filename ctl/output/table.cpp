@@ -1,0 +1,250 @@
+#include "ctl/output/table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "ctl/output/amounts.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+// A width beyond any terminal is a typing error, and padding to it would fill the memory.
+constexpr int k_max_width = 1000;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
+}
+
+std::string harmless(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20U || c == 0x7FU; }, '?');
+  return text;
+}
+
+// The first `width` characters; the last of them is '+' when something was cut.
+std::string fitted(std::string text, std::size_t width) {
+  if (width_of(text) <= width) return text;
+  std::size_t bytes = 0;
+  for (std::size_t characters = 0; characters + 1 < width; ++characters) {
+    do {
+      ++bytes;
+    } while (bytes < text.size() && continues_character(text[bytes]));
+  }
+  text.resize(bytes);
+  return text + '+';
+}
+
+std::string padded(const std::string& text, std::size_t width, Align align) {
+  const std::size_t blanks = width - std::min(width, width_of(text));
+  return align == Align::right ? std::string(blanks, ' ') + text : text + std::string(blanks, ' ');
+}
+
+Expected<int> parse_width(std::string_view text, std::string_view word) {
+  int width = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), width);
+  if (failure != std::errc{} || end != text.data() + text.size() || width == 0 || width > k_max_width ||
+      width < -k_max_width) {
+    return fail(Errc::invalid_argument, "format: '" + std::string(word) + "': the width after '%' must be 1 to " +
+                                            std::to_string(k_max_width) + ", or negative to align left");
+  }
+  return width;
+}
+
+std::string names_of(std::span<const Field> fields) {
+  std::string names;
+  for (const Field& field : fields) names.append(names.empty() ? "" : ", ").append(field.name);
+  return names;
+}
+
+Expected<Column> parse_column(std::string_view word, std::span<const Field> fields) {
+  const std::size_t percent = word.find('%');
+  const std::string name = lower(trimmed(word.substr(0, percent)));
+  const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
+  if (field == fields.end()) {
+    return fail(Errc::invalid_argument, "format: no field is called '" + name + "'; there are " + names_of(fields));
+  }
+  Column column{.field = &*field, .width = 0, .align = field->align};
+  if (percent == std::string_view::npos) return column;
+  SHAPLEY_TRY_ASSIGN(const int width, parse_width(trimmed(word.substr(percent + 1)), word));
+  column.align = width < 0 ? Align::left : Align::right;
+  column.width = static_cast<std::size_t>(width < 0 ? -width : width);
+  return column;
+}
+
+std::string render_parsable(std::span<const Column> columns, const json& rows, bool header) {
+  std::string out;
+  const auto line = [&](auto&& cell) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i > 0) out += '|';
+      out += cell(columns[i]);
+    }
+    out += '\n';
+  };
+  if (header) line([](const Column& column) { return std::string(column.field->name); });
+  for (const json& row : rows)
+    line([&](const Column& column) { return harmless(member_text(row, column.field->member)); });
+  return out;
+}
+
+const json& value_of(const json& object, std::string_view member) {
+  static const json k_nothing;
+  const auto found = object.find(std::string(member));
+  return found == object.end() ? k_nothing : *found;
+}
+
+std::string cell_for_people(const Field& field, const json& row) {
+  const json& value = value_of(row, field.member);
+  if (value.is_null()) return "-";
+  return field.people == nullptr ? member_text(row, field.member) : field.people(value);
+}
+
+Paint paint_of(const Field& field, const json& row) {
+  const json& value = value_of(row, field.member);
+  return field.paint == nullptr || value.is_null() ? Paint::none : field.paint(value);
+}
+
+std::vector<std::vector<std::string>> cells_for_people(std::span<const Column> columns, const json& rows) {
+  std::vector<std::vector<std::string>> cells;
+  for (const json& row : rows) {
+    std::vector<std::string>& line = cells.emplace_back();
+    for (const Column& column : columns) line.push_back(harmless(cell_for_people(*column.field, row)));
+  }
+  return cells;
+}
+
+std::vector<std::size_t> fit_widths(std::span<const Column> columns, const std::vector<std::vector<std::string>>& cells,
+                                    bool header) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::size_t width = columns[i].width;
+    if (width == 0) {
+      width = header ? width_of(columns[i].field->title) : 1;
+      for (const auto& line : cells) width = std::max(width, width_of(line[i]));
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+// Collects padded cells; blanks are written only before a further cell, so that no line ends in blanks.
+class Line {
+ public:
+  void add(const std::string& cell, std::size_t width, Align align, Paint paint, bool colour) {
+    const std::string text = padded(fitted(cell, width), width, align);
+    const std::size_t first = text.find_first_not_of(' ');
+    if (!text_.empty() || written_) pending_ += ' ';
+    written_ = true;
+    if (first == std::string::npos) {
+      pending_ += text;
+      return;
+    }
+    const std::size_t last = text.find_last_not_of(' ');
+    text_ += pending_ + text.substr(0, first) + painted(text.substr(first, last - first + 1), paint, colour);
+    pending_ = text.substr(last + 1);
+  }
+  [[nodiscard]] std::string finish() const { return text_ + '\n'; }
+
+ private:
+  std::string text_;
+  std::string pending_;
+  bool written_ = false;
+};
+
+std::string render_people(std::span<const Column> columns, const json& rows, const TableStyle& style) {
+  const std::vector<std::vector<std::string>> cells = cells_for_people(columns, rows);
+  const std::vector<std::size_t> widths = fit_widths(columns, cells, style.header);
+  std::string out;
+  if (style.header) {
+    Line titles;
+    Line rule;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      titles.add(std::string(columns[i].field->title), widths[i], columns[i].align, Paint::none, style.colour);
+      rule.add(std::string(widths[i], '-'), widths[i], Align::left, Paint::none, style.colour);
+    }
+    out += titles.finish() + rule.finish();
+  }
+  for (std::size_t r = 0; r < cells.size(); ++r) {
+    Line line;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      line.add(cells[r][i], widths[i], columns[i].align, paint_of(*columns[i].field, rows[r]), style.colour);
+    }
+    out += line.finish();
+  }
+  return out;
+}
+
+}  // namespace
+
+Expected<std::vector<Column>> parse_columns(std::string_view format, std::span<const Field> fields) {
+  std::vector<Column> columns;
+  std::size_t begin = 0;
+  while (begin <= format.size()) {
+    const std::size_t comma = std::min(format.find(',', begin), format.size());
+    const std::string_view word = trimmed(format.substr(begin, comma - begin));
+    begin = comma + 1;
+    if (word.empty()) continue;
+    SHAPLEY_TRY_ASSIGN(const Column column, parse_column(word, fields));
+    columns.push_back(column);
+  }
+  if (columns.empty()) {
+    return fail(Errc::invalid_argument, "format: names no field; there are " + names_of(fields));
+  }
+  return columns;
+}
+
+std::string render_table(std::span<const Column> columns, const json& rows, const TableStyle& style) {
+  if (style.form == Form::parsable) return render_parsable(columns, rows, style.header);
+  return render_people(columns, rows, style);
+}
+
+std::string member_text(const json& object, std::string_view member) {
+  const json& value = value_of(object, member);
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number()) return plain_number(value);
+  return {};
+}
+
+std::string render_field_help(std::span<const Field> fields) {
+  std::size_t width = 0;
+  for (const Field& field : fields) width = std::max(width, field.name.size());
+  std::string out;
+  for (const Field& field : fields) {
+    out.append(padded(std::string(field.name), width + 2, Align::left)).append(field.meaning).append("\n");
+  }
+  return out;
+}
+
+std::string painted(std::string_view text, Paint paint, bool colour) {
+  if (!colour || paint == Paint::none) return std::string(text);
+  const char* code = "\033[2m";
+  if (paint == Paint::good) code = "\033[32m";
+  if (paint == Paint::bad) code = "\033[31m";
+  return code + std::string(text) + "\033[0m";
+}
+
+}  // namespace shapley::ctl

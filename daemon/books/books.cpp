@@ -1,0 +1,161 @@
+#include "daemon/books/books.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/calendar.hpp"
+#include "ledger/readers/days.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/readers/runs.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+bool is_observed(const accounting::Event& event) {
+  return std::holds_alternative<accounting::SegmentOpened>(event) ||
+         std::holds_alternative<accounting::SegmentClosed>(event) ||
+         std::holds_alternative<accounting::SegmentRetracted>(event) ||
+         std::holds_alternative<accounting::CapacityChanged>(event);
+}
+
+void log_conflict(const std::string& key) {
+  // A job may be renamed or moved while it waits: its first description stays, which is no cause for concern.
+  const auto level = key.starts_with("job_described/") ? spdlog::level::debug : spdlog::level::warn;
+  spdlog::log(level, "ledger: append: {}: recorded before with another content; the first record stays", key);
+}
+
+}  // namespace
+
+Books::Books(ledger::Ledger ledger, ledger::Recovered recovered)
+    : ledger_(std::move(ledger)),
+      state_(std::move(recovered.state)),
+      last_sequence_(recovered.last_sequence),
+      replayed_(recovered.replayed),
+      checkpoint_sequence_(recovered.last_sequence - recovered.replayed) {}
+
+Expected<Books> Books::open(const std::filesystem::path& file) {
+  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
+  SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover());
+  return Books(std::move(ledger), std::move(recovered));
+}
+
+void Books::apply(const accounting::Event& event) {
+  const auto applied = state_.apply(event);
+  if (!applied) {
+    spdlog::error("books: apply: {}: {}", accounting::event_key(event), applied.error().what);
+  } else if (*applied == accounting::Applied::needs_replay) {
+    rebuild_due_ = true;
+  }
+}
+
+Expected<void> Books::commit(std::span<const accounting::Event> events, Instant now) {
+  if (!events.empty()) {
+    auto appended = ledger_.append(events, now);
+    if (!appended) return with_context("ledger: append", std::move(appended).error());
+    last_sequence_ = ledger_.last_sequence();
+    for (const std::string& key : appended->conflicts) log_conflict(key);
+    for (const accounting::Event& event : appended->accepted) apply(event);
+  }
+  return rebuild_due_ ? rebuild() : Expected<void>{};
+}
+
+Expected<void> Books::rebuild() {
+  // An event from before the horizon: the history of demand has to be gone through again from its begin.
+  spdlog::info("books: an event is older than the horizon; rebuilding from {} events", last_sequence_);
+  auto recovered = ledger_.recover_from_scratch();
+  if (!recovered) return with_context("ledger: rebuild", std::move(recovered).error());
+  state_ = std::move(recovered->state);
+  rebuild_due_ = false;
+  return {};
+}
+
+namespace {
+
+void note(Declared& declared, const accounting::Event& event) {
+  if (const auto* o = std::get_if<accounting::OrganizationsDeclared>(&event)) declared.organizations = *o;
+  if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
+  if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
+  if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
+  if (const auto* s = std::get_if<accounting::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
+}
+
+}  // namespace
+
+Expected<Declared> Books::declared() const {
+  SHAPLEY_TRY_ASSIGN(const auto events, ledger::declarations(ledger_));
+  Declared declared;
+  for (const accounting::Event& event : events) note(declared, event);
+  for (auto& [node, statements] : declared.ownership) {
+    std::sort(statements.begin(), statements.end(),
+              [](const auto& a, const auto& b) { return a.effective < b.effective; });
+  }
+  return declared;
+}
+
+Expected<std::optional<Instant>> Books::last_observed() const {
+  // Declarations are few: among the last thousand events there is an observed one, or the books are as good as empty.
+  constexpr std::int64_t k_look_back = 1000;
+  std::optional<Instant> latest;
+  auto read = ledger_.for_each_event(std::max<std::int64_t>(0, last_sequence_ - k_look_back),
+                                     [&](const ledger::StoredEvent& stored) -> Expected<void> {
+                                       if (!is_observed(stored.event)) return {};
+                                       const Instant at = accounting::time_of(stored.event);
+                                       latest = std::max(latest.value_or(at), at);
+                                       return {};
+                                     });
+  if (!read) return with_context("ledger: read the last events", std::move(read).error());
+  return latest;
+}
+
+Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start) const {
+  std::vector<PastSegment> past;
+  if (start >= state_.horizon()) return past;
+  SHAPLEY_TRY_ASSIGN(auto segments, ledger::segments_of_run(ledger_, job, start));
+  for (ledger::RunSegment& segment : segments) {
+    past.push_back({.ordinal = segment.ordinal,
+                    .begin = segment.begin,
+                    .end = segment.end,
+                    .organization = std::move(segment.organization),
+                    .retracted = segment.retracted});
+  }
+  return past;
+}
+
+Expected<void> Books::close_days(Instant now) {
+  // A daemon that was away for long writes the last days only; standings of any earlier instant can be had by replay.
+  constexpr std::int64_t k_max_days = 400;
+  const Instant today = day_begin(now);
+  if (!day_) {
+    SHAPLEY_TRY_ASSIGN(const Instant first, first_unwritten_day(today));
+    day_ = first;
+  }
+  day_ = std::max(*day_, today - Duration{k_max_days * k_day_s});
+  while (*day_ < today) {
+    const Instant day_end = *day_ + Duration{k_day_s};
+    state_.advance(day_end);
+    auto recorded = ledger_.record_standings(*day_, state_, state_.standings(day_end));
+    if (!recorded) return with_context("ledger: record the day's standings", std::move(recorded).error());
+    day_ = day_end;
+  }
+  return {};
+}
+
+Expected<Instant> Books::first_unwritten_day(Instant today) const {
+  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> last, ledger::last_recorded_day(ledger_));
+  if (last) return *last + Duration{k_day_s};
+  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> observed, last_observed());
+  return day_begin(observed.value_or(today));
+}
+
+Expected<void> Books::checkpoint(Instant now) {
+  state_.compact();
+  auto saved = ledger_.save_checkpoint(state_, last_sequence_, now);
+  if (!saved) return with_context("ledger: save checkpoint", std::move(saved).error());
+  checkpoint_sequence_ = last_sequence_;
+  return {};
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,265 @@
+#include "daemon/books/intake.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+namespace shapley::daemon {
+
+Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits)
+    : books_(books), rules_(rules), limits_(limits), known_until_(last_observed) {}
+
+void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age) {
+  end_session();
+  instance_ = instance;
+  interval_ = interval;
+  min_job_age_ = min_job_age;
+  batch_sequence_ = acknowledged(instance);
+}
+
+void Intake::end_session() {
+  // What was read into the batch stays: it is true and will be committed. Frames not yet read were not acknowledged, so
+  // the feeder sends them again.
+  inbox_.clear();
+  cursor_ = 0;
+  snapshot_.reset();
+  absent_.reset();
+  unsettled_jobs_.clear();
+  unsettled_nodes_.clear();
+}
+
+void Intake::receive(FeederFrame frame) {
+  inbox_.push_back(std::move(frame));
+}
+
+std::uint64_t Intake::acknowledged(std::uint64_t instance) const {
+  const auto found = acknowledged_.find(instance);
+  return found == acknowledged_.end() ? 0 : found->second;
+}
+
+Expected<void> Intake::process(Instant now) {
+  while (!inbox_.empty()) {
+    SHAPLEY_TRY(std::visit([&](const auto& frame) { return read(frame, now); }, inbox_.front()));
+    inbox_.pop_front();
+    cursor_ = 0;
+    if (batch_.size() >= limits_.batch_events) SHAPLEY_TRY(flush(now));
+  }
+  return flush(now);
+}
+
+Expected<void> Intake::flush(Instant now) {
+  SHAPLEY_TRY(books_.commit(batch_, now));
+  batch_.clear();
+  batch_jobs_.clear();
+  batch_nodes_.clear();
+  if (batch_sequence_ > 0) acknowledged_[instance_] = std::max(acknowledged_[instance_], batch_sequence_);
+  return {};
+}
+
+Expected<void> Intake::flush_before(JobId job, Instant now) {
+  return batch_jobs_.contains(job) ? flush(now) : Expected<void>{};
+}
+
+Expected<void> Intake::flush_before_node(const std::string& node, Instant now) {
+  return batch_nodes_.contains(node) ? flush(now) : Expected<void>{};
+}
+
+void Intake::complete(std::uint64_t sequence, Instant observed_at) {
+  batch_sequence_ = std::max(batch_sequence_, sequence);
+  if (known_until_ && observed_at <= *known_until_) return;
+  known_earlier_ = std::exchange(known_until_, observed_at);
+}
+
+std::optional<Instant> Intake::known_before(Instant observed_at) const {
+  return known_until_ && *known_until_ < observed_at ? known_until_ : known_earlier_;
+}
+
+Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant /*now*/) {
+  snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(Instant{frame.observed_at})};
+  batch_sequence_ = std::max(batch_sequence_, frame.sequence);
+  return {};
+}
+
+Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
+  const Instant at{frame.observed_at};
+  const Instant alive = last_alive(at);
+  std::size_t end = frame.jobs.size();
+  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_job(frame.jobs[cursor_], at, now));
+  std::size_t begin = end;
+  end += frame.nodes.size();
+  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_node(frame.nodes[cursor_ - begin], at, now));
+  begin = end;
+  end += frame.gone.size();
+  for (; cursor_ < end; ++cursor_)
+    SHAPLEY_TRY(read_gone(JobId{frame.gone[cursor_ - begin]}, alive, Departure::purged, now));
+  begin = end;
+  end += frame.gone_nodes.size();
+  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_gone_node(frame.gone_nodes[cursor_ - begin], at, now));
+  complete(frame.sequence, at);
+  return {};
+}
+
+Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
+  // The list of what is absent is made from books that hold the whole snapshot.
+  SHAPLEY_TRY(flush(now));
+  if (snapshot_ && !absent_) {
+    absent_.emplace();
+    // An older record that is still unsettled must not bring back what is gone.
+    std::erase_if(unsettled_jobs_, [&](const auto& entry) { return !snapshot_->jobs.contains(entry.first); });
+    std::erase_if(unsettled_nodes_, [&](const auto& entry) { return !snapshot_->nodes.contains(entry.first); });
+    for (const JobId job : books_.state().jobs_with_open_segments()) {
+      if (!snapshot_->jobs.contains(job)) absent_->gone.push_back(job.value);
+    }
+    for (const std::string& node : books_.state().nodes()) {
+      if (!snapshot_->nodes.contains(node)) absent_->gone_nodes.push_back(node);
+    }
+  }
+  if (absent_) {
+    const Instant at{frame.observed_at};
+    // Nothing was scanned between the last observation before the snapshot and the snapshot.
+    const Instant alive = snapshot_ && snapshot_->known_until ? *snapshot_->known_until : k_beginning_of_time;
+    const Departure departure = departure_at(at);
+    for (const std::uint32_t job : absent_->gone) SHAPLEY_TRY(read_gone(JobId{job}, alive, departure, now));
+    for (const std::string& node : absent_->gone_nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
+  }
+  absent_.reset();
+  snapshot_.reset();
+  complete(frame.sequence, Instant{frame.observed_at});
+  return {};
+}
+
+Departure Intake::departure_at(Instant snapshot_at) const {
+  // What was alive when the books were last complete cannot have ended and been purged since, if that is less than
+  // MinJobAge ago; Slurm's times are whole seconds, so one is lost on either side.
+  const bool too_early_to_purge =
+      snapshot_ && snapshot_->known_until && snapshot_at - *snapshot_->known_until + Duration{2} <= min_job_age_;
+  return too_early_to_purge ? Departure::forgotten : Departure::purged;
+}
+
+Instant Intake::last_alive(Instant observed_at) const {
+  // Between two frames the feeder scanned and found nothing changed; two intervals back it surely had scanned.
+  const Instant scanned = observed_at - interval_ - interval_ - Duration{1};
+  if (snapshot_) return snapshot_->known_until.value_or(k_beginning_of_time);
+  return std::max(known_before(observed_at).value_or(scanned), scanned);
+}
+
+Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant observed_at, Instant now) {
+  const JobId job{record.job_id};
+  SHAPLEY_TRY(flush_before(job, now));
+  if (snapshot_) snapshot_->jobs.insert(job);
+  count_lost_runs(record);
+  unsettled_jobs_.erase(job);
+  const Scan scan{.at = observed_at, .previous = known_before(observed_at).value_or(k_beginning_of_time)};
+  std::vector<PastSegment> past;
+  if (record.start_time > 0) {
+    SHAPLEY_TRY_ASSIGN(past, books_.past_segments(job, Instant{record.start_time}));
+  }
+  Observation observation = observe_job(books_.state(), record, scan, rules_, past);
+  if (observation.unsettled) unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobRecord>{record, observed_at});
+  if (!observation.events.empty()) batch_jobs_.insert(job);
+  take(std::move(observation));
+  return {};
+}
+
+Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure departure, Instant now) {
+  SHAPLEY_TRY(flush_before(job, now));
+  unsettled_jobs_.erase(job);
+  seen_.erase(job);
+  Observation observation = observe_gone(books_.state(), job, last_alive, departure);
+  if (!observation.events.empty()) batch_jobs_.insert(job);
+  take(std::move(observation));
+  return {};
+}
+
+Expected<void> Intake::read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now) {
+  SHAPLEY_TRY(flush_before_node(record.name, now));
+  if (snapshot_) snapshot_->nodes.insert(record.name);
+  unsettled_nodes_.erase(record.name);
+  Observation observation = observe_node(books_.state(), record, observed_at, last_change(record.name), rules_);
+  if (observation.unsettled) {
+    unsettled_nodes_.insert_or_assign(record.name, Unsettled<protocol::NodeRecord>{record, observed_at});
+  }
+  take_node(record.name, observed_at, std::move(observation));
+  return {};
+}
+
+Expected<void> Intake::read_gone_node(const std::string& node, Instant observed_at, Instant now) {
+  SHAPLEY_TRY(flush_before_node(node, now));
+  unsettled_nodes_.erase(node);
+  take_node(node, observed_at, observe_gone_node(books_.state(), node, observed_at, last_change(node)));
+  return {};
+}
+
+std::optional<Instant> Intake::last_change(const std::string& node) const {
+  const auto found = node_changes_.find(node);
+  return found == node_changes_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Intake::take(Observation observation) {
+  for (const std::string& warning : observation.warnings) spdlog::warn("{}", warning);
+  std::move(observation.events.begin(), observation.events.end(), std::back_inserter(batch_));
+}
+
+void Intake::take_node(const std::string& node, Instant observed_at, Observation observation) {
+  if (!observation.events.empty()) {
+    batch_nodes_.insert(node);
+    node_changes_[node] = observed_at;
+  }
+  take(std::move(observation));
+}
+
+void Intake::count_lost_runs(const protocol::JobRecord& record) {
+  const JobId job{record.job_id};
+  const Seen now{record.restart_count, record.submit_time};
+  const auto [entry, is_new] = seen_.try_emplace(job, now);
+  const Seen before = std::exchange(entry->second, now);
+  if (is_new || now.restart_count <= before.restart_count) return;
+  std::set<Instant> runs;
+  if (const accounting::JobMemory* memory = books_.state().find_job(job)) {
+    for (const accounting::SegmentKey& key : memory->segments) {
+      if (key.kind == accounting::SegmentKind::run && key.anchor.value >= before.submit_time) runs.insert(key.anchor);
+    }
+  }
+  // A completing record still tells of the run that is being requeued.
+  if (record.completing && record.start_time > 0) runs.insert(Instant{record.start_time});
+  const std::uint64_t restarts = now.restart_count - before.restart_count;
+  if (runs.size() >= restarts) return;
+  lost_runs_ += restarts - runs.size();
+  spdlog::warn(
+      "observer: job {}: requeued {} time(s) since it was last seen, but {} of its runs were seen to begin; what ran "
+      "in "
+      "between is not in the books",
+      record.job_id, restarts, runs.size());
+}
+
+namespace {
+
+// Keys of the entries that nothing superseded for long enough: a newer frame would have come by now.
+template <typename Unsettled>
+auto due(const Unsettled& unsettled, Instant now) {
+  constexpr Duration k_settle_after{2};
+  std::vector<typename Unsettled::key_type> keys;
+  for (const auto& [key, entry] : unsettled) {
+    if (entry.observed_at + k_settle_after <= now) keys.push_back(key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+Expected<void> Intake::settle(Instant now) {
+  // A snapshot that is under way will say how things are.
+  if (snapshot_ || !inbox_.empty()) return {};
+  for (const JobId job : due(unsettled_jobs_, now)) {
+    const auto entry = unsettled_jobs_.at(job);
+    SHAPLEY_TRY(read_job(entry.record, entry.observed_at + Duration{1}, now));
+  }
+  for (const std::string& node : due(unsettled_nodes_, now)) {
+    const auto entry = unsettled_nodes_.at(node);
+    SHAPLEY_TRY(read_node(entry.record, entry.observed_at + Duration{1}, now));
+  }
+  return flush(now);
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,127 @@
+// The feeder's side of the books: frames in, events out, group commits.
+//
+// Frames wait in the inbox until process() reads them against the books. Events of many frames are committed together;
+// a record of a job that already has events in the batch forces a commit first, because the observer compares with
+// books that hold everything before it. When a commit fails (disk full) processing stops where it is, nothing is
+// acknowledged, and the next process() goes on: accepting() tells the server to stop reading meanwhile.
+// Single-threaded; time is passed in.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "daemon/books/books.hpp"
+#include "daemon/observer/observer.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::daemon {
+
+using FeederFrame = std::variant<protocol::SnapshotBegin, protocol::Observations, protocol::SnapshotEnd>;
+
+class Intake {
+ public:
+  struct Limits {
+    std::size_t batch_events = 20'000;  // commit at once from here on
+    std::size_t inbox_frames = 64;      // stop reading from here on
+  };
+
+  // `books` and `rules` must outlive the intake. `last_observed`: until when the books are known to be complete.
+  Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits);
+
+  // A feeder's life on one connection. `interval`: the longest time between two of its scans; `min_job_age`: how long
+  // slurmctld keeps the record of a job that ended, 0: not known.
+  void begin_session(std::uint64_t instance, Duration interval, Duration min_job_age);
+  void end_session();
+
+  void receive(FeederFrame frame);
+  [[nodiscard]] bool accepting() const { return inbox_.size() < limits_.inbox_frames; }
+
+  // Reads the inbox against the books and commits all that came of it. Errors: the commit failed; call again later.
+  [[nodiscard]] Expected<void> process(Instant now);
+
+  // The highest sequence number of this instance whose observations are durable; 0: none.
+  [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const;
+
+  // Observes again, as of their next second, records that could not be distinguished from older ones and that nothing
+  // superseded.
+  [[nodiscard]] Expected<void> settle(Instant now);
+
+  // Observation time of the newest frame that was read.
+  [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
+  [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }
+  [[nodiscard]] bool in_snapshot() const { return snapshot_.has_value(); }
+
+ private:
+  struct Snapshot {
+    std::set<JobId> jobs;
+    std::set<std::string, std::less<>> nodes;
+    std::optional<Instant> known_until;  // before the snapshot
+  };
+  // What the last record of a job said of its restarts: a jump without a run in the books is a lost run.
+  struct Seen {
+    std::uint32_t restart_count = 0;
+    std::int64_t submit_time = 0;
+  };
+  template <typename Record>
+  struct Unsettled {
+    Record record;
+    Instant observed_at;
+  };
+
+  [[nodiscard]] Expected<void> read(const protocol::SnapshotBegin& frame, Instant now);
+  [[nodiscard]] Expected<void> read(const protocol::Observations& frame, Instant now);
+  [[nodiscard]] Expected<void> read(const protocol::SnapshotEnd& frame, Instant now);
+  [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& record, Instant observed_at, Instant now);
+  [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
+  [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
+  [[nodiscard]] Expected<void> read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now);
+  [[nodiscard]] Expected<void> read_gone_node(const std::string& node, Instant observed_at, Instant now);
+  [[nodiscard]] Expected<void> flush(Instant now);
+  [[nodiscard]] Expected<void> flush_before(JobId job, Instant now);
+  [[nodiscard]] Expected<void> flush_before_node(const std::string& node, Instant now);
+  [[nodiscard]] std::optional<Instant> known_before(Instant observed_at) const;
+  [[nodiscard]] Instant last_alive(Instant observed_at) const;
+  [[nodiscard]] std::optional<Instant> last_change(const std::string& node) const;
+  void take(Observation observation);
+  void take_node(const std::string& node, Instant observed_at, Observation observation);
+  void count_lost_runs(const protocol::JobRecord& record);
+  void complete(std::uint64_t sequence, Instant observed_at);
+
+  Books& books_;
+  const ReadingRules& rules_;
+  Limits limits_;
+
+  std::uint64_t instance_ = 0;
+  Duration interval_;
+  Duration min_job_age_;
+  std::deque<FeederFrame> inbox_;
+  std::size_t cursor_ = 0;  // items of the first frame that are done
+  std::optional<Snapshot> snapshot_;
+  std::optional<protocol::Observations> absent_;  // what the end of a snapshot showed to be gone
+
+  std::vector<accounting::Event> batch_;
+  std::set<JobId> batch_jobs_;
+  std::set<std::string, std::less<>> batch_nodes_;
+  std::uint64_t batch_sequence_ = 0;                     // last frame wholly in the batch
+  std::map<std::uint64_t, std::uint64_t> acknowledged_;  // by instance
+
+  // Observation time of the last complete frame, and of the scan before it: one scan may come in several frames.
+  std::optional<Instant> known_until_;
+  std::optional<Instant> known_earlier_;
+  std::map<JobId, Unsettled<protocol::JobRecord>> unsettled_jobs_;
+  std::map<std::string, Unsettled<protocol::NodeRecord>> unsettled_nodes_;
+  std::unordered_map<JobId, Seen> seen_;
+  std::map<std::string, Instant, std::less<>> node_changes_;
+  std::uint64_t lost_runs_ = 0;
+};
+
+}  // namespace shapley::daemon

@@ -1,0 +1,70 @@
+// The observer: what slurmctld's records say, compared with the books, as the events that the books still lack.
+//
+// Pure: it reads the State and returns events; nothing is remembered between calls. So the same record again, or an
+// older one, yields nothing, and a restart of either side needs no hand-over: the books are the memory.
+//
+// Times are Slurm's own wherever a record has them. The one invariant that every rule serves: after the events of a
+// record are applied, the run seconds of the record's run in the books equal those that Slurm counts
+// (docs/internals/architecture.md; pre_suspend_run_s up to suspend_time, and what ran since).
+//
+// Seconds are the resolution of everything. A record that differs from the books only by what may have happened within
+// the very second of its observation cannot be distinguished from an older one; it yields nothing and is `unsettled`:
+// the caller observes it again as of the next second unless a newer record of the job came meanwhile.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accounting/events/event.hpp"
+#include "accounting/state/state.hpp"
+#include "base/types.hpp"
+#include "daemon/observer/run_writer.hpp"
+#include "daemon/observer/weighting.hpp"
+#include "protocol/classifier.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::daemon {
+
+// What the configuration says about reading records.
+struct ReadingRules {
+  protocol::Classifier classifier;
+  Weighting weighting;
+};
+
+struct Observation {
+  std::vector<accounting::Event> events;
+  std::vector<std::string> warnings;  // each names the job or node
+  bool unsettled = false;
+};
+
+// When a record was read. `previous` is the last instant for which the books hold every record: what differs from them
+// happened in (previous, at].
+struct Scan {
+  Instant at;
+  Instant previous = k_beginning_of_time;
+};
+
+// One record of job_list. `past`: what the State has forgotten of a run that began before its horizon.
+[[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobRecord& record, Scan scan,
+                                      const ReadingRules& rules, const std::vector<PastSegment>& past = {});
+
+// Why slurmctld no longer has a job. `purged`: it ended and its record was purged before a scan saw it. `forgotten`:
+// slurmctld was killed before it saved that the job existed; its own records never mention the run.
+enum class Departure { purged, forgotten };
+
+// A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
+// there, so that nobody is charged for time that nobody saw; the open run of a forgotten job is retracted.
+[[nodiscard]] Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive,
+                                       Departure departure = Departure::purged);
+
+// One node. `last_change` is the instant of its last CapacityChanged, if the caller knows it.
+[[nodiscard]] Observation observe_node(const accounting::State& books, const protocol::NodeRecord& record,
+                                       Instant observed_at, std::optional<Instant> last_change,
+                                       const ReadingRules& rules);
+
+// A node that slurmctld no longer has offers nothing from `observed_at` on.
+[[nodiscard]] Observation observe_gone_node(const accounting::State& books, const std::string& node,
+                                            Instant observed_at, std::optional<Instant> last_change);
+
+}  // namespace shapley::daemon

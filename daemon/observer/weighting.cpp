@@ -1,0 +1,77 @@
+#include "daemon/observer/weighting.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+
+namespace shapley::daemon {
+
+namespace {
+
+constexpr std::string_view k_cpu = "cpu";
+
+MicroProcessors bounded(Int128 micro) {
+  return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};
+}
+
+Int128 weighted(std::uint64_t count, std::int64_t weight) {
+  // Slurm marks unknown counts with values near 2^64; nothing real comes near a tenth of that.
+  constexpr std::uint64_t k_unknown = 1ULL << 60U;
+  return count >= k_unknown ? Int128{0} : static_cast<Int128>(count) * weight * k_micro;
+}
+
+}  // namespace
+
+Weighting::Weighting(std::vector<std::pair<std::string, std::int64_t>> weights) : weights_(std::move(weights)) {}
+
+std::int64_t Weighting::weight_of(std::string_view tres) const {
+  const auto found = std::find_if(weights_.begin(), weights_.end(), [&](const auto& w) { return w.first == tres; });
+  return found == weights_.end() ? 0 : found->second;
+}
+
+MicroProcessors Weighting::others_of(const std::vector<protocol::Tres>& tres) const {
+  Int128 sum = 0;
+  for (const protocol::Tres& t : tres) {
+    if (t.name != k_cpu) sum += weighted(t.count, weight_of(t.name));
+  }
+  return bounded(sum);
+}
+
+MicroProcessors Weighting::capacity_of(const protocol::NodeRecord& node) const {
+  return bounded(weighted(node.cpus, weight_of(k_cpu)) + others_of(node.tres).value);
+}
+
+MicroProcessors Weighting::waiting_of(const protocol::JobRecord& job) const {
+  const MicroProcessors one_task = bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
+  return bounded(static_cast<Int128>(one_task.value) * job.pending_tasks);
+}
+
+std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
+  std::map<std::string_view, std::uint64_t> cpus_by_node;
+  for (const protocol::NodeCpus& n : job.nodes) cpus_by_node[n.node] += n.cpus;
+  std::uint64_t all_cpus = 0;
+  for (const auto& [node, cpus] : cpus_by_node) all_cpus += cpus;
+  if (all_cpus == 0) return {};
+
+  const std::int64_t others = others_of(job.tres).value;
+  std::vector<accounting::NodeShare> shares;
+  std::vector<Int128> remainders;
+  std::int64_t left = others;
+  for (const auto& [node, cpus] : cpus_by_node) {
+    const Int128 exact = static_cast<Int128>(others) * cpus;  // in units of 1 / all_cpus
+    const auto whole = static_cast<std::int64_t>(exact / all_cpus);
+    remainders.push_back(exact % all_cpus);
+    left -= whole;
+    shares.push_back({std::string(node), bounded(weighted(cpus, weight_of(k_cpu)) + whole)});
+  }
+  std::vector<std::size_t> by_remainder(shares.size());
+  std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});
+  std::stable_sort(by_remainder.begin(), by_remainder.end(),
+                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+  for (std::size_t i = 0; left > 0; ++i, --left) shares[by_remainder[i]].processors.value += 1;
+  std::erase_if(shares, [](const accounting::NodeShare& s) { return s.processors.value <= 0; });
+  return shares;
+}
+
+}  // namespace shapley::daemon

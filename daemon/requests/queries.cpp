@@ -1,0 +1,204 @@
+#include "daemon/requests/queries.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "config/values.hpp"
+#include "daemon/version.hpp"
+#include "ledger/chain/signed_head.hpp"
+#include "ledger/reports/jobs_report.hpp"
+#include "ledger/reports/report.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+using nlohmann::json;
+
+json error_answer(Errc code, std::string what) {
+  return {{"error", {{"code", name_of(code)}, {"what", std::move(what)}}}};
+}
+
+json daemon_object(Service& service) {
+  const config::Configuration& c = service.site().configuration;
+  return {{"version", k_version_text},
+          {"pid", ::getpid()},
+          {"started_at", service.started_at().value},
+          {"ledger", c.ledger.string()},
+          {"socket", c.socket.string()},
+          {"configuration", service.options().configuration_file.string()},
+          {"events", service.books().last_sequence()},
+          {"events_since_checkpoint", service.books().events_since_checkpoint()},
+          {"replayed_at_start", service.books().replayed_at_start()},
+          {"lost_runs", service.intake().lost_runs()},
+          {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
+          {"order", c.order == config::Order::strict ? "strict" : "weighted"},
+          {"rank_generation", service.ranks().generation}};
+}
+
+json plugin_object(const Service& service, Instant now) {
+  const auto& feeder = service.feeder();
+  if (!feeder) return {{"connected", false}, {"last_heard_at", 0}};
+  const auto last = service.intake().last_observation();
+  json object{{"connected", feeder->connected},
+              {"program", feeder->hello.program},
+              {"cluster", feeder->hello.cluster},
+              {"slurm_version", feeder->hello.slurm_version},
+              {"interval_ms", feeder->hello.interval_ms},
+              {"min_job_age_s", feeder->hello.min_job_age_s},
+              {"last_heard_at", feeder->last_heard.value},
+              {"age_s", std::max<std::int64_t>(0, now.value - feeder->last_heard.value)}};
+  if (last) object["last_observation"] = last->value;
+  return object;
+}
+
+// Mode observe: beside each organization's rank by its standing the one that would order jobs now, had the ranks been
+// in force. That is the list kept for the plugin, which is as old as the last event or tick.
+void add_would_be_ranks(json& report, const std::vector<std::string>& order) {
+  for (json& row : report["organizations"]) {
+    const auto place = std::ranges::find(order, row["name"].get<std::string>());
+    row["would_rank"] = place == order.end() ? json(nullptr) : json(place - order.begin() + 1);
+  }
+}
+
+json status(Service& service, const json& request, Instant now) {
+  accounting::EstimatorId estimator = service.site().configuration.contribution;
+  if (const auto asked = request.find("contribution"); asked != request.end()) {
+    const auto parsed = asked->is_string() ? accounting::parse_estimator(asked->get<std::string>()) : std::nullopt;
+    if (!parsed) {
+      return error_answer(
+          Errc::invalid_argument,
+          "contribution is " + config::join(accounting::estimator_names(), " or ") + ", not " + asked->dump());
+    }
+    estimator = *parsed;
+  }
+  json report = ledger::status_report(service.books().state(), now, estimator);
+  const bool observes = service.site().configuration.mode == config::Mode::observe;
+  report["ranks_act"] = !observes;
+  if (observes) add_would_be_ranks(report, service.ranks().organizations);
+  report["daemon"] = daemon_object(service);
+  report["plugin"] = plugin_object(service, now);
+  return report;
+}
+
+json jobs(Service& service, const json& request, Instant now, ledger::QueryBudget budget) {
+  const auto filter = ledger::parse_jobs_filter(request);
+  if (!filter) return error_answer(filter.error().code, filter.error().what);
+  auto report = ledger::jobs_report(service.books().ledger(), *filter, now, budget);
+  if (!report) return error_answer(report.error().code, report.error().what);
+  return *std::move(report);
+}
+
+// Whoever may read may have a head: it says no more than the file does, and is the better the more people keep it.
+json head(Service& service, Instant now) {
+  const auto& key = service.site().signing_key;
+  if (!key) {
+    return error_answer(Errc::denied,
+                        "shapleyd has no key to sign a head with: make one with shapleyctl keygen and name it in the "
+                        "configuration (signing_key)");
+  }
+  const auto signed_head = ledger::sign_head(service.books().ledger(), *key, now);
+  if (!signed_head) return error_answer(signed_head.error().code, signed_head.error().what);
+  return {{"head", signed_head->text()}, {"public_key", key->public_key().pem()}};
+}
+
+json workflows(Service& service, const json& request, Instant now) {
+  const auto asked = request.find("organization");
+  if (asked != request.end() && !asked->is_string()) {
+    return error_answer(Errc::invalid_argument, "organization is a name, not " + asked->dump());
+  }
+  auto report = service.workflows().report(asked == request.end() ? "" : asked->get<std::string>(), now);
+  if (!report) return error_answer(report.error().code, report.error().what);
+  return *std::move(report);
+}
+
+json queue(Service& service, Instant now) {
+  json report = service.queue().report();
+  report["at"] = now.value;
+  report["plugin_connected"] = service.feeder() && service.feeder()->connected;
+  const json standings = ledger::status_report(service.books().state(), now, service.site().configuration.contribution);
+  for (const json& row : standings["organizations"])
+    report["organizations"].push_back({{"organization", row["name"]}, {"processors", row["owned"]}});
+  return report;
+}
+
+json ping(Instant now) {
+  return {{"pong", k_program}, {"at", now.value}};
+}
+
+constexpr Request k_requests[] = {
+    {"head", Asker::anybody, "the ledger's present head, signed",
+     [](Service& service, const Question& question) { return head(service, question.now); }},
+    {"jobs", Asker::anybody, "jobs that run or could start, or all",
+     [](Service& service, const Question& question) {
+       return jobs(service, question.request, question.now, question.budget);
+     }},
+    {"ping", Asker::anybody, "whether shapleyd answers",
+     [](Service& /*service*/, const Question& question) { return ping(question.now); }},
+    {"queue", Asker::anybody, "the startable pending jobs",
+     [](Service& service, const Question& question) { return queue(service, question.now); }},
+    {"status", Asker::anybody, "the books now, the daemon and the plugin",
+     [](Service& service, const Question& question) { return status(service, question.request, question.now); }},
+    {"workflows", Asker::anybody, "the workflows of organizations that order theirs by fairness",
+     [](Service& service, const Question& question) { return workflows(service, question.request, question.now); }},
+};
+
+std::string names_of(std::span<const Request> table) {
+  std::string names;
+  for (const Request& row : table) names.append(names.empty() ? "" : ", ").append(row.name);
+  return names;
+}
+
+// No request of ours nests deeper. The parser takes any depth, but to write or copy a value takes stack by its depth,
+// and a request of thousands of '[' would end the daemon.
+constexpr int k_max_depth = 8;
+
+// Discarded: no JSON, or nested too deep.
+json parse_request(std::string_view request) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, json::parse_event_t, json&) {
+    too_deep = too_deep || depth > k_max_depth;
+    return !too_deep;
+  };
+  json parsed = json::parse(request, watch, false);
+  return too_deep ? json(json::value_t::discarded) : parsed;
+}
+
+}  // namespace
+
+std::span<const Request> requests() {
+  return k_requests;
+}
+
+Expected<const Request*> find_request(std::span<const Request> table, const json& request, Asker asker) {
+  if (!request.is_object() || !request.contains("request") || !request["request"].is_string()) {
+    return fail(Errc::protocol, "a request is an object with a member \"request\"");
+  }
+  const auto name = request["request"].get<std::string>();
+  const auto row = std::ranges::find(table, name, &Request::name);
+  if (row == table.end()) {
+    return fail(Errc::not_found, "unknown request '" + name + "'; known are " + names_of(table));
+  }
+  if (row->may_ask == Asker::administrator && asker != Asker::administrator) {
+    return fail(Errc::denied, "only root and slurm_user may ask '" + name + "'");
+  }
+  return &*row;
+}
+
+std::string answer(Service& service, std::string_view request, Instant now, Asker asker, ledger::QueryBudget budget) {
+  const json parsed = parse_request(request);
+  json reply;
+  if (parsed.is_discarded()) {
+    reply = error_answer(Errc::protocol, "the request is no JSON, or nests too deep");
+  } else if (const auto row = find_request(requests(), parsed, asker)) {
+    reply = (*row)->handler(service, {parsed, now, budget});
+  } else {
+    reply = error_answer(row.error().code, row.error().what);
+  }
+  // Job names may hold any bytes; an answer is valid UTF-8 all the same.
+  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,364 @@
+#include "daemon/server/server.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/requests/queries.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+using boost::asio::local::stream_protocol;
+
+Expected<Peer> peer_of(Session::Socket& socket) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return fail(Errc::io, fmt::format("server: accept: credentials of the peer: {}", std::strerror(errno)));
+  }
+  return Peer{credentials.uid, credentials.pid};
+}
+
+// Whether somebody listens on the socket file; removes one that a dead daemon left.
+Expected<void> make_room(boost::asio::io_context& io, const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return {};
+    return fail(Errc::io, fmt::format("server: open: {}: {}", path, std::strerror(errno)));
+  }
+  if (!S_ISSOCK(info.st_mode)) {
+    return fail(
+        Errc::conflict,
+        fmt::format("server: open: {}: is there and is no socket; remove it or configure another `socket`", path));
+  }
+  stream_protocol::socket probe(io);
+  boost::system::error_code error;
+  probe.connect(stream_protocol::endpoint(path), error);
+  if (!error || error == boost::asio::error::try_again) {
+    return fail(
+        Errc::conflict,
+        fmt::format("server: open: {}: another process listens on it; stop it or configure another `socket`", path));
+  }
+  if (error != boost::asio::error::connection_refused) {
+    return fail(Errc::io, fmt::format("server: open: {}: {}", path, error.message()));
+  }
+  spdlog::info("server: open: {}: replaced the socket of a daemon that is gone", path);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    return fail(Errc::io, fmt::format("server: open: remove {}: {}", path, std::strerror(errno)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limits limits)
+    : io_(io),
+      service_(service),
+      clock_(std::move(clock)),
+      limits_(limits),
+      path_(service.site().configuration.socket.string()),
+      acceptor_(io),
+      ticker_(io),
+      accept_pause_(io),
+      answer_timer_(io) {}
+
+Server::~Server() {
+  close();
+}
+
+Expected<void> Server::open() {
+  if (path_.size() >= sizeof(sockaddr_un::sun_path)) {
+    return fail(Errc::invalid_argument, fmt::format("server: open: {}: a socket's path has at most {} bytes", path_,
+                                                    sizeof(sockaddr_un::sun_path) - 1));
+  }
+  SHAPLEY_TRY(make_room(io_, path_));
+  boost::system::error_code error;
+  acceptor_.open(stream_protocol(), error);
+  if (!error) acceptor_.bind(stream_protocol::endpoint(path_), error);
+  if (error) return fail(Errc::io, fmt::format("server: open: {}: {}", path_, error.message()));
+  open_ = true;
+  if (chmod(path_.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH) != 0) {
+    return fail(Errc::io, fmt::format("server: open: mode of {}: {}", path_, std::strerror(errno)));
+  }
+  acceptor_.listen(stream_protocol::acceptor::max_listen_connections, error);
+  if (error) return fail(Errc::io, fmt::format("server: listen: {}: {}", path_, error.message()));
+  accept();
+  tick();
+  return {};
+}
+
+void Server::close() {
+  if (!std::exchange(open_, false)) return;
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  ticker_.cancel();
+  accept_pause_.cancel();
+  answer_timer_.cancel();
+  const auto sessions = sessions_;
+  for (const auto& session : sessions) session->close();
+  unlink(path_.c_str());
+}
+
+void Server::accept() {
+  acceptor_.async_accept([this](const boost::system::error_code& error, Session::Socket socket) {
+    if (!open_) return;
+    if (!error) {
+      admit(std::move(socket));
+      accept();
+      return;
+    }
+    // Out of descriptors or memory: others will be closed in time; to try again at once would only burn the processor.
+    spdlog::error("server: accept: {}", error.message());
+    accept_pause_.expires_after(std::chrono::seconds(1));
+    accept_pause_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled && open_) accept();
+    });
+  });
+}
+
+void Server::admit(Session::Socket socket) {
+  const auto peer = peer_of(socket);
+  if (!peer) {
+    spdlog::error("{}", peer.error().what);
+    return;
+  }
+  const auto same_user = static_cast<std::size_t>(
+      std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->peer().uid == peer->uid; }));
+  const auto session = std::make_shared<Session>(std::move(socket), *peer, *this, limits_.timeouts);
+  sessions_.insert(session);
+  // Others cannot keep slurmctld out by taking all connections.
+  const bool full = sessions_.size() > limits_.connections || same_user >= limits_.connections_per_user;
+  if (full && !may_feed(*peer)) {
+    spdlog::debug("server: {}: too many connections", session->name());
+    session->refuse("too many connections; close some or try again later");
+    return;
+  }
+  session->start();
+}
+
+bool Server::may_feed(const Peer& peer) const {
+  return peer.uid == 0 || peer.uid == service_.site().slurm_uid;
+}
+
+bool Server::may_read(const Session& session) const {
+  return &session != feeder_ || service_.accepting();
+}
+
+void Server::on_written_out(Session& session) {
+  if (session.role() == protocol::Role::reader) schedule_answer();
+}
+
+void Server::on_closed(Session& session) {
+  query_scheduler_.forget(session);
+  if (&session == feeder_) {
+    feeder_ = nullptr;
+    service_.end_session();
+    if (open_) spdlog::warn("server: {}: disconnected", session.name());
+  }
+  sessions_.erase(session.shared_from_this());
+  // It may have been the one whose unread answer others waited for.
+  if (open_) schedule_answer();
+}
+
+Expected<void> Server::on_message(Session& session, protocol::Message message) {
+  if (!session.role()) {
+    const auto* hello = std::get_if<protocol::Hello>(&message);
+    if (hello == nullptr) return fail(Errc::protocol, "the first message is Hello");
+    return greet(session, *hello);
+  }
+  if (&session == feeder_) return feed(session, std::move(message));
+  if (const auto* query = std::get_if<protocol::Query>(&message)) return take_query(session, *query);
+  return fail(Errc::protocol, "a reader sends queries only");
+}
+
+Expected<void> Server::take_query(Session& session, const protocol::Query& query) {
+  // An administrator does not queue behind users, and could stop the daemon anyway.
+  if (may_feed(session.peer())) {
+    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_(), Asker::administrator)});
+    return {};
+  }
+  session.await_answer();
+  query_scheduler_.add({&session, session.peer().uid, query});
+  schedule_answer();
+  return {};
+}
+
+bool Server::may_serve(std::uint32_t uid) const {
+  std::size_t unread = 0;
+  for (const auto& session : sessions_) {
+    if (session.get() == feeder_ || session->unwritten_bytes() == 0) continue;
+    if (session->peer().uid == uid) return false;
+    unread += session->unwritten_bytes();
+  }
+  return unread <= limits_.unread_bytes;
+}
+
+void Server::schedule_answer() {
+  const auto at = query_scheduler_.next_at([this](std::uint32_t uid) { return may_serve(uid); });
+  if (!at) return;  // nobody waits, or for an answer to be read; on_written_out and on_closed tell
+  // Through the timer even when it is due, so that the loop polls the feeder's socket between two answers.
+  answer_timer_.expires_at(*at);
+  answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && open_) answer_next();
+  });
+}
+
+void Server::answer_next() {
+  const auto began = QueryScheduler::Clock::now();
+  const auto waiting = query_scheduler_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
+  if (waiting) {
+    const auto session = waiting->session->shared_from_this();
+    session->send(protocol::Reply{waiting->query.id,
+                                  answer(service_, waiting->query.json, clock_(), Asker::anybody, limits_.query)});
+    query_scheduler_.done(waiting->uid, began, QueryScheduler::Clock::now());
+  }
+  schedule_answer();
+}
+
+Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
+  if (hello.version != protocol::k_version) {
+    return fail(Errc::protocol,
+                fmt::format("{} speaks protocol version {}, this daemon version {}; install the same release of both",
+                            hello.program, hello.version, protocol::k_version));
+  }
+  if (hello.role == protocol::Role::reader) {
+    session.welcome(hello.role);
+    session.send(service_.welcome(0));
+    return {};
+  }
+  if (!may_feed(session.peer())) {
+    if (worth_logging(session.peer().uid)) {
+      spdlog::warn("server: {}: refused to feed: only root and slurm_user ({}, uid {}) may", session.name(),
+                   service_.site().configuration.slurm_user, service_.site().slurm_uid);
+    }
+    return fail(Errc::denied, fmt::format("uid {} may not feed; root and slurm_user ({}) may", session.peer().uid,
+                                          service_.site().configuration.slurm_user));
+  }
+  install_feeder(session, hello);
+  return {};
+}
+
+void Server::install_feeder(Session& session, const protocol::Hello& hello) {
+  if (Session* old = std::exchange(feeder_, nullptr)) {
+    spdlog::warn("server: {}: replaced by a new feeder", old->name());
+    old->refuse("replaced by a new feeder");
+  }
+  feeder_ = &session;
+  session.welcome(protocol::Role::feeder);
+  service_.begin_session(hello, clock_());
+  spdlog::info("server: {}: connected: {}, Slurm {}, cluster {}, scans every {} ms", session.name(), hello.program,
+               hello.slurm_version, hello.cluster, hello.interval_ms);
+  session.pushed.instance = hello.instance;
+  session.pushed.acknowledged = service_.acknowledged(hello.instance);
+  session.pushed.reading_generation = service_.reading_generation();
+  push_to(session);
+}
+
+Expected<void> Server::feed(Session& session, protocol::Message message) {
+  const Instant now = clock_();
+  if (auto* observations = std::get_if<protocol::Observations>(&message)) {
+    service_.receive(std::move(*observations), now);
+  } else if (const auto* begin = std::get_if<protocol::SnapshotBegin>(&message)) {
+    service_.receive(*begin, now);
+  } else if (const auto* end = std::get_if<protocol::SnapshotEnd>(&message)) {
+    service_.receive(*end, now);
+  } else if (const auto* query = std::get_if<protocol::Query>(&message)) {
+    session.send(protocol::Reply{query->id, answer(service_, query->json, now, Asker::administrator)});
+    return {};
+  } else {
+    return fail(Errc::protocol, "a feeder sends snapshots, observations and queries only");
+  }
+  process_soon();
+  return {};
+}
+
+void Server::process_soon() {
+  // Everything that the present round of the event loop brings goes into one commit.
+  if (std::exchange(process_pending_, true)) return;
+  boost::asio::post(io_, [this] {
+    process_pending_ = false;
+    if (!open_) return;
+    service_.process(clock_());
+    push();
+  });
+}
+
+void Server::tick() {
+  ticker_.expires_after(std::chrono::seconds(1));
+  ticker_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !open_) return;
+    service_.tick(clock_());
+    push();
+    const auto sessions = sessions_;
+    for (const auto& session : sessions) session->check_progress(Session::Clock::now());
+    tick();
+  });
+}
+
+void Server::push() {
+  if (feeder_ == nullptr) return;
+  const auto keep = feeder_->shared_from_this();
+  if (keep->pushed.reading_generation != service_.reading_generation()) {
+    spdlog::info("server: {}: disconnected, so that it sends everything anew: rules, weights or workflows changed",
+                 keep->name());
+    keep->close();
+    return;
+  }
+  push_to(*keep);
+  keep->resume();
+}
+
+void Server::push_to(Session& session) {
+  Session::Pushed& pushed = session.pushed;
+  if (std::exchange(pushed.configuration_generation, service_.configuration_generation()) !=
+      service_.configuration_generation()) {
+    session.send(service_.welcome(pushed.instance));
+    session.send(service_.rules());
+  }
+  const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
+  if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
+  if (!push_levels_first(session)) return;
+  if (std::exchange(pushed.rank_generation, service_.ranks().generation) != service_.ranks().generation) {
+    session.send(service_.ranks());
+  }
+}
+
+// A plugin keeps its levels until ranks come without them. After a start it keeps both until a snapshot has told of all
+// jobs, or that timeout is over: there may be no room to store what it must send before a snapshot.
+bool Server::push_levels_first(Session& session) {
+  constexpr Duration k_levels_timeout{30};
+  Session::Pushed& pushed = session.pushed;
+  if (!service_.workflows().in_use()) return true;
+  if (!service_.workflows().ready()) {
+    if (!pushed.waits_since) pushed.waits_since = clock_();
+    if (clock_() < *pushed.waits_since + k_levels_timeout) return false;
+  }
+  const protocol::Levels& levels = service_.workflows().levels();
+  if (std::exchange(pushed.level_generation, levels.generation) != levels.generation) session.send(levels);
+  return true;
+}
+
+bool Server::worth_logging(std::uint32_t uid) {
+  // One line a minute and user, so that nobody can fill the disk with refusals.
+  constexpr Duration k_silence{60};
+  constexpr std::size_t k_max_users = 1000;
+  const Instant now = clock_();
+  if (complaints_.size() > k_max_users) complaints_.clear();
+  const auto [entry, is_new] = complaints_.try_emplace(uid, now);
+  if (!is_new && now < entry->second + k_silence) return false;
+  entry->second = now;
+  return true;
+}
+
+}  // namespace shapley::daemon

@@ -1,0 +1,97 @@
+// The Unix socket: who may connect, who may feed, and what is pushed to whom.
+//
+// The socket's mode is 0666 on purpose. Every right is decided by the peer's kernel-given user id, not by the file:
+// anybody on the machine may ask (the books are for all members to see), root and `slurm_user` alone may feed, and a
+// reader can change nothing. So opening the file to all gives nobody more than `shapleyctl status`; numbers of
+// connections, sizes of frames and queues, and the time spent on queries (query_scheduler.hpp) are bounded, in total
+// and per user. The limits with their reasons: docs/operating/security.md.
+//
+// One feeder at a time: slurmctld is one. A new one replaces the old, which after a restart of slurmctld is a dead
+// connection. Single-threaded: everything runs in the io_context.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "daemon/server/query_scheduler.hpp"
+#include "daemon/server/session.hpp"
+#include "daemon/service.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::daemon {
+
+class Server final : public SessionOwner {
+ public:
+  struct Limits {
+    std::size_t connections = 256;
+    std::size_t connections_per_user = 16;  // of root and slurm_user all, of others each
+    Session::Timeouts timeouts = {};
+    // Answers that readers have not taken, over all connections: beyond it no further query is answered.
+    std::size_t unread_bytes = 64U << 20U;
+    ledger::QueryBudget query = {.steps = 50'000'000, .rows = 500'000};  // of others than root and slurm_user
+  };
+  using Clock = std::function<Instant()>;
+
+  // `service` must outlive the server.
+  Server(boost::asio::io_context& io, Service& service, Clock clock, Limits limits);
+  ~Server() override;
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Binds the configured socket. A socket file that nobody listens on is replaced. Errc::conflict: somebody listens
+  // there; Errc::io, Errc::invalid_argument: the path cannot be used.
+  [[nodiscard]] Expected<void> open();
+  // Ends every connection and removes the socket file.
+  void close();
+  // After a reload: tells feeders what changed.
+  void push();
+
+  [[nodiscard]] Expected<void> on_message(Session& session, protocol::Message message) override;
+  [[nodiscard]] bool may_read(const Session& session) const override;
+  void on_written_out(Session& session) override;
+  void on_closed(Session& session) override;
+
+ private:
+  void accept();
+  void admit(Session::Socket socket);
+  [[nodiscard]] bool may_feed(const Peer& peer) const;
+  [[nodiscard]] Expected<void> greet(Session& session, const protocol::Hello& hello);
+  [[nodiscard]] Expected<void> feed(Session& session, protocol::Message message);
+  [[nodiscard]] Expected<void> take_query(Session& session, const protocol::Query& query);
+  [[nodiscard]] bool may_serve(std::uint32_t uid) const;
+  void schedule_answer();
+  void answer_next();
+  void install_feeder(Session& session, const protocol::Hello& hello);
+  void process_soon();
+  void tick();
+  void push_to(Session& session);
+  bool push_levels_first(Session& session);
+  [[nodiscard]] bool worth_logging(std::uint32_t uid);
+
+  boost::asio::io_context& io_;
+  Service& service_;
+  Clock clock_;
+  Limits limits_;
+  std::string path_;
+  boost::asio::local::stream_protocol::acceptor acceptor_;
+  boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer accept_pause_;
+  boost::asio::steady_timer answer_timer_;
+  QueryScheduler query_scheduler_;
+  std::set<std::shared_ptr<Session>> sessions_;
+  Session* feeder_ = nullptr;
+  bool process_pending_ = false;
+  bool open_ = false;
+  std::map<std::uint32_t, Instant> complaints_;  // when a user's refused feeding was last logged
+};
+
+}  // namespace shapley::daemon

@@ -1,0 +1,189 @@
+#include "daemon/workflows/workflows.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "ledger/readers/runs.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+using protocol::JobRecord;
+using protocol::JobState;
+using workflow::Fraction;
+
+std::int64_t processors_of(const JobRecord& record) {
+  const std::int64_t tasks = record.state == JobState::pending ? std::max<std::int64_t>(1, record.pending_tasks) : 1;
+  return std::max<std::int64_t>(1, record.requested_cpus) * tasks;
+}
+
+workflow::Job job_of(const JobRecord& record) {
+  workflow::Job job{.id = record.job_id,
+                    .array_job = record.array_job_id,
+                    .state = workflow::Job::State::running,
+                    .processors = processors_of(record),
+                    .submit = Instant{record.submit_time},
+                    .run_before = Duration{0},
+                    .run_since = std::nullopt,
+                    .wckey = record.wckey,
+                    .name = record.name,
+                    .depends_on = record.depends_on};
+  if (record.state == JobState::pending) {
+    job.state = could_start(record) ? workflow::Job::State::eligible : workflow::Job::State::blocked;
+    return job;
+  }
+  const bool flipped = record.suspend_time > record.start_time;
+  if (flipped) job.run_before = Duration{record.pre_suspend_run_s};
+  if (record.state == JobState::running) job.run_since = Instant{flipped ? record.suspend_time : record.start_time};
+  return job;
+}
+
+std::optional<workflow::FinishedRun> finished_run(const JobRecord& record) {
+  if (record.slurm_state != "COMPLETED" || record.start_time <= 0) return std::nullopt;
+  const std::int64_t length = record.end_time - record.start_time - record.total_suspended_s;
+  if (length <= 0) return std::nullopt;
+  return workflow::FinishedRun{record.job_id, Instant{record.start_time}, Instant{record.end_time}, Duration{length}};
+}
+
+}  // namespace
+
+bool Workflows::configure(const config::Configuration& configuration) {
+  std::map<std::string, workflow::Settings, std::less<>> wanted;
+  for (const config::OrganizationConfig& organization : configuration.organizations)
+    if (organization.workflows.fairness) wanted.emplace(organization.name, organization.workflows);
+  const bool same = std::ranges::equal(wanted, organizations_, [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second == b.second.tracker.settings();
+  });
+  if (same) return false;
+  organizations_.clear();
+  for (auto& [name, settings] : wanted) {
+    Organization fresh{.tracker = workflow::Tracker(std::move(settings)), .now = {}, .before = {}, .highest = {}};
+    organizations_.emplace(name, std::move(fresh));
+  }
+  snapshot_.reset();
+  complete_ = ready_ = false;
+  dirty_ = true;
+  in_use_ = in_use_ || !organizations_.empty();
+  return true;
+}
+
+Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
+  constexpr Duration k_week{7 * 24 * 3600};
+  // A restart must not take the longer the older the ledger is.
+  constexpr std::int64_t k_max_jobs = 50'000;
+  if (organizations_.empty()) return {};
+  auto runs = ledger::runs(ledger, {.submitted_since = now - k_week, .newest_jobs = k_max_jobs});
+  if (!runs) return tl::unexpected(runs.error());
+  std::ranges::stable_sort(*runs, {}, &ledger::Run::end);
+  for (const ledger::Run& run : *runs) {
+    const auto organization = organizations_.find(run.organization);
+    if (organization == organizations_.end() || !run.ended || run.job_state != "COMPLETED" || run.length.value <= 0)
+      continue;
+    workflow::Job job;
+    job.id = run.job.value;
+    job.array_job = run.array_job;
+    job.name = run.name;
+    job.wckey = run.wckey;
+    organization->second.tracker.remember(job, {job.id, run.start, run.end, run.length});
+  }
+  return {};
+}
+
+void Workflows::begin_snapshot() {
+  if (!organizations_.empty()) snapshot_.emplace();
+}
+
+void Workflows::end_snapshot() {
+  if (!snapshot_) return;
+  for (auto& [name, organization] : organizations_) {
+    for (const std::uint32_t job : organization.tracker.jobs())
+      if (!snapshot_->contains(job)) organization.tracker.forget(job);
+  }
+  snapshot_.reset();
+  complete_ = true;
+  dirty_ = true;
+}
+
+void Workflows::read(const protocol::Observations& frame, const protocol::Classifier& classifier) {
+  if (organizations_.empty()) return;
+  for (const JobRecord& record : frame.jobs) {
+    if (snapshot_) snapshot_->insert(record.job_id);
+    read_job(record, classifier);
+  }
+  for (const std::uint32_t job : frame.gone)
+    for (auto& [name, organization] : organizations_) organization.tracker.forget(job);
+  dirty_ = dirty_ || !frame.jobs.empty() || !frame.gone.empty();
+}
+
+void Workflows::read_job(const JobRecord& record, const protocol::Classifier& classifier) {
+  const std::string_view owner = classifier.organization_of(protocol::traits_of(record));
+  for (auto& [name, organization] : organizations_) {
+    if (name != owner) {
+      organization.tracker.forget(record.job_id);
+      continue;
+    }
+    if (record.state != JobState::ended) {
+      organization.tracker.observe(job_of(record));
+      continue;
+    }
+    // Its ties are still known.
+    if (const auto run = finished_run(record)) organization.tracker.remember(job_of(record), *run);
+    organization.tracker.forget(record.job_id);
+  }
+}
+
+void Workflows::run_cycle(Organization& organization, Instant now) {
+  workflow::Cycle next = organization.tracker.cycle(now);
+  if (next.degree != organization.now.degree && !organization.now.workflows.empty()) {
+    PastCycle before{.at = organization.now.at, .degree = organization.now.degree, .pending = {}};
+    for (const workflow::WorkflowView& view : organization.now.workflows)
+      if (view.pending) before.pending.emplace(view.name, *view.pending);
+    organization.before = std::move(before);
+  }
+  const auto active = std::ranges::count_if(next.workflows, [](const auto& view) { return view.pending.has_value(); });
+  if (active < 2) organization.highest.reset();
+  if (active >= 2 && (!organization.highest || organization.highest->degree < next.degree))
+    organization.highest = PastCycle{.at = now, .degree = next.degree, .pending = {}};
+  organization.now = std::move(next);
+}
+
+Duration Workflows::pause() const {
+  std::int64_t jobs = 0;
+  for (const auto& [name, organization] : organizations_)
+    jobs += static_cast<std::int64_t>(organization.tracker.size());
+  return Duration{1 + jobs / k_jobs_a_second};
+}
+
+void Workflows::refresh(Instant now) {
+  last_cycle_ = std::min(last_cycle_, now);  // a clock that was set back must not stop the loop
+  if (snapshot_ || (!organizations_.empty() && !complete_) || now < last_cycle_ + pause()) return;
+  if (!dirty_ && (organizations_.empty() || now < last_cycle_ + k_refresh_interval)) return;
+  dirty_ = false;
+  ready_ = true;
+  last_cycle_ = now;
+  for (auto& [name, organization] : organizations_) run_cycle(organization, now);
+  publish(now);
+}
+
+// A level goes to the plugin as it is.
+static_assert(workflow::k_max_level == protocol::k_max_level);
+
+void Workflows::publish(Instant now) {
+  std::vector<protocol::JobLevel> jobs;
+  for (const auto& [name, organization] : organizations_)
+    for (const workflow::WorkflowView& view : organization.now.workflows)
+      for (const workflow::JobLevel& raised : view.raised) jobs.push_back({raised.job, raised.level});
+  if (jobs.size() > protocol::k_max_level_jobs) {
+    std::ranges::sort(jobs, std::ranges::greater{}, &protocol::JobLevel::level);
+    jobs.resize(protocol::k_max_level_jobs);
+  }
+  std::ranges::sort(jobs, {}, &protocol::JobLevel::job_id);
+  if (jobs == levels_.jobs) return;
+  levels_.jobs = std::move(jobs);
+  levels_.computed_at = now.value;
+  ++levels_.generation;
+}
+
+}  // namespace shapley::daemon

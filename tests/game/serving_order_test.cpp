@@ -1,0 +1,271 @@
+// The key against psi of a schedule that was stopped at t and is looked at a horizon later, unit part by unit part; the
+// order against the words of its definition.
+#include "game/serving_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "game/accrual.hpp"
+#include "game/utility.hpp"
+
+namespace shapley::game {
+namespace {
+
+struct Run {
+  std::int64_t begin;
+  std::int64_t end;  // exclusive
+  std::int64_t processors;
+};
+
+rc::Gen<Run> runs() {
+  return rc::gen::map(rc::gen::tuple(rc::gen::inRange(0, 60), rc::gen::inRange(0, 50), rc::gen::inRange(0, 4)),
+                      [](const std::tuple<int, int, int>& r) {
+                        const auto [begin, length, processors] = r;
+                        return Run{begin, begin + length, processors};
+                      });
+}
+
+// Nothing runs from `stop` on; the unit part of second i is worth seen - i.
+Int128 naive_stopped(const std::vector<Run>& schedule, std::int64_t stop, std::int64_t seen) {
+  Int128 sum = 0;
+  for (const Run& run : schedule)
+    for (std::int64_t i = run.begin; i < run.end && i < stop; ++i) sum += Int128{run.processors} * (seen - i);
+  return sum;
+}
+
+UtilitySum books_of(const std::vector<Run>& schedule, std::int64_t t) {
+  UtilitySum sum;
+  for (const Run& run : schedule) {
+    if (run.begin > t) continue;
+    const MicroProcessors processors{run.processors * k_micro};
+    if (run.end <= t) {
+      sum.add_finished(processors, {run.begin}, {run.end});
+    } else {
+      sum.add_running(processors, {run.begin});
+    }
+  }
+  return sum;
+}
+
+TEST(Key, CountsWorkOnceForEverySecondOfTheHorizon) {
+  // 2 processors over [10, 14), seen at 12: seconds 10 and 11 are done, worth 2 (2 + 1) = 6, by work of 4.
+  UtilitySum got;
+  got.add_running({2 * k_micro}, {10});
+  EXPECT_EQ(got.utility_at({12}).value, 6 * k_micro);
+  EXPECT_EQ(frozen_ahead(got.utility_at({12}).value, got.work_at({12}).value, Duration{0}), 6 * k_micro);
+  // Stopped there and seen at 17, the two seconds are worth 2 (7 + 6).
+  EXPECT_EQ(frozen_ahead(got.utility_at({12}).value, got.work_at({12}).value, Duration{5}), 26 * k_micro);
+  // A second that begins at t is not done at t, and adds nothing however far one looks.
+  UtilitySum begun;
+  begun.add_running({k_micro}, {12});
+  EXPECT_EQ(frozen_ahead(begun.utility_at({12}).value, begun.work_at({12}).value, k_longest_horizon), 0);
+}
+
+TEST(Key, TurnsASignWhereDebtsAreOldAndGrowing) {
+  // Owed 12 by now, but it gets more than it gives: within 7 seconds it owes.
+  EXPECT_EQ(key({12}, {-2}, {0}).value, 12);
+  EXPECT_EQ(key({12}, {-2}, {6}).value, 0);
+  EXPECT_EQ(key({12}, {-2}, {7}).value, -2);
+}
+
+TEST(Key, IsExactForYearsOfALargeCluster) {
+  // A million processors for a year, and the longest horizon.
+  const Int128 year = 31'536'000;
+  const Int128 micro_processors = Int128{1'000'000} * k_micro;
+  UtilitySum got;
+  got.add_finished({static_cast<std::int64_t>(micro_processors)}, {0}, {static_cast<std::int64_t>(year)});
+  const Instant t{static_cast<std::int64_t>(10 * year)};
+  const Int128 expected = micro_processors * (year * 11 * year - year * (year - 1) / 2);
+  EXPECT_EQ(frozen_ahead(got.utility_at(t).value, got.work_at(t).value, k_longest_horizon), expected);
+}
+
+RC_GTEST_PROP(Key, EqualsTheStoppedScheduleSeenLater, ()) {
+  const auto got = *rc::gen::container<std::vector<Run>>(runs());
+  const auto given = *rc::gen::container<std::vector<Run>>(runs());
+  const Instant t{*rc::gen::inRange(0, 120)};
+  const Duration horizon{*rc::gen::inRange(0, 1000)};
+  const std::int64_t seen = (t + horizon).value;
+  const Int128 expected = naive_stopped(given, t.value, seen) - naive_stopped(got, t.value, seen);
+  const UtilitySum gave = books_of(given, t.value);
+  const UtilitySum had = books_of(got, t.value);
+  const Utility found = key(gave.utility_at(t) - had.utility_at(t), gave.work_at(t) - had.work_at(t), horizon);
+  RC_ASSERT(found.value == expected * k_micro);
+}
+
+RC_GTEST_PROP(Key, Is64BitsWhereTheSimulatorCounts, ()) {
+  const auto got = *rc::gen::container<std::vector<Run>>(runs());
+  const std::int64_t t = *rc::gen::inRange(0, 120);
+  const Duration horizon{*rc::gen::inRange(0, 1000)};
+  Accrual accrual;
+  for (std::int64_t second = 0; second <= t; ++second) {
+    for (const Run& run : got) {
+      if (run.begin == second) accrual.change(second, run.processors);
+      if (run.end == second) accrual.change(second, -run.processors);
+    }
+  }
+  RC_ASSERT(frozen_ahead(accrual.psi_at(t), accrual.done_at(t), horizon) == naive_stopped(got, t, t + horizon.value));
+}
+
+using Row = ServingRow<std::int64_t>;
+
+rc::Gen<std::vector<Row>> any_rows() {
+  const auto guarantees = rc::gen::element(0, 1, 333'333, 500'000, 800'000, k_whole_guarantee);
+  return rc::gen::container<std::vector<Row>>(
+      rc::gen::map(rc::gen::tuple(rc::gen::inRange<std::int64_t>(-3, 4), rc::gen::inRange<std::int64_t>(0, 9),
+                                  rc::gen::inRange<std::int64_t>(0, 9), rc::gen::arbitrary<bool>(), guarantees),
+                   [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, int>& r) {
+                     return Row{std::get<0>(r), std::get<1>(r), std::get<2>(r), std::get<3>(r), {std::get<4>(r)}};
+                   }));
+}
+
+// By definition: of what is left, those below if there are any; of these the greatest key; of these the first.
+std::vector<std::size_t> naive_order(std::vector<Row> rows) {
+  std::vector<std::size_t> order;
+  std::vector<bool> taken(rows.size());
+  const auto below = [&](std::size_t i) {
+    return rows[i].has_startable && rows[i].used * k_whole_guarantee < rows[i].guarantee.millionths * rows[i].owned;
+  };
+  while (order.size() < rows.size()) {
+    std::optional<std::size_t> best;
+    for (const bool wanted : {true, false}) {
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        if (!taken[i] && below(i) == wanted && (!best || rows[i].key > rows[*best].key)) best = i;
+      if (best) break;
+    }
+    taken[*best] = true;
+    order.push_back(*best);
+  }
+  return order;
+}
+
+RC_GTEST_PROP(ServingOrder, IsTheOneOfItsDefinition, ()) {
+  const std::vector<Row> rows = *any_rows();
+  RC_ASSERT(serving_order<std::int64_t>(rows) == naive_order(rows));
+}
+
+RC_GTEST_PROP(ServingOrder, WithoutGuaranteeIsByKeyAlone, ()) {
+  std::vector<Row> rows = *any_rows();
+  for (Row& row : rows) row.guarantee = {};
+  const std::vector<std::size_t> order = serving_order<std::int64_t>(rows);
+  RC_ASSERT(std::is_sorted(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(-rows[a].key, a) < std::tuple(-rows[b].key, b);
+  }));
+}
+
+TEST(ServingOrder, ServesOwnersBelowTheirGuaranteeFirst) {
+  // Both own 8; the second has had far more, but runs on 3 of the 4 that half a guarantee gives it.
+  std::array<Row, 2> rows{Row{.key = 100, .owned = 8, .used = 4, .has_startable = true, .guarantee = {500'000}},
+                          Row{.key = -100, .owned = 8, .used = 3, .has_startable = true, .guarantee = {500'000}}};
+  EXPECT_EQ(serving_order<std::int64_t>(rows), (std::vector<std::size_t>{1, 0}));
+  rows[1].used = 4;  // no longer below
+  EXPECT_EQ(serving_order<std::int64_t>(rows), (std::vector<std::size_t>{0, 1}));
+  rows[1].used = 3;
+  rows[1].has_startable = false;  // nothing to start: no claim
+  EXPECT_EQ(serving_order<std::int64_t>(rows), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(ServingOrder, OrdersTheAmountsOfTheBooks) {
+  const Int128 large = Int128{1} << 100U;
+  const std::array<ServingRow<Utility>, 3> rows{ServingRow<Utility>{.key = {large}},
+                                                ServingRow<Utility>{.key = {large + 1}},
+                                                ServingRow<Utility>{.key = {large}}};
+  EXPECT_EQ(serving_order<Utility>(rows), (std::vector<std::size_t>{1, 0, 2}));
+}
+
+// Guarantees are parts of what everybody owns, so they never exceed the machine: while all processors that are owned
+// are in use somebody is not below, and everybody can reach the guarantee at once.
+RC_GTEST_PROP(Guarantees, NeverSumToMoreThanTheMachine, ()) {
+  std::vector<Row> rows = *any_rows();
+  std::int64_t owned = 0;
+  std::int64_t used = 0;
+  std::int64_t enough = 0;  // the fewest processors that leave nobody below
+  for (Row& row : rows) {
+    row.has_startable = true;
+    owned += row.owned;
+    used += row.used;
+    std::int64_t own = 0;
+    while (is_below(own, row.owned, row.guarantee)) ++own;
+    RC_ASSERT(own <= row.owned);
+    enough += own;
+  }
+  RC_ASSERT(enough <= owned);
+  const bool all_below = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.below_guarantee(); });
+  RC_ASSERT(rows.empty() || used < owned || !all_below);
+}
+
+TEST(Notation, ReadsHorizons) {
+  const std::array<std::pair<const char*, std::int64_t>, 8> good{{{"0", 0},
+                                                                  {"300", 300},
+                                                                  {"90s", 90},
+                                                                  {"30m", 1800},
+                                                                  {"6h", 21'600},
+                                                                  {"7d", 604'800},
+                                                                  {"0d", 0},
+                                                                  {"365d", 31'536'000}}};
+  for (const auto& [text, seconds] : good) {
+    const auto horizon = parse_horizon(text);
+    ASSERT_TRUE(horizon) << text << ": " << horizon.error().what;
+    EXPECT_EQ(horizon->value, seconds) << text;
+  }
+  for (const char* text : {"", "d", "-1", "-0", "7 d", "7ds", "1.5h", "7w", "0x10", "99999999999999999999"}) {
+    const auto horizon = parse_horizon(text);
+    ASSERT_FALSE(horizon) << text;
+    EXPECT_NE(horizon.error().what.find("write 0, seconds"), std::string::npos) << horizon.error().what;
+  }
+  for (const char* text : {"366d", "31536001", "9000000000000000000d"}) {
+    const auto horizon = parse_horizon(text);
+    ASSERT_FALSE(horizon) << text;
+    EXPECT_NE(horizon.error().what.find("at most 365 days"), std::string::npos) << horizon.error().what;
+  }
+}
+
+TEST(Notation, ReadsGuarantees) {
+  const std::array<std::pair<const char*, std::int32_t>, 8> good{{{"0", 0},
+                                                                  {"0.5", 500'000},
+                                                                  {".5", 500'000},
+                                                                  {"0.05", 50'000},
+                                                                  {"1", 1'000'000},
+                                                                  {"1.0", 1'000'000},
+                                                                  {"0.333333", 333'333},
+                                                                  {"0.000001", 1}}};
+  for (const auto& [text, millionths] : good) {
+    const auto guarantee = parse_guarantee(text);
+    ASSERT_TRUE(guarantee) << text << ": " << guarantee.error().what;
+    EXPECT_EQ(guarantee->millionths, millionths) << text;
+  }
+  for (const char* text : {"", ".", "0.", "half", "-0.5", "0.-5", "0.3333333", "50%", "0,5", "1e-3", " 0.5"}) {
+    const auto guarantee = parse_guarantee(text);
+    ASSERT_FALSE(guarantee) << text;
+    EXPECT_NE(guarantee.error().what.find("write a decimal"), std::string::npos) << guarantee.error().what;
+  }
+  for (const char* text : {"1.000001", "2", "50"}) {
+    const auto guarantee = parse_guarantee(text);
+    ASSERT_FALSE(guarantee) << text;
+    EXPECT_NE(guarantee.error().what.find("at most 1"), std::string::npos) << guarantee.error().what;
+  }
+}
+
+RC_GTEST_PROP(Notation, WritesWhatItReads, ()) {
+  const Duration horizon{*rc::gen::inRange<std::int64_t>(0, k_longest_horizon.value + 1)};
+  RC_ASSERT(parse_horizon(format_horizon(horizon)).value() == horizon);
+  const Guarantee guarantee{*rc::gen::inRange(0, k_whole_guarantee + 1)};
+  RC_ASSERT(parse_guarantee(format_guarantee(guarantee)).value() == guarantee);
+}
+
+TEST(Notation, WritesTheLargestUnit) {
+  EXPECT_EQ(format_horizon({0}), "0");
+  EXPECT_EQ(format_horizon({604'800}), "7d");
+  EXPECT_EQ(format_horizon({21'600}), "6h");
+  EXPECT_EQ(format_horizon({61}), "61s");
+  EXPECT_EQ(format_guarantee({500'000}), "0.5");
+  EXPECT_EQ(format_guarantee({k_whole_guarantee}), "1");
+}
+
+}  // namespace
+}  // namespace shapley::game

@@ -1,0 +1,190 @@
+// Witnesses for the policies that need no coalitions' fair schedules: second by second, every choice from the words of
+// serving_order.hpp. phi and psi are sums over single seconds of a schedule that stops at t and is seen at t + horizon.
+// Slow, and shares no code with common/game and common/scheduling but the instance.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "scheduling/instance.hpp"
+
+namespace shapley::scheduling::naive {
+
+// What is true in the second that begins at t, once all starts of t are made.
+struct Second {
+  std::int64_t begin = 0;
+  std::vector<std::int64_t> running;  // by organization
+  std::vector<std::int64_t> demand;   // running and waiting
+  std::vector<std::int64_t> busy;     // processors of the organization that anybody's job holds
+};
+
+// k! times what each organization gives in a second; all of it is worth what psi is worth.
+using GivenRates = std::function<std::vector<std::int64_t>(const Instance&, const Second&)>;
+
+inline std::int64_t factorial(std::size_t n) {
+  return n <= 1 ? 1 : static_cast<std::int64_t>(n) * factorial(n - 1);
+}
+
+// DIRECTCONTR: the busy processors that one owns.
+inline std::vector<std::int64_t> given_by_owners(const Instance& instance, const Second& second) {
+  std::vector<std::int64_t> rates = second.busy;
+  for (std::int64_t& rate : rates) rate *= factorial(instance.organizations());
+  return rates;
+}
+
+// k! times the printed Shapley value of the game value(coalition).
+template <typename Value>
+std::vector<std::int64_t> scaled_shapley(std::size_t k, Value&& value) {
+  std::vector<std::int64_t> shapley(k);
+  for (std::size_t u = 0; u < k; ++u) {
+    for (std::uint32_t s = 0; s < 1U << k; ++s) {
+      if ((s >> u & 1U) != 0) continue;
+      const auto size = static_cast<std::size_t>(std::popcount(s));
+      shapley[u] += factorial(size) * factorial(k - size - 1) * (value(s | 1U << u) - value(s));
+    }
+  }
+  return shapley;
+}
+
+// ShapleyRate: of min(demand, processors).
+inline std::vector<std::int64_t> given_by_game(const Instance& instance, const Second& second) {
+  return scaled_shapley(instance.organizations(), [&](std::uint32_t coalition) {
+    std::int64_t demand = 0;
+    std::int64_t processors = 0;
+    for (std::size_t u = 0; u < instance.organizations(); ++u) {
+      if ((coalition >> u & 1U) == 0) continue;
+      demand += second.demand[u];
+      processors += instance.processors[u];
+    }
+    return std::min(demand, processors);
+  });
+}
+
+// Busy processors of a coalition by itself under FCFS, in the second that begins at t.
+inline std::int64_t busy_under_fcfs(const Instance& instance, std::uint32_t coalition, std::int64_t t) {
+  std::vector<const Job*> queue;
+  for (const Job& job : instance.jobs)
+    if ((coalition >> job.organization & 1U) != 0) queue.push_back(&job);
+  std::stable_sort(queue.begin(), queue.end(), [](const Job* a, const Job* b) { return a->release < b->release; });
+  std::uint64_t processors = 0;
+  for (std::size_t u = 0; u < instance.organizations(); ++u)
+    processors += (coalition >> u & 1U) != 0 ? instance.processors[u] : 0;
+  std::vector<std::int64_t> ends;
+  std::size_t next = 0;
+  for (std::int64_t i = 0; i <= t; ++i) {
+    std::erase(ends, i);
+    while (ends.size() < processors && next < queue.size() && queue[next]->release.value <= i)
+      ends.push_back(i + queue[next++]->duration.value);
+  }
+  return static_cast<std::int64_t>(ends.size());
+}
+
+// Coalitions under FCFS: v is a sum over busy seconds, so its Shapley value is the sum of that of single seconds.
+inline std::vector<std::int64_t> given_by_coalitions(const Instance& instance, const Second& second) {
+  return scaled_shapley(instance.organizations(),
+                        [&](std::uint32_t coalition) { return busy_under_fcfs(instance, coalition, second.begin); });
+}
+
+struct Rule {
+  std::int64_t horizon = 0;     // seconds
+  std::int64_t millionths = 0;  // guaranteed of what an organization owns
+};
+
+class Simulation {
+ public:
+  Simulation(const Instance& instance, const Rule& rule, GivenRates given)
+      : instance_(instance), rule_(rule), given_(std::move(given)), start_(instance.jobs.size(), -1), owner_(start_) {
+    for (std::int64_t t = 0; t < instance.end.value; ++t) {
+      while (const auto organization = next(t)) begin_first_job(*organization, t);
+      seconds_.push_back(second(t));
+      given_rates_.push_back(given_(instance_, seconds_.back()));
+    }
+  }
+
+  // By job; -1: not started.
+  [[nodiscard]] const std::vector<std::int64_t>& starts() const { return start_; }
+
+ private:
+  [[nodiscard]] bool runs(std::size_t job, std::int64_t t) const {
+    return start_[job] >= 0 && t < start_[job] + instance_.jobs[job].duration.value;
+  }
+  [[nodiscard]] std::vector<std::int64_t> free_by_owner(std::int64_t t) const {
+    std::vector<std::int64_t> free(instance_.processors.begin(), instance_.processors.end());
+    for (std::size_t j = 0; j < start_.size(); ++j)
+      if (runs(j, t)) --free[static_cast<std::size_t>(owner_[j])];
+    return free;
+  }
+  [[nodiscard]] std::optional<std::size_t> first_waiting(std::size_t u, std::int64_t t) const {
+    std::optional<std::size_t> first;
+    for (std::size_t j = 0; j < start_.size(); ++j) {
+      const Job& job = instance_.jobs[j];
+      if (job.organization != u || start_[j] >= 0 || job.release.value > t) continue;
+      if (!first || job.release < instance_.jobs[*first].release) first = j;
+    }
+    return first;
+  }
+  [[nodiscard]] bool below(std::size_t u, std::int64_t t) const {
+    std::int64_t used = 0;
+    for (std::size_t j = 0; j < start_.size(); ++j)
+      if (instance_.jobs[j].organization == u && runs(j, t)) ++used;
+    return used * 1'000'000 < rule_.millionths * instance_.processors[u];
+  }
+  // k! (phi - psi) at t + horizon of the schedule that stops at t.
+  [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t) const {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < t; ++i) {
+      const Second& second = seconds_[static_cast<std::size_t>(i)];
+      const std::int64_t got = factorial(instance_.organizations()) * second.running[u];
+      sum += (given_rates_[static_cast<std::size_t>(i)][u] - got) * (t + rule_.horizon - i);
+    }
+    return sum;
+  }
+  [[nodiscard]] std::optional<std::size_t> next(std::int64_t t) const {
+    const std::vector<std::int64_t> free = free_by_owner(t);
+    if (std::all_of(free.begin(), free.end(), [](std::int64_t processors) { return processors == 0; }))
+      return std::nullopt;
+    std::optional<std::size_t> best;
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) {
+      if (!first_waiting(u, t)) continue;
+      const bool better =
+          !best || below(u, t) > below(*best, t) || (below(u, t) == below(*best, t) && key(u, t) > key(*best, t));
+      if (better) best = u;
+    }
+    return best;
+  }
+  // On the lowest-numbered free processor.
+  void begin_first_job(std::size_t u, std::int64_t t) {
+    const std::vector<std::int64_t> free = free_by_owner(t);
+    const std::size_t job = *first_waiting(u, t);
+    start_[job] = t;
+    owner_[job] = std::find_if(free.begin(), free.end(), [](std::int64_t count) { return count > 0; }) - free.begin();
+  }
+  [[nodiscard]] Second second(std::int64_t t) const {
+    const std::size_t k = instance_.organizations();
+    Second second{t, std::vector<std::int64_t>(k), std::vector<std::int64_t>(k), std::vector<std::int64_t>(k)};
+    for (std::size_t j = 0; j < start_.size(); ++j) {
+      const Job& job = instance_.jobs[j];
+      const bool waits = start_[j] < 0 && job.release.value <= t;
+      if (runs(j, t)) {
+        ++second.running[job.organization];
+        ++second.busy[static_cast<std::size_t>(owner_[j])];
+      }
+      if (runs(j, t) || waits) ++second.demand[job.organization];
+    }
+    return second;
+  }
+
+  const Instance& instance_;
+  Rule rule_;
+  GivenRates given_;
+  std::vector<std::int64_t> start_;
+  std::vector<std::int64_t> owner_;
+  std::vector<Second> seconds_;
+  std::vector<std::vector<std::int64_t>> given_rates_;  // by second, organization
+};
+
+}  // namespace shapley::scheduling::naive
