@@ -320,7 +320,7 @@ class Loader {
 PeriodSums State::Impl::got_by_forgotten() const {
   PeriodSums forgotten = got;
   for_each_remembered([&](const SegmentRecord& record) {
-    for_each_piece(record, [&](const Piece& piece) {
+    for_each_piece(record, organization_of(record), [&](const Piece& piece) {
       forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
     });
   });

@@ -42,17 +42,16 @@ class ShapleyRate final : public Estimator {
 
   void contributions(const Question& question, std::span<Credit> credits) override {
     const RateSnapshot& present = history_.evaluate(question.t);
-    const auto fill = [&](std::size_t rows, const auto& sum_of) {
-      for (std::size_t i = 0; i < credits.size(); ++i) {
-        const game::UtilitySum sum = i < rows ? sum_of(i) : game::UtilitySum{};
-        credits[i] = {sum.utility_at(question.t), sum.work_at(question.t)};
-      }
+    const auto& closed = history_.closed_periods();
+    const auto credit = [&](const game::UtilitySum& sum) {
+      return Credit{sum.utility_at(question.t), sum.work_at(question.t)};
     };
-    if (question.period < history_.closed_periods().size()) {
-      const std::vector<game::UtilitySum>& closed = history_.closed_periods()[question.period];
-      fill(closed.size(), [&](std::size_t i) { return closed[i]; });
+    // Who joined later than the rows were made has none.
+    std::fill(credits.begin(), credits.end(), Credit{});
+    if (question.period < closed.size()) {
+      std::ranges::transform(closed[question.period], credits.begin(), credit);
     } else {
-      fill(present.rows.size(), [&](std::size_t i) { return present.rows[i].given; });
+      std::ranges::transform(present.rows, credits.begin(), credit, &RateRow::given);
     }
   }
 

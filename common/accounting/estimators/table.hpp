@@ -31,7 +31,7 @@ struct EstimatorRow {
 [[nodiscard]] std::span<const EstimatorRow> estimators();
 
 // Standings hold so many credits without asking for memory.
-inline constexpr std::size_t k_max_estimators = 8;
+inline constexpr std::size_t k_max_estimators = 4;
 
 // Index of a row of the table. The first row ranks unless the configuration says otherwise.
 using EstimatorId = Id<struct EstimatorTag, std::uint32_t>;

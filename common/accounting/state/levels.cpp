@@ -25,12 +25,13 @@ void Levels::change(Instant t, OrgId organization, const Level& change) {
 
 void Levels::fold_piece(int sign, const Piece& piece) {
   if (piece.organization == piece.owner) return;
-  const auto hold = [&](Instant t, MicroProcessors processors) {
-    change(t, piece.owner, {.owned = {}, .waiting = {}, .lent = processors, .borrowed = {}});
-    change(t, piece.organization, {.owned = {}, .waiting = {}, .lent = {}, .borrowed = processors});
-  };
-  hold(piece.begin, {sign * piece.processors.value});
-  if (piece.end != k_end_of_time) hold(piece.end, {-sign * piece.processors.value});
+  const MicroProcessors processors{sign * piece.processors.value};
+  for (auto period = periods_.rbegin(); period != periods_.rend() && period->end > piece.begin; ++period) {
+    if (settled(*period)) return;
+    if (piece.end < period->end) continue;
+    period->rows[piece.owner.value].lent += processors;
+    period->rows[piece.organization.value].borrowed += processors;
+  }
 }
 
 void Levels::close_period(Instant boundary) {

@@ -32,7 +32,7 @@ class Levels {
 
   void resize(std::size_t organizations);  // more of them; those that were keep their levels
   void change(Instant t, OrgId organization, const Level& change);
-  // A piece begins and, if it ends, ends.
+  // Lends and borrows where the piece is held in a period's last second.
   void fold_piece(int sign, const Piece& piece);
 
   void close_period(Instant boundary);

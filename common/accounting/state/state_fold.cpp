@@ -56,7 +56,7 @@ void State::Impl::change_ownership(std::uint32_t index, Instant from, const std:
   }
   const auto fold_affected = [&](int sign) {
     for (const auto& [run, share] : affected) {
-      for_each_piece(*run, *share, [&](const Piece& piece) { fold_piece(sign, piece); });
+      for_each_piece(*run, organization_of(*run), *share, [&](const Piece& piece) { fold_piece(sign, piece); });
     }
   };
   fold_affected(-1);

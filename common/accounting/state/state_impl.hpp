@@ -81,13 +81,15 @@ struct State::Impl {
   Node& node_of(std::string_view name);
   std::uint32_t index_of(std::string_view name);
 
-  // Calls visit(piece) for each piece of a run, by the ownership in force; on one of its nodes, or on all.
+  // Calls visit(piece) for each piece of the organization's run, by the ownership in force; on one of its nodes, or on
+  // all.
   template <typename Visit>
-  void for_each_piece(const SegmentRecord& run, const NodeShare& share, Visit&& visit) const;
+  void for_each_piece(const SegmentRecord& run, OrgId organization, const NodeShare& share, Visit&& visit) const;
   template <typename Visit>
-  void for_each_piece(const SegmentRecord& run, Visit&& visit) const;
+  void for_each_piece(const SegmentRecord& run, OrgId organization, Visit&& visit) const;
   template <typename Visit>
   void for_each_remembered(Visit&& visit) const;  // segment that counts
+  [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const;
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
 
   // Tell psi, levels and estimators.
@@ -127,8 +129,8 @@ struct State::Impl {
 };
 
 template <typename Visit>
-void State::Impl::for_each_piece(const SegmentRecord& run, const NodeShare& share, Visit&& visit) const {
-  const OrgId organization = *organizations.find(run.live.opened.organization);
+void State::Impl::for_each_piece(const SegmentRecord& run, OrgId organization, const NodeShare& share,
+                                 Visit&& visit) const {
   const auto stretches = nodes[node_index.find(share.node)->second].ownership.in_force();
   // From the last stretch backwards: nearly every run lies in it.
   for (std::size_t i = stretches.size(); i-- > 0;) {
@@ -144,8 +146,8 @@ void State::Impl::for_each_piece(const SegmentRecord& run, const NodeShare& shar
 }
 
 template <typename Visit>
-void State::Impl::for_each_piece(const SegmentRecord& run, Visit&& visit) const {
-  for (const NodeShare& share : run.live.opened.nodes) for_each_piece(run, share, visit);
+void State::Impl::for_each_piece(const SegmentRecord& run, OrgId organization, Visit&& visit) const {
+  for (const NodeShare& share : run.live.opened.nodes) for_each_piece(run, organization, share, visit);
 }
 
 template <typename Visit>

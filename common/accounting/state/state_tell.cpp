@@ -17,10 +17,14 @@ void State::Impl::fold_piece(int sign, const Piece& piece) {
   for (const auto& estimator : estimators) estimator->fold_piece(sign, piece);
 }
 
+OrgId State::Impl::organization_of(const SegmentRecord& segment) const {
+  return *organizations.find(segment.live.opened.organization);
+}
+
 SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
   const SegmentOpened& opened = segment.live.opened;
   return {.key = opened.key,
-          .organization = *organizations.find(opened.organization),
+          .organization = organization_of(segment),
           .processors = opened.processors,
           .begin = opened.begin,
           .end = segment.end(),
@@ -28,8 +32,8 @@ SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
 }
 
 void State::Impl::fold_segment(const SegmentRecord& segment, int sign) {
-  for_each_piece(segment, [&](const Piece& piece) { fold_piece(sign, piece); });
   const SegmentFact fact = fact_of(segment);
+  for_each_piece(segment, fact.organization, [&](const Piece& piece) { fold_piece(sign, piece); });
   for (const auto& estimator : estimators) estimator->fold_segment(sign, fact);
 }
 
@@ -40,8 +44,9 @@ void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& 
 
 void State::Impl::tell_remembered(Estimator& listener, int sign) const {
   for_each_remembered([&](const SegmentRecord& segment) {
-    for_each_piece(segment, [&](const Piece& piece) { listener.fold_piece(sign, piece); });
-    listener.fold_segment(sign, fact_of(segment));
+    const SegmentFact fact = fact_of(segment);
+    for_each_piece(segment, fact.organization, [&](const Piece& piece) { listener.fold_piece(sign, piece); });
+    listener.fold_segment(sign, fact);
   });
 }
 
@@ -98,11 +103,10 @@ std::vector<Level> State::Impl::levels_before(Instant t) const {
                 [&](OrgId owner, MicroProcessors part) { rows[owner.value].owned += part; });
   }
   for_each_remembered([&](const SegmentRecord& segment) {
-    const SegmentOpened& opened = segment.live.opened;
-    if (opened.begin >= t || segment.end() < t) return;
-    if (opened.key.kind == SegmentKind::wait)
-      rows[organizations.find(opened.organization)->value].waiting += opened.processors;
-    for_each_piece(segment, [&](const Piece& piece) {
+    const SegmentFact fact = fact_of(segment);
+    if (fact.begin >= t || fact.end < t) return;
+    if (fact.key.kind == SegmentKind::wait) rows[fact.organization.value].waiting += fact.processors;
+    for_each_piece(segment, fact.organization, [&](const Piece& piece) {
       if (piece.begin >= t || piece.end < t || piece.organization == piece.owner) return;
       rows[piece.owner.value].lent += piece.processors;
       rows[piece.organization.value].borrowed += piece.processors;
