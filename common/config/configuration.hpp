@@ -13,6 +13,7 @@
 #include "accounting/events/event.hpp"
 #include "base/calendar.hpp"
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
 #include "workflow/settings.hpp"
 
 namespace shapley::config {
@@ -43,8 +44,8 @@ struct OrganizationConfig {
   std::string title;  // for people; the name if empty
   std::vector<Rule> rules;
   std::vector<NodeClaim> nodes;
-  std::int64_t guarantee = accounting::k_whole_node / 2;  // of its own, else the file's; parts per million
-  workflow::Settings workflows;                           // of its own, else the file's
+  std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of its own, else the file's
+  workflow::Settings workflows;                                        // of its own, else the file's
   int line = 0;
   friend bool operator==(const OrganizationConfig&, const OrganizationConfig&) = default;
 };
@@ -55,8 +56,8 @@ struct Configuration {
   std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";   // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;
-  Duration horizon{7 * 24 * 3600};  // ranks look so far ahead (game/serving_order.hpp); 0: the published rule
-  std::int64_t guarantee = accounting::k_whole_node / 2;  // parts per million of what one owns; 0: the published rule
+  Duration horizon = game::k_default_rule.horizon;                     // ranks look so far ahead; 0: the published rule
+  std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of what one owns; 0: the published rule
   Order order = Order::strict;
   std::uint32_t rank_weight = 10000;  // order weighted
   Mode mode = Mode::priorities;
