@@ -30,15 +30,6 @@ std::vector<std::vector<std::int64_t>> work_by_slice(const Instance& instance,
   return work;
 }
 
-double deviation_of(std::span<const double> values) {
-  if (values.empty()) return 0;
-  const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / n);
-}
-
 void measure_waits(const Instance& instance, const std::vector<std::int64_t>& start_of, StabilityMeasures& measures) {
   std::vector<std::size_t> order(instance.jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -63,6 +54,15 @@ void measure_waits(const Instance& instance, const std::vector<std::int64_t>& st
 }
 
 }  // namespace
+
+double deviation_of(std::span<const double> values) {
+  if (values.empty()) return 0;
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / n);
+}
 
 StabilityMeasures measure_stability(const Instance& instance, std::span<const scheduling::Start> schedule,
                                     Duration slice) {

@@ -24,6 +24,9 @@ struct StabilityMeasures {
   Duration longest_without_start;
 };
 
+// Standard deviation with n; 0 without values.
+[[nodiscard]] double deviation_of(std::span<const double> values);
+
 // REQUIRES: a schedule of this instance in which each organization's jobs start in the order of (release, position);
 // slice >= 1 s.
 [[nodiscard]] StabilityMeasures measure_stability(const scheduling::Instance& instance,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <iomanip>
-#include <numeric>
 #include <ostream>
 #include <sstream>
 
@@ -81,18 +80,10 @@ void print_broken(const std::vector<Criterion>& criteria, std::ostream& out) {
   }
 }
 
-double variation(const std::vector<double>& shares) {
-  const auto n = static_cast<double>(shares.size());
-  const double mean = std::accumulate(shares.begin(), shares.end(), 0.0) / n;
-  double squares = 0;
-  for (const double share : shares) squares += (share - mean) * (share - mean);
-  return squares;
-}
-
 std::size_t most_varying(const StabilityMeasures& measures) {
   std::size_t most = 0;
   for (std::size_t u = 1; u < measures.shares.size(); ++u)
-    if (variation(measures.shares[u]) > variation(measures.shares[most])) most = u;
+    if (deviation_of(measures.shares[u]) > deviation_of(measures.shares[most])) most = u;
   return most;
 }
 
