@@ -1,19 +1,19 @@
 #include "config/values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/duration.hpp"
+
 namespace shapley::config {
 
 namespace {
 
 constexpr std::int64_t k_million = 1'000'000;
-constexpr std::int64_t k_day_s = 24 * 3600;
 
 // At most nine digits, so that products with a million stay far from the limits of 64 bits.
 std::optional<std::int64_t> small_number(std::string_view text) {
@@ -100,15 +100,7 @@ Expected<std::int64_t> parse_guarantee(std::string_view text) {
 }
 
 Expected<Duration> parse_duration(std::string_view text, Duration least, Duration most) {
-  constexpr std::array k_units{std::pair{'s', 1}, std::pair{'m', 60}, std::pair{'h', 3600},
-                               std::pair{'d', static_cast<int>(k_day_s)}};
-  std::int64_t unit_s = 1;
-  std::string_view digits = text;
-  for (const auto& [letter, seconds] : k_units) {
-    if (!text.ends_with(letter)) continue;
-    unit_s = seconds;
-    digits.remove_suffix(1);
-  }
+  const auto [digits, unit_s] = split_duration(text);
   const auto number = small_number(digits);
   if (!number) return fail(Errc::invalid_argument, "write seconds (300) or a number with s, m, h or d (5m)");
   const std::int64_t seconds = *number * unit_s;

@@ -1,18 +1,13 @@
 #include "game/serving_order.hpp"
 
-#include <array>
 #include <charconv>
 #include <optional>
+
+#include "base/duration.hpp"
 
 namespace shapley::game {
 
 namespace {
-
-struct Unit {
-  char letter;
-  std::int64_t seconds;
-};
-constexpr std::array k_units{Unit{'d', 86'400}, Unit{'h', 3'600}, Unit{'m', 60}, Unit{'s', 1}};
 
 std::optional<std::int64_t> whole_number(std::string_view digits) {
   std::int64_t number = 0;
@@ -25,13 +20,7 @@ std::optional<std::int64_t> whole_number(std::string_view digits) {
 }  // namespace
 
 Expected<Duration> parse_horizon(std::string_view text) {
-  std::int64_t unit_s = 1;
-  std::string_view digits = text;
-  for (const Unit& unit : k_units) {
-    if (!text.ends_with(unit.letter)) continue;
-    unit_s = unit.seconds;
-    digits.remove_suffix(1);
-  }
+  const auto [digits, unit_s] = split_duration(text);
   const auto number = whole_number(digits);
   if (!number) return fail(Errc::invalid_argument, "write 0, seconds (3600), or a number with s, m, h or d (7d)");
   if (*number > k_longest_horizon.value / unit_s) return fail(Errc::invalid_argument, "a horizon is at most 365 days");
@@ -40,9 +29,8 @@ Expected<Duration> parse_horizon(std::string_view text) {
 
 std::string format_horizon(Duration horizon) {
   if (horizon.value == 0) return "0";
-  const auto unit = std::find_if(k_units.begin(), k_units.end(),
-                                 [&](const Unit& candidate) { return horizon.value % candidate.seconds == 0; });
-  return std::to_string(horizon.value / unit->seconds) + unit->letter;
+  const DurationUnit& unit = largest_unit(horizon);
+  return std::to_string(horizon.value / unit.seconds) + unit.letter;
 }
 
 Expected<Guarantee> parse_guarantee(std::string_view text) {

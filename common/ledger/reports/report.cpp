@@ -11,6 +11,7 @@
 
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
+#include "base/duration.hpp"
 #include "base/int128.hpp"
 
 namespace shapley::ledger {
@@ -150,16 +151,9 @@ std::string owed(double core_hours) {
 }
 
 std::string in_words(Duration duration) {
-  struct Unit {
-    std::int64_t seconds;
-    const char* name;
-  };
-  for (const Unit& unit : {Unit{86'400, "day"}, Unit{3600, "hour"}, Unit{60, "minute"}, Unit{1, "second"}}) {
-    if (duration.value % unit.seconds != 0) continue;
-    const std::int64_t count = duration.value / unit.seconds;
-    return std::to_string(count) + ' ' + unit.name + (count == 1 ? "" : "s");
-  }
-  return {};
+  const DurationUnit& unit = largest_unit(duration);
+  const std::int64_t count = duration.value / unit.seconds;
+  return std::to_string(count) + ' ' + std::string(unit.word) + (count == 1 ? "" : "s");
 }
 
 std::string percent(double part) {
