@@ -140,7 +140,13 @@ Second during(const Facts& facts, Instant t) {
   return second;
 }
 
+constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate"};
+
 }  // namespace
+
+std::span<const std::string_view> estimators() {
+  return k_estimators;
+}
 
 std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now) {
   const Facts facts = facts_of(events);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,13 @@ namespace shapley::accounting::naive {
 
 struct Row {
   Int128 psi = 0, got = 0;
-  std::map<std::string, Credit, std::less<>> credits;  // by estimator, k_estimators
+  std::map<std::string, Credit, std::less<>> credits;  // by estimator, estimators()
   std::int64_t owned = 0, used = 0, waiting = 0, lent = 0, borrowed = 0;
   friend bool operator==(const Row&, const Row&) = default;
 };
 
 // The estimators that have a witness here.
-inline constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate"};
+[[nodiscard]] std::span<const std::string_view> estimators();
 
 // By organization's name. What happened in the seconds [begin, t), valued at t; the levels are those of the second
 // `now`.

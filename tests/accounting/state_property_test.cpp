@@ -27,7 +27,7 @@ std::map<std::string, std::string> text_of(const std::map<std::string, naive::Ro
                                Int128{row.lent}, Int128{row.borrowed}}) {
       text[name] += to_string(value) + ' ';
     }
-    for (const std::string_view estimator : naive::k_estimators) {
+    for (const std::string_view estimator : naive::estimators()) {
       const Credit& credit = row.credits.at(std::string(estimator));
       text[name] +=
           std::string(estimator) + ' ' + to_string(credit.phi.value) + ' ' + to_string(credit.given.value) + ' ';
@@ -94,7 +94,7 @@ RC_GTEST_PROP(State, AgreesWithTheSecondBySecondWitness, ()) {
   const auto events = scenario::shuffled((*scenario::arbitrary()).events);
   State state;
   scenario::apply_all(state, events);
-  const auto now = scenario::rows_as_text(state, state.standings(k_end), naive::k_estimators);
+  const auto now = scenario::rows_as_text(state, state.standings(k_end), naive::estimators());
   const auto& closed = state.closed_periods();
   RC_TAG(closed.empty() ? "one period" : "two periods");
   const Instant begin = closed.empty() ? scenario::k_begin : scenario::k_month_end;
@@ -103,7 +103,7 @@ RC_GTEST_PROP(State, AgreesWithTheSecondBySecondWitness, ()) {
   for (const ClosedPeriod& period : closed) {
     RC_ASSERT(period.end == scenario::k_month_end);
     const auto expected = naive::books(events, scenario::k_begin, period.end, Instant{period.end.value - 1});
-    RC_ASSERT(scenario::rows_as_text(state, period.standings, naive::k_estimators) == text_of(expected));
+    RC_ASSERT(scenario::rows_as_text(state, period.standings, naive::estimators()) == text_of(expected));
   }
 }
 
