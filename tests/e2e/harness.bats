@@ -54,6 +54,7 @@ setup() { CLUSTER_PRIORITY=priority/multifactor CLUSTER_NODE_CPUS=(4 4); }
   ctld_kill9  # so that nobody cancels the job for us
   cluster_stop
   wait_until 10 no_process_names "$CLUSTER_DIR"  # killed, and reaped by whoever inherited them
+  [ "$(processes_with_files_of "$CLUSTER_DIR")" -eq 0 ]
 }
 
 @test "a cluster whose shell was killed leaves nothing behind" {
@@ -82,7 +83,10 @@ TEST
 }
 job_runs() { test -s "$BATS_TEST_TMPDIR/dir" && pgrep -f "$(cat "$BATS_TEST_TMPDIR/dir")/spool/.*slurm_script"; }
 marked_processes() { grep -lzsxF "SHAPLEY_TEST_CLUSTER=$1" /proc/[0-9]*/environ | wc -l; }
-nothing_left() { test "$(marked_processes "$1")" -eq 0 && no_process_names "$1" && ! grep -rqsx "$1/run" "${TMPDIR:-/tmp}/shapley-test-ports"; }
+# slurmstepd hides its environment; it has a log open.
+processes_with_files_of() { find /proc/[0-9]*/fd -maxdepth 1 -lname "$1/*" 2>/dev/null | cut -d / -f 3 | sort -u | wc -l; }
+nothing_left() { test "$(marked_processes "$1")" -eq 0 && test "$(processes_with_files_of "$1")" -eq 0 && no_process_names "$1" && \
+  ! grep -rqsx "$1/run" "${TMPDIR:-/tmp}/shapley-test-ports"; }
 
 # killed_in_a_load TEST_COMMAND COMMAND...: COMMAND PID ends bats, which runs in a process group of its own as `timeout` would have it.
 killed_in_a_load() {
@@ -94,7 +98,8 @@ killed_in_a_load() {
   bats=$!
   wait_until 30 job_runs || { cat "$BATS_TEST_TMPDIR/endless.out"; return 1; }
   dir=$(cat "$BATS_TEST_TMPDIR/dir")
-  [ "$(marked_processes "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, a job: the count can fail
+  [ "$(marked_processes "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, a job: the counts can fail
+  [ "$(processes_with_files_of "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, slurmstepd
   "${@:2}" "$bats"
   wait_until 20 no_process "$bats" || { kill -KILL -- "-$bats"; return 1; }
   wait_until 5 nothing_left "$dir"

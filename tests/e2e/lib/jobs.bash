@@ -15,19 +15,42 @@ submit() {
 close_queue() { scontrol update PartitionName=main State=DOWN; }
 open_queue() { scontrol update PartitionName=main State=UP; }
 
-# reconfigure [COMMAND...]: has slurmctld read its configuration again (`scontrol reconfigure`) while no job is on its way to slurmd. A thread that
-# launches one at that moment may hang in Slurm 22.05, and the job then runs without a process until BatchStartTimeout.
+# reconfigure [COMMAND...]: has slurmctld read its configuration again (`scontrol reconfigure`, which returns when that is done) while it sends nothing to slurmd. A thread that
+# sends something at that moment may read a TreeWidth of 0 in Slurm 22.05 and count for ever (set_span in slurm_route.c): a job that is launched then
+# runs without a process until BatchStartTimeout, and the thread stays. No job starts meanwhile, and none ends: who would report it is stopped.
 reconfigure() {
-  local before
-  close_queue && wait_until 60 launched || return 1
-  before=$(reconfigurations)
-  if [ $# -eq 0 ]; then scontrol reconfigure; else "$@"; fi || return 1
-  wait_until 60 reconfigured_since "$before" && open_queue
+  local before failed=0
+  close_queue && wait_until 60 launched && wait_until 60 nodes_stopped_while_nothing_is_sent || return 1
+  if [ $# -eq 0 ]; then
+    scontrol reconfigure || failed=1
+  else
+    before=$(reconfigurations)
+    { "$@" && wait_until 60 reconfigured_since "$before"; } || failed=1
+  fi
+  signal_nodes CONT
+  [ "$failed" = 0 ] && open_queue
+}
+nodes_stopped_while_nothing_is_sent() {
+  nothing_sent || return 1
+  signal_nodes STOP
+  nothing_sent && return
+  signal_nodes CONT
+  return 1
+}
+# signal_nodes SIGNAL: to every slurmd that there is and every slurmstepd.
+signal_nodes() {
+  local i pids=()
+  for i in "${!CLUSTER_NODE_CPUS[@]}"; do pids+=($(daemon_pid "slurmd.n$((i + 1))")); done
+  kill "-$1" "${pids[@]}"
+  pids=($("$cluster_lib/guard" steps "$CLUSTER_DIR"))
+  [ ${#pids[@]} -eq 0 ] || kill "-$1" "${pids[@]}" 2>/dev/null || true
 }
 launched() {
   local job
   for job in $(squeue -h -t RUNNING -o %A); do [ -n "$(script_process "$job")" ] || return 1; done
 }
+# slurmctld has no message to slurmd under way, and none queued.
+nothing_sent() { sdiag | awk '/^Agent (queue size|count|thread count):/ { ++lines; sum += $NF } END { exit !(lines == 3 && sum == 0) }'; }
 script_process() { pgrep -f "^/bin/sh $CLUSTER_DIR/spool/n[0-9]+/job0*$1/slurm_script" | head -n 1; }
 reconfigurations() { grep -c " SchedulerParameters=" "$CLUSTER_DIR/log/slurmctld.log" || true; }  # said last
 reconfigured_since() { [ "$(reconfigurations)" -gt "$1" ]; }

@@ -111,9 +111,11 @@ fault_fill_spool() {
 fault_reconfigure() {
   [ "$ctld" = up ] || return 1
   close_queue >>"$CLUSTER_DIR/log/load.out" 2>&1
-  if wait_until 5 launched 2>/dev/null; then  # tests/e2e/lib/jobs.bash, reconfigure, says why
+  # Why: reconfigure in tests/e2e/lib/jobs.bash.
+  if wait_until 5 launched 2>/dev/null && wait_until 5 nodes_stopped_while_nothing_is_sent 2>/dev/null; then
     count "scontrol reconfigure"
     scontrol reconfigure >>"$CLUSTER_DIR/log/load.out" 2>&1
+    signal_nodes CONT
   fi
   open_queue >>"$CLUSTER_DIR/log/load.out" 2>&1 || true
 }
