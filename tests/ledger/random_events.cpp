@@ -81,6 +81,14 @@ void distinct(std::vector<T>& list, Key key) {
   list.erase(std::unique(list.begin(), list.end(), same), list.end());
 }
 
+void make_sense(std::vector<Resource>& gres) {
+  for (Resource& resource : gres) {
+    name(resource.name);
+    resource.count = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
+  }
+  distinct(gres, [](const Resource& resource) { return resource.name; });
+}
+
 void make_sense(SegmentOpened& e) {
   name(e.organization);
   if (e.key.kind == SegmentKind::wait) return e.nodes.clear();
@@ -89,6 +97,8 @@ void make_sense(SegmentOpened& e) {
   distinct(e.nodes, [](const NodeShare& share) { return share.node; });
   for (NodeShare& share : e.nodes) {
     share.processors = std::max(share.processors, MicroProcessors{1});
+    share.memory = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+    make_sense(share.gres);
     e.processors += share.processors;
   }
 }
@@ -128,6 +138,9 @@ void make_sense(OwnershipStated& e) {
 void make_sense(CapacityChanged& e) {
   name(e.node);
   e.processors = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)};
+  e.whole = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)};
+  e.memory = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+  make_sense(e.gres);
 }
 
 void make_sense(RankingDeclared& e) {

@@ -18,7 +18,7 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 2;
+constexpr std::int64_t k_version = 3;
 constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_max_count = 1'000'000'000;
@@ -29,7 +29,10 @@ void write_segment(TextWriter& out, const SegmentRecord& record) {
   out.line("segment").word(name_of(opened.key.kind)).instant(opened.key.anchor).number(opened.key.ordinal);
   if (record.opened) {
     out.line("opened").word(opened.organization).instant(opened.begin).number(opened.processors.value);
-    for (const NodeShare& share : opened.nodes) out.line("on").word(share.node).number(share.processors.value);
+    for (const NodeShare& share : opened.nodes) {
+      out.line(k_description<NodeShare>.name);
+      write_value(out, share);
+    }
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -53,7 +56,8 @@ void write_nodes(TextWriter& out, const State::Impl& state) {
     out.line("node").word(name);
     const Node& node = state.nodes[state.node_index.find(name)->second];
     for (const CapacityEntry& c : node.capacities) {
-      out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value);
+      out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value).number(c.whole.value);
+      out.number(Int128{c.content_hash});
     }
   }
 }
@@ -116,6 +120,7 @@ class Loader {
     state_.got.load(in_);
     read_levels();
     while (in_.next("job")) read_job();
+    if (in_.ok()) state_.restore_runs();
     if (in_.ok()) state_.restore_offers();
     read_estimators();
     if (in_.finished()) finish();
@@ -185,12 +190,14 @@ class Loader {
       if (name.empty() || state_.node_index.contains(name)) return in_.fault("a node without a name of its own");
       Node& node = state_.node_of(name);
       while (in_.next("capacity")) {
-        CapacityChanged fact{name, in_.instant(k_zero, k_last_instant), 0, {}};
+        CapacityChanged fact{.node = name, .at = in_.instant(k_zero, k_last_instant)};
         fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
         fact.processors = {in_.small(0, k_max_held.value)};
+        fact.whole = {in_.small(0, k_max_held.value)};
+        const auto content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
         if (!accept(fact)) return;
         if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
-        node.insert_capacity({fact.at, fact.ordinal, fact.processors});
+        node.insert_capacity({fact.at, fact.ordinal, fact.processors, fact.whole, content_hash});
       }
     }
   }
@@ -298,10 +305,7 @@ class Loader {
     opened.organization = known_organization();
     opened.begin = in_.instant(k_zero, k_last_instant);
     opened.processors = {in_.small(0, k_max_wanted.value)};
-    while (in_.next("on")) {
-      std::string node = in_.word();
-      opened.nodes.push_back({std::move(node), {in_.small(1, k_max_held.value)}});
-    }
+    while (in_.next(k_description<NodeShare>.name)) read_value(in_, opened.nodes.emplace_back());
     accept(opened);
   }
 
@@ -319,10 +323,8 @@ class Loader {
 
 PeriodSums State::Impl::got_by_forgotten() const {
   PeriodSums forgotten = got;
-  for_each_remembered([&](const SegmentRecord& record) {
-    for_each_piece(record, organization_of(record), [&](const Piece& piece) {
-      forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
-    });
+  for_each_remembered_piece([&](const Piece& piece) {
+    forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
   });
   return forgotten;
 }
@@ -347,15 +349,21 @@ void State::Impl::restore_segment(const SegmentRecord& segment) {
   const SegmentOpened& opened = segment.live.opened;
   for (const NodeShare& share : opened.nodes) node_of(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
-  fold_segment(segment, 1);
-  const auto change = [&](Instant t, int sign) {
-    hold_or_ask(opened, t, sign);
-    for (const NodeShare& share : opened.nodes) {
-      node_of(share.node).change_running(t, {sign * share.processors.value});
-    }
-  };
-  change(opened.begin, 1);
-  if (segment.live.end) change(*segment.live.end, -1);
+  fold_segment(1, segment);
+  if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
+  for (const NodeShare& share : opened.nodes) {
+    Node& node = node_of(share.node);
+    node.change_claimed(opened.begin, share.processors);
+    if (segment.live.end) node.change_claimed(*segment.live.end, {-share.processors.value});
+  }
+}
+
+// Only when all claims are known can be told what each holds.
+void State::Impl::restore_runs() {
+  for (const Node& node : nodes) {
+    fold_node_pieces(1, node, remembered_since());
+    fold_node_running(1, node, remembered_since());
+  }
 }
 
 void State::Impl::restore_offers() {

@@ -46,15 +46,32 @@ inline constexpr auto k_description<SegmentKey> = describe("key", member<Role::i
                                                            member<Role::identity>("anchor", &SegmentKey::anchor),
                                                            member<Role::identity>("ordinal", &SegmentKey::ordinal));
 
-// Weighted micro-processors that a segment holds on one node (> 0).
+// So much of a generic resource (GRES), by Slurm's name without a type ("gres/gpu").
+struct Resource {
+  std::string name;
+  std::int64_t count = 0;  // >= 0
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+template <>
+inline constexpr auto k_description<Resource> = describe("resource", member("name", &Resource::name),
+                                                         member("count", &Resource::count));
+
+// What a segment holds on one node: what it is charged, and, as the charge follows from it, what Slurm allocated.
+// Where the runs of a node are charged more than the whole node together, it is shared among them (sharing.hpp).
 struct NodeShare {
   std::string node;
-  MicroProcessors processors;
+  MicroProcessors processors{};    // charged, > 0
+  std::uint32_t cpus = 0;          // allocated; 0: not known, then it was charged by CPUs
+  std::int64_t memory = 0;         // MiB allocated; 0: none, or Slurm does not allocate memory
+  std::vector<Resource> gres = {};  // allocated, ascending by name
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 template <>
 inline constexpr auto k_description<NodeShare> = describe("on", member("node", &NodeShare::node),
-                                                          member("processors", &NodeShare::processors));
+                                                          member("processors", &NodeShare::processors),
+                                                          member<Role::supplement>("cpus", &NodeShare::cpus),
+                                                          member<Role::supplement>("memory", &NodeShare::memory),
+                                                          member<Role::supplement>("gres", &NodeShare::gres));
 
 // [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
 // is their sum. For a wait `nodes` is empty.
@@ -156,18 +173,29 @@ inline constexpr auto k_description<OwnershipStated> =
         .kept("statement");
 
 // From `at` on the node offers `processors` (0: down, drained or gone). `ordinal` orders several changes of one second.
+// `whole` is what the node is worth whether it offers that or not: no more is charged to the runs there together. 0:
+// not known, nothing is shared. The rest is what its worth and the charge of runs are made of.
 struct CapacityChanged {
   std::string node;
   Instant at;
   std::uint32_t ordinal = 0;
-  MicroProcessors processors;
+  MicroProcessors processors{};
+  MicroProcessors whole{};
+  std::uint32_t cpus = 0;           // that jobs may use
+  std::int64_t memory = 0;          // MiB that jobs may use
+  std::vector<Resource> gres = {};  // configured, ascending by name
   friend bool operator==(const CapacityChanged&, const CapacityChanged&) = default;
 };
 template <>
-inline constexpr auto k_description<CapacityChanged> = describe(
-    "capacity_changed", member<Role::identity>("node", &CapacityChanged::node),
-    member<Role::identity_and_time>("at", &CapacityChanged::at),
-    member<Role::identity>("ordinal", &CapacityChanged::ordinal), member("processors", &CapacityChanged::processors));
+inline constexpr auto k_description<CapacityChanged> =
+    describe("capacity_changed", member<Role::identity>("node", &CapacityChanged::node),
+             member<Role::identity_and_time>("at", &CapacityChanged::at),
+             member<Role::identity>("ordinal", &CapacityChanged::ordinal),
+             member("processors", &CapacityChanged::processors),
+             member<Role::supplement>("whole", &CapacityChanged::whole),
+             member<Role::supplement>("cpus", &CapacityChanged::cpus),
+             member<Role::supplement>("memory", &CapacityChanged::memory),
+             member<Role::supplement>("gres", &CapacityChanged::gres));
 
 // Periods in force from `at` on; the boundary of the old rule that is under way is replaced by the new rule's next one.
 struct PeriodDeclared {

@@ -74,7 +74,9 @@ template <>
 Expected<Applied> State::Impl::validate(const CapacityChanged& event) const {
   if (const auto index = node_index.find(event.node); index != node_index.end()) {
     const CapacityEntry* known = nodes[index->second].find_capacity(event.at, event.ordinal);
-    if (known != nullptr) return same_or_conflict(known->processors == event.processors, event);
+    if (known != nullptr) return same_or_conflict(known->processors == event.processors && known->whole == event.whole &&
+                                                       known->content_hash == content_hash(event),
+                                                   event);
   }
   return fresh_since(event.at);
 }
