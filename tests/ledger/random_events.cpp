@@ -239,7 +239,9 @@ std::vector<Event> pick_history() {
   for (const char* node : k_nodes) {
     writer.ownership(node, k_epoch - 10);
     if (*rc::gen::arbitrary<bool>()) writer.ownership(node, k_epoch + upto(6000));
-    writer.events.emplace_back(CapacityChanged{node, {k_epoch - 10}, 0, {1'000'000 * (1 + upto(15))}});
+    CapacityChanged capacity{.node = node, .at = {k_epoch - 10}, .processors = {1'000'000 * (1 + upto(15))}};
+    if (upto(1) == 0) capacity.whole = capacity.processors;
+    writer.events.emplace_back(std::move(capacity));
   }
   if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});
   const auto jobs = static_cast<std::uint32_t>(1 + upto(12));
