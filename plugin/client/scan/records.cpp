@@ -83,7 +83,7 @@ protocol::NodeRecord to_record(const shapley_node_t& node) {
 std::size_t approximate_bytes(const protocol::JobRecord& job) {
   // Long strings are rare beside the fixed part, except the job's name, which a user chooses.
   return sizeof job + job.name.size() + job.account_ancestors.size() * sizeof(std::string) +
-         job.nodes.size() * sizeof(protocol::NodeCpus) + job.tres.size() * sizeof(protocol::Tres) +
+         job.nodes.size() * sizeof(protocol::NodeHolding) + job.tres.size() * sizeof(protocol::Tres) +
          job.depends_on.size() * sizeof(std::uint32_t);
 }
 
