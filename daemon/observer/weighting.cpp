@@ -49,7 +49,7 @@ MicroProcessors Weighting::waiting_of(const protocol::JobRecord& job) const {
 
 std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
   std::map<std::string_view, std::uint64_t> cpus_by_node;
-  for (const protocol::NodeCpus& n : job.nodes) cpus_by_node[n.node] += n.cpus;
+  for (const protocol::NodeHolding& n : job.nodes) cpus_by_node[n.node] += n.cpus;
   std::uint64_t all_cpus = 0;
   for (const auto& [node, cpus] : cpus_by_node) all_cpus += cpus;
   if (all_cpus == 0) return {};

@@ -57,11 +57,18 @@ enum shapley_wait_reason {
 typedef struct {
   const char* node;
   uint32_t cpus;
-} shapley_node_cpus_t;
+  uint64_t memory;  /* MiB */
+  const char* gres; /* Slurm's text, such as "gpu:tesla:2(IDX:0-1)" */
+} shapley_node_holding_t;
 typedef struct {
   const char* name;
   uint64_t count;
 } shapley_tres_t;
+/* Slurm's texts about the generic resources that a waiting job asks for, such as "gres:gpu:2". */
+typedef struct {
+  const char *per_job, *per_node, *per_socket, *per_task;
+  uint32_t tasks; /* for per_task, at least 1 */
+} shapley_gres_request_t;
 
 enum { k_shapley_max_depends_on = 256 };
 
@@ -83,13 +90,17 @@ typedef struct {
   int64_t submit_time, eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s,
       resize_time;
   uint32_t requested_cpus;
-  const shapley_node_cpus_t* nodes;
+  const shapley_node_holding_t* nodes;
   size_t nodes_count;
   const shapley_tres_t* tres;
   size_t tres_count;
   const uint32_t* depends_on;
   size_t depends_on_count; /* at most k_shapley_max_depends_on */
   uint32_t time_limit_s;
+  uint32_t requested_nodes;
+  uint64_t requested_memory;
+  bool exclusive;
+  const shapley_gres_request_t* gres_request; /* NULL: it has started */
 } shapley_job_t;
 
 typedef struct {
@@ -98,6 +109,8 @@ typedef struct {
   bool usable;
   const shapley_tres_t* tres;
   size_t tres_count;
+  uint64_t memory;
+  const char* gres; /* Slurm's text, such as "gpu:tesla:4" */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);

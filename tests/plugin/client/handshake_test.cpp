@@ -205,9 +205,10 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
   start();
   (void)connect_and_take_snapshot();
   const char* const ancestors[] = {"faculty", nullptr};
-  const shapley_node_cpus_t on[] = {{"n1", 4}, {"n2", 2}};
+  const shapley_node_holding_t on[] = {{"n1", 4, 22, "gpu:tesla:2(IDX:0,2),gpu:h100:1(IDX:1)"}, {"n2", 2, 23, nullptr}};
   const shapley_tres_t tres[] = {{"cpu", 6}, {"gres/gpu", 1}};
   const std::uint32_t depends_on[] = {18, 19, 20};
+  const shapley_gres_request_t request{.per_node = "gres:shard:2", .tasks = 1};
   const shapley_job_t job{.job_id = 1,
                           .array_job_id = 2,
                           .array_task_id = 3,
@@ -242,7 +243,11 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .tres_count = 2,
                           .depends_on = depends_on,
                           .depends_on_count = 3,
-                          .time_limit_s = 21};
+                          .time_limit_s = 21,
+                          .requested_nodes = 24,
+                          .requested_memory = 25,
+                          .exclusive = true,
+                          .gres_request = &request};
   shapley_client_scan_begin(client, 18);
   ASSERT_TRUE(shapley_client_scan_job(client, 1, 1, 0));
   shapley_client_scan_record(client, &job);
@@ -277,10 +282,14 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                                .total_suspended_s = 15,
                                .resize_time = 16,
                                .requested_cpus = 17,
-                               .nodes = {{"n1", 4}, {"n2", 2}},
+                               .nodes = {{"n1", 4, 22, {{"gres/gpu", 3}}}, {"n2", 2, 23, {}}},
                                .tres = {{"cpu", 6}, {"gres/gpu", 1}},
                                .depends_on = {18, 19, 20},
-                               .time_limit_s = 21};
+                               .time_limit_s = 21,
+                               .requested_nodes = 24,
+                               .requested_memory = 25,
+                               .exclusive = true,
+                               .requested_gres = {{"gres/shard", 48}, {"gres/gpu", 1}}};
   protocol::Observations wanted;
   wanted.sequence = changes.sequence;
   wanted.observed_at = 18;
