@@ -86,6 +86,32 @@ TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
   apply(ConfigurationLoaded{at(3), "a: 1"});
 }
 
+TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {
+  State state({.horizon = Duration{1000}});
+  const auto describe = [&](std::uint32_t job, std::int64_t submit, std::uint32_t array) {
+    JobDescribed described;
+    described.job = {job};
+    described.submit = at(submit);
+    described.array_job = array;
+    ASSERT_TRUE(state.apply(described).has_value());
+  };
+  describe(9, 0, 7);
+  describe(8, 500, 7);
+  describe(7, 0, 7);
+  describe(5, 0, 0);
+  EXPECT_EQ(state.tasks_of({7}), (std::vector<JobId>{{8}, {9}})) << "the array itself apart";
+  EXPECT_TRUE(state.tasks_of({0}).empty());
+  const auto loaded = State::load(state.save());
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
+  EXPECT_EQ(loaded->tasks_of({7}), (std::vector<JobId>{{8}, {9}}));
+  describe(9, 600, 6);
+  EXPECT_EQ(state.tasks_of({7}), (std::vector<JobId>{{8}})) << "its number went to another job";
+  state.advance(at(1550));
+  state.compact();
+  EXPECT_TRUE(state.tasks_of({7}).empty());
+  EXPECT_EQ(state.tasks_of({6}), (std::vector<JobId>{{9}}));
+}
+
 TEST_F(StateTest, RemembersJobsAndSegments) {
   const SegmentOpened waiting = wait(7, "ann", 0, 2);
   const SegmentOpened running = run(7, "ann", 5, {{"n1", cores(2)}});

@@ -114,6 +114,18 @@ TEST_F(JobsReport, ARetractedRunCountsForNothingButIsShown) {
   EXPECT_TRUE(report({})["jobs"].empty());
 }
 
+TEST_F(JobsReport, AWaitThatWasTakenBackStillTellsWhatBecameOfTheJob) {
+  describe(7, 0);
+  const SegmentKey wait = open(SegmentKind::wait, 7, 10);
+  close(wait, 40, CloseReason::ended, "CANCELLED");
+  events.emplace_back(SegmentRetracted{wait, second(41)});
+  const json job = only_job();
+  EXPECT_EQ(job["state"], "ended");
+  EXPECT_EQ(job["slurm_state"], "CANCELLED");
+  EXPECT_EQ(job["processors"], 2);
+  EXPECT_TRUE(report({})["jobs"].empty());
+}
+
 TEST_F(JobsReport, AJobIdThatSlurmUsedAgainIsTwoJobs) {
   describe(7, 0, "first");
   close(open(SegmentKind::run, 7, 5), 10, CloseReason::ended, "COMPLETED");

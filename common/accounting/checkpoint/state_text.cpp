@@ -18,7 +18,7 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 2;
+constexpr std::int64_t k_version = 3;
 constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_max_count = 1'000'000'000;
@@ -75,6 +75,7 @@ void write_jobs(TextWriter& out, const Jobs& jobs) {
     out.line("job").number(id.value);
     for (const JobDescription& d : job.descriptions) {
       out.line("description").instant(d.submit).number(Int128{d.content_hash}).word(d.organization);
+      out.number(d.array.value);
     }
     for (const SegmentRecord& record : job.segments) write_segment(out, record);
   }
@@ -257,6 +258,8 @@ class Loader {
       d.submit = in_.instant(k_zero, k_last_instant);
       d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       d.organization = in_.word();
+      d.array = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
+      state_.note_task(id, d.array);
     }
     while (in_.next("segment")) {
       SegmentRecord record = read_segment(id);

@@ -62,8 +62,10 @@ void JobRecord::refresh() {
   }
   if (!descriptions.empty()) {
     memory.organization = descriptions.back().organization;
+    memory.array = descriptions.back().array;
   } else {
     memory.organization = latest != nullptr ? latest->organization : std::string{};
+    memory.array = {};
   }
 }
 

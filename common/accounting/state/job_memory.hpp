@@ -31,6 +31,7 @@ struct JobDescription {
   Instant submit;
   std::uint64_t content_hash = 0;
   std::string organization;
+  JobId array;  // 0: none
 };
 
 struct JobRecord {

@@ -136,6 +136,18 @@ std::vector<JobId> State::jobs_with_open_segments() const {
   return open;
 }
 
+std::vector<JobId> State::tasks_of(JobId array) const {
+  std::vector<JobId> tasks;
+  const auto known = impl_->tasks.find(array);
+  if (known == impl_->tasks.end()) return tasks;
+  for (const JobId task : known->second) {
+    // Its number may have gone to another job since.
+    const JobMemory* memory = find_job(task);
+    if (memory != nullptr && memory->array == array) tasks.push_back(task);
+  }
+  return tasks;
+}
+
 std::optional<MicroProcessors> State::capacity(std::string_view node) const {
   const auto index = impl_->node_index.find(node);
   if (index == impl_->node_index.end()) return std::nullopt;

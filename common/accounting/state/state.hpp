@@ -70,6 +70,7 @@ struct RetractedSegment {
 // What the observer needs to know of a job that slurmctld may still mention.
 struct JobMemory {
   std::string organization;
+  JobId array;                              // 0: none
   std::vector<SegmentKey> segments;         // ascending; runs and waits that count
   std::vector<RetractedSegment> retracted;  // ascending by key
 };
@@ -130,6 +131,8 @@ class State {
   [[nodiscard]] const LiveSegment* find_segment(const SegmentKey& key) const;
   [[nodiscard]] const JobMemory* find_job(JobId job) const;
   [[nodiscard]] std::vector<JobId> jobs_with_open_segments() const;
+  // The remembered jobs of an array, itself apart, ascending.
+  [[nodiscard]] std::vector<JobId> tasks_of(JobId array) const;
   [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // latest known
   [[nodiscard]] std::vector<std::string> nodes() const;
 

@@ -174,8 +174,13 @@ void State::Impl::fold(const JobDescribed& event) {
   JobRecord& job = jobs[event.job];
   const auto later = std::find_if(job.descriptions.begin(), job.descriptions.end(),
                                   [&](const JobDescription& d) { return d.submit > event.submit; });
-  job.descriptions.insert(later, {event.submit, content_hash(event), event.organization});
+  job.descriptions.insert(later, {event.submit, content_hash(event), event.organization, {event.array_job}});
   job.refresh();
+  note_task(event.job, {event.array_job});
+}
+
+void State::Impl::note_task(JobId job, JobId array) {
+  if (array.value != 0 && array != job) tasks[array].insert(job);
 }
 
 template <>
@@ -230,6 +235,8 @@ void State::Impl::compact() {
   levels.settle(horizon);
   for (const auto& estimator : estimators) estimator->forget_before(horizon);
   forget_before(jobs, horizon);
+  for (auto& [array, known] : tasks) std::erase_if(known, [this](JobId task) { return !jobs.contains(task); });
+  std::erase_if(tasks, [](const auto& entry) { return entry.second.empty(); });
   for (Node& node : nodes) {
     node.forget_before(horizon);
     node.jobs.clear();

@@ -48,7 +48,8 @@ struct State::Impl {
   std::deque<Node> nodes;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
   Jobs jobs;
-  std::map<Instant, std::uint64_t> configurations;  // content hashes
+  std::unordered_map<JobId, std::set<JobId>> tasks;  // by array; derived from the descriptions of jobs
+  std::map<Instant, std::uint64_t> configurations;   // content hashes
   KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
 
@@ -90,6 +91,7 @@ struct State::Impl {
   template <typename Visit>
   void for_each_remembered(Visit&& visit) const;  // segment that counts
   [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const;
+  void note_task(JobId job, JobId array);
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
 
   // Tell psi, levels and estimators.
