@@ -58,9 +58,10 @@ void WaitWriter::remember_tasks(const accounting::State& state) {
     const bool waited = std::any_of(segments.begin(), segments.end(), [&](const SegmentKey& key) {
       return key.kind == SegmentKind::wait && key.anchor < start;
     });
-    if (!waited) task_starts_.push_back(start);
+    if (waited) continue;
+    task_starts_[state.find_segment(segments.front())->opened.organization].push_back(start);
   }
-  std::sort(task_starts_.begin(), task_starts_.end());
+  for (auto& [organization, starts] : task_starts_) std::sort(starts.begin(), starts.end());
 }
 
 const WaitWriter::Wait* WaitWriter::open_wait() const {
@@ -91,13 +92,16 @@ SegmentKey WaitWriter::next_key(Instant anchor) const {
   return key;
 }
 
-std::int64_t WaitWriter::started_since(Instant t) const {
-  return task_starts_.end() - std::upper_bound(task_starts_.begin(), task_starts_.end(), t);
+std::int64_t WaitWriter::tasks_started_after(const Wait& wait) const {
+  const auto found = task_starts_.find(wait.organization);
+  if (found == task_starts_.end()) return 0;
+  const std::vector<Instant>& starts = found->second;
+  return starts.end() - std::upper_bound(starts.begin(), starts.end(), wait.begin);
 }
 
 MicroProcessors WaitWriter::kept_of(const Wait& wait, std::int64_t own_starts, MicroProcessors outstanding) const {
   const bool moved = !job_.organization.empty() && wait.organization != job_.organization;
-  const Int128 tasks = (moved ? 0 : own_starts) + started_since(wait.begin);
+  const Int128 tasks = (moved ? 0 : own_starts) + tasks_started_after(wait);
   const Int128 kept = job_.task.value * tasks + (moved ? 0 : outstanding.value);
   const Int128 most = std::min<Int128>(kept, accounting::k_max_wanted.value);
   return std::min(wait.amount, MicroProcessors{static_cast<std::int64_t>(most)});
@@ -215,7 +219,7 @@ void WaitWriter::settle_gone(Instant last_alive) {
   std::vector<SegmentKey> withdrawn;
   for (const Wait& wait : waits_) {
     // What one task asked for is not known any more, so a wait after which tasks started stays whole.
-    const bool never_started = wait.begin >= last_run_ && started_since(wait.begin) == 0 && wait.end != wait.begin;
+    const bool never_started = wait.begin >= last_run_ && tasks_started_after(wait) == 0 && wait.end != wait.begin;
     if (never_started) withdrawn.push_back(wait.key);
   }
   for (const SegmentKey& key : withdrawn) {

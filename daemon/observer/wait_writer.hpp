@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -84,7 +85,7 @@ class WaitWriter {
   [[nodiscard]] const Wait* open_wait() const;
   [[nodiscard]] Instant begin_of(const Pending& pending) const;
   [[nodiscard]] accounting::SegmentKey next_key(Instant anchor) const;
-  [[nodiscard]] std::int64_t started_since(Instant t) const;  // tasks of the array
+  [[nodiscard]] std::int64_t tasks_started_after(const Wait& wait) const;  // of the array, for the same organization
   [[nodiscard]] MicroProcessors kept_of(const Wait& wait, std::int64_t own_starts, MicroProcessors outstanding) const;
 
   // Of the waits that began in [from, to): see kept_of.
@@ -108,7 +109,8 @@ class WaitWriter {
   std::set<accounting::SegmentKey> run_keys_;
   Instant last_run_ = k_beginning_of_time;      // start of the job's last run
   Instant previous_run_ = k_beginning_of_time;  // of the one before
-  std::vector<Instant> task_starts_;            // of the array's other tasks that never waited by themselves; ascending
+  // Of the array's other tasks that never waited by themselves, by organization; ascending.
+  std::map<std::string, std::vector<Instant>> task_starts_;
 };
 
 }  // namespace shapley::daemon

@@ -371,6 +371,40 @@ TEST(ObserverWait, MovedToAnotherOrganizationItIsWithdrawnFromTheFirst) {
   EXPECT_EQ(bench.waits(), "[110,...) 1");
 }
 
+ReadingRules partitions_of_two() {
+  return {protocol::Classifier({{"physics", protocol::RuleKind::partition, "phys", 0},
+                                {"chemistry", protocol::RuleKind::partition, "chem", 0}}),
+          Weighting({{"cpu", 1}})};
+}
+
+TEST(ObserverWait, AListOfPartitionsIsOneOrganizationsDemandWhateverItsOrder) {
+  Bench bench(partitions_of_two());
+  JobRecord r = waiting();
+  r.partition = "chem,phys";
+  const Observation seen = bench.see(r, 104);
+  EXPECT_EQ(std::get<accounting::SegmentOpened>(seen.events.back()).organization, "chemistry");
+  r.partition = "phys,chem";
+  EXPECT_TRUE(bench.see(r, 105).events.empty());
+  JobRecord started = running(120);
+  started.partition = "chem";
+  bench.see(started, 121);
+  EXPECT_EQ(bench.waits(), "[100,120) 1");
+}
+
+TEST(ObserverWait, ADemandThatStartedForAnotherOrganizationIsTakenBack) {
+  Bench bench(partitions_of_two());
+  JobRecord r = waiting();
+  r.partition = "chem,phys";
+  bench.see(r, 104);
+  JobRecord started = running(120);
+  started.partition = "phys";
+  bench.see(started, 121);
+  EXPECT_EQ(bench.waits(), "");
+  EXPECT_EQ(bench.runs(), "[120,...) n1:1");
+  const accounting::SegmentKey run{accounting::SegmentKind::run, JobId{7}, Instant{120}, 0};
+  EXPECT_EQ(bench.state.find_segment(run)->opened.organization, "physics");
+}
+
 TEST(ObserverWait, CancelledWhilePendingIsTakenBack) {
   Bench bench;
   bench.see(waiting(), 104);

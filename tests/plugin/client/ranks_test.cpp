@@ -118,6 +118,31 @@ TEST_F(RanksTest, EveryKindOfRuleFindsItsJobs) {
   EXPECT_EQ(rank({.account = "newcomer"}), 5U) << "an organization without a rank comes last";
 }
 
+TEST_F(RanksTest, AListOfPartitionsRanksWithTheWorstOfTheirOrganizations) {
+  rules_ = {{{.organization = "early", .kind = RuleKind::partition, .name = "early"},
+             {.organization = "by_account", .kind = RuleKind::account, .name = "acc"},
+             {.organization = "pa", .kind = RuleKind::partition, .name = "a"},
+             {.organization = "pb", .kind = RuleKind::partition, .name = "b"}}};
+  connect_with_ranks(FakeDaemon::default_welcome(), {"pa", "guests", "by_account", "pb", "early"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  const auto rank = [&](shapley_job_traits_t traits) { return shapley_client_rank(client, &traits); };
+  EXPECT_EQ(rank({.partition = "a"}), 0U);
+  EXPECT_EQ(rank({.partition = "a,b"}), 3U);
+  EXPECT_EQ(rank({.partition = "b,a"}), 3U);
+  EXPECT_EQ(rank({.partition = ",a,,a,"}), 0U);
+  EXPECT_EQ(rank({.partition = "a,nobody's"}), 1U);
+  EXPECT_EQ(rank({.partition = ","}), 1U);
+  EXPECT_EQ(rank({.account = "acc", .partition = "b,a"}), 2U) << "a rule before those of the partitions decides";
+  EXPECT_EQ(rank({.account = "acc", .partition = "early"}), 4U);
+  EXPECT_EQ(rank({.account = "acc", .partition = "early,a"}), 4U) << "a longer list is of no use";
+  const std::uint64_t before = order().generation;
+  send_ranks({"pb", "guests", "by_account", "pa", "early"});
+  ASSERT_TRUE(eventually([&] { return order().generation != before; }));
+  EXPECT_EQ(rank({.partition = "b"}), 0U);
+  EXPECT_EQ(rank({.partition = "a,b"}), 3U);
+  EXPECT_EQ(rank({.partition = "b,a"}), 3U);
+}
+
 TEST_F(RanksTest, GuestsWithoutARankComeLast) {
   connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
   ASSERT_TRUE(eventually([&] { return order().act; }));
