@@ -177,6 +177,8 @@ bool WaitWriter::settle_pending(const Pending& pending) {
   if (const Wait* open = open_wait()) {
     stretch = open->key;
     before = open->amount;
+    // Another organization's stretch of waiting begins with the move.
+    if (open->organization != job_.organization) stretch->anchor = pending.observed_at;
   }
   // Until it is observed once more, an array's record may still start all that the books have waiting.
   const MicroProcessors outstanding = job_.is_array ? std::max(pending.outstanding, before) : pending.outstanding;

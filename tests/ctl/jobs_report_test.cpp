@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "ctl/commands/jobs.hpp"
 #include "fake_daemon.hpp"
 #include "scripted_books.hpp"
 
@@ -193,6 +194,16 @@ TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
     ASSERT_FALSE(parsed) << request;
     EXPECT_EQ(parsed.error().code, Errc::invalid_argument) << request;
   }
+}
+
+TEST(JobsForPeople, SayWhoHasHadNoStart) {
+  const json report{{"at", k_example_begin.value + 125},
+                    {"jobs", json::array()},
+                    {"no_start", {{{"organization", "A"}, {"since", k_example_begin.value}}}}};
+  const std::string text = ctl::render_jobs(report, {.header = false}).value();
+  EXPECT_EQ(text, "Waits:   A has startable jobs and has had no start since 2026-11-18T11:06:40Z (2 min)\n");
+  EXPECT_EQ(ctl::render_jobs(report, {.parsable = true, .header = false}).value(), "");
+  EXPECT_EQ(ctl::render_jobs(report, {.format = "job", .header = false}).value(), "");
 }
 
 }  // namespace

@@ -490,5 +490,20 @@ TEST_F(ServiceTest, WhatCannotBeAnsweredIsAnError) {
   EXPECT_TRUE(ask(*service, R"({"request":"ping"})", now).contains("pong"));
 }
 
+TEST_F(ServiceTest, TellsWhoHasStartableJobsAndHasHadNoStart) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50}), waiting({.id = 2, .start = now - 70}),
+            waiting({.id = 3, .account = "chem", .start = now - 20})});
+  const json expected = json::array(
+      {{{"organization", "physics"}, {"since", now - 50}}, {{"organization", "chemistry"}, {"since", now - 20}}});
+  EXPECT_EQ(ask(*service, R"({"request":"jobs"})", now)["no_start"], expected);
+  EXPECT_EQ(ask(*service, R"({"request":"jobs","organizations":["chemistry"]})", now)["no_start"],
+            json::array({expected[1]}));
+  for (const json& row : ask(*service, R"({"request":"status"})", now)["organizations"]) {
+    const json since = row["name"] == "physics" ? json(now - 50) : row["name"] == "chemistry" ? json(now - 20) : json();
+    EXPECT_EQ(row["no_start_since"], since) << row["name"];
+  }
+}
+
 }  // namespace
 }  // namespace shapley::daemon

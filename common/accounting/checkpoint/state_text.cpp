@@ -95,6 +95,12 @@ void write_levels(TextWriter& out, const Levels& levels) {
   }
 }
 
+void write_forgotten_starts(TextWriter& out, const std::vector<Instant>& starts) {
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (starts[i] != k_beginning_of_time) out.line("last_start").number(static_cast<Int128>(i)).instant(starts[i]);
+  }
+}
+
 void write_estimators(TextWriter& out, const State::Impl& state) {
   for (const EstimatorId id : estimator_ids()) {
     out.line("estimator").word(name_of(id));
@@ -116,6 +122,7 @@ class Loader {
     read_kept(std::type_identity<Event>{});
     state_.got.load(in_);
     read_levels();
+    read_forgotten_starts();
     while (in_.next("job")) read_job();
     if (in_.ok()) state_.restore_offers();
     read_estimators();
@@ -236,6 +243,16 @@ class Loader {
         }
         next = i + 1;
       }
+    }
+  }
+
+  void read_forgotten_starts() {
+    std::vector<Instant>& starts = state_.forgotten_starts;
+    for (std::size_t next = 0; in_.next("last_start");) {
+      const auto i = static_cast<std::size_t>(in_.small(0, k_u32_max));
+      if (i < next || i >= starts.size()) return in_.fault("last starts out of order");
+      starts[i] = in_.instant(k_zero, state_.now);
+      next = i + 1;
     }
   }
 
@@ -374,6 +391,7 @@ std::string State::save() const {
   write_kept(out, impl_->kept, std::type_identity<Event>{});
   impl_->got_by_forgotten().save(out);
   write_levels(out, impl_->levels);
+  write_forgotten_starts(out, impl_->forgotten_starts);
   write_jobs(out, impl_->jobs);
   write_estimators(out, *impl_);
   return out.finish();

@@ -112,6 +112,12 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
 }
 
+std::vector<Instant> State::last_starts() const {
+  std::vector<Instant> starts = impl_->forgotten_starts;
+  impl_->for_each_remembered([&](const SegmentRecord& record) { impl_->note_start(record, starts); });
+  return starts;
+}
+
 const LiveSegment* State::find_segment(const SegmentKey& key) const {
   const SegmentRecord* record = impl_->find(key);
   return record != nullptr && record->counts() ? &record->live : nullptr;

@@ -126,6 +126,10 @@ class State {
   // out.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
+  // When a run of each organization began last; by OrgId, k_beginning_of_time: none ever did. Walks over all remembered
+  // jobs.
+  [[nodiscard]] std::vector<Instant> last_starts() const;
+
   // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. find_segment does not find retracted
   // segments. Pointers hold until the next member that is not const is called.
   [[nodiscard]] const LiveSegment* find_segment(const SegmentKey& key) const;

@@ -53,6 +53,8 @@ struct State::Impl {
   KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
 
+  std::vector<Instant> forgotten_starts;  // by OrgId: the last start of its forgotten runs
+
   Instant now = k_beginning_of_time;
   Instant horizon = k_beginning_of_time;
   Instant first_event = k_end_of_time;  // of those that tell when something happened
@@ -92,6 +94,8 @@ struct State::Impl {
   void for_each_remembered(Visit&& visit) const;  // segment that counts
   [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const;
   void note_task(JobId job, JobId array);
+  // Raises its organization's last start to that of the run, if it is one that counts.
+  void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
 
   // Tell psi, levels and estimators.

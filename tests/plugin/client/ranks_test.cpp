@@ -159,7 +159,8 @@ TEST_F(RanksTest, RankingAllocatesNothing) {
                                    long_name.c_str()};
   const shapley_job_traits_t traits{.account = "another account with a name that would have to be allocated",
                                     .account_ancestors = ancestors,
-                                    .account_ancestors_count = 2};
+                                    .account_ancestors_count = 2,
+                                    .partition = "a list of partitions that is longer than any,string keeps inside"};
   const std::uint64_t before = allocations_of_this_thread();
   const std::uint32_t rank = shapley_client_rank(client, &traits);
   const shapley_order_t current = order();
