@@ -102,7 +102,8 @@ struct JobRecord {
   std::uint32_t group_id = 0;
   std::string account;
   std::vector<std::string> account_ancestors;  // parents upward, nearest first; empty without slurmdbd
-  std::string partition;                       // the one it runs in, or the first requested
+  // The one it runs in; while it is pending all that it asks for, ascending, each once, separated by commas.
+  std::string partition;
   std::string qos, name, wckey;
   std::int64_t submit_time = 0;
   std::int64_t eligible_time = 0;  // details->begin_time

@@ -15,6 +15,7 @@ using accounting::CloseReason;
 using accounting::SegmentKind;
 using protocol::JobRecord;
 using protocol::JobState;
+using protocol::WaitReason;
 
 namespace {
 
@@ -231,10 +232,16 @@ class JobObserver {
   }
 
   void settle_wait() {
-    WaitWriter wait(books_, JobId{record_.job_id}, record_.slurm_state, out_.events);
+    WaitWriter wait(books_,
+                    {.id = JobId{record_.job_id},
+                     .organization = whose_demand(),
+                     .slurm_state = record_.slurm_state,
+                     .task = rules_.weighting.task_of(record_),
+                     .is_array = is_array()},
+                    out_.events);
     const bool settled = record_.state == JobState::pending
                              ? wait.settle_pending({.amount = wanted(),
-                                                    .organization = organization_,
+                                                    .outstanding = outstanding(),
                                                     .eligible = Instant{record_.eligible_time},
                                                     .submit = Instant{record_.submit_time},
                                                     .observed_at = scan_.at,
@@ -242,13 +249,39 @@ class JobObserver {
                              : wait.settle_started({.start = Instant{record_.start_time},
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),
+                                                    .over = record_.state == JobState::ended,
                                                     .observed_at = scan_.at});
     if (!settled) out_.unsettled = true;
+  }
+
+  // Whose the demand is that the job had or has. A run keeps the organization it started with.
+  [[nodiscard]] std::string whose_demand() const {
+    if (record_.state == JobState::pending) return organization_;
+    for (const accounting::SegmentKey& key : segments()) {
+      if (key.kind != SegmentKind::run || key.anchor.value != record_.start_time) continue;
+      const accounting::LiveSegment* live = books_.find_segment(key);
+      if (live != nullptr) return live->opened.organization;
+    }
+    return record_.nodes.empty() ? std::string{} : organization_;
+  }
+
+  // The record that stands for the pending tasks of an array, at last for one task. What a resized run asks for is no
+  // longer what its tasks waited for.
+  [[nodiscard]] bool is_array() const {
+    return record_.array_job_id == record_.job_id && record_.array_job_id != 0 && record_.resize_time == 0;
   }
 
   // What the job asks for now; nothing while something but resources holds it back.
   [[nodiscard]] MicroProcessors wanted() const {
     return could_start(record_) ? rules_.weighting.waiting_of(record_) : MicroProcessors{};
+  }
+
+  // What it asks for as soon as Slurm lets it; nothing if its user (or an administrator) has set it aside. Tasks of an
+  // array get their dependencies one by one (aftercorr), so there a dependency says nothing.
+  [[nodiscard]] MicroProcessors outstanding() const {
+    const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
+                           (record_.wait == WaitReason::dependency && !is_array());
+    return set_aside && !record_.completing ? MicroProcessors{} : rules_.weighting.waiting_of(record_);
   }
 
   // Once for each (job, submit time): when the books hear of the job, and when they get its first segment since a
@@ -259,7 +292,7 @@ class JobObserver {
       const bool opens = std::any_of(out_.events.begin(), out_.events.end(), [](const accounting::Event& e) {
         return std::holds_alternative<accounting::SegmentOpened>(e);
       });
-      if (!opens || memory_->segments.empty()) return;
+      if (!opens || (memory_->segments.empty() && memory_->retracted.empty())) return;
       for (const accounting::SegmentKey& key : memory_->segments) {
         const accounting::LiveSegment* live = books_.find_segment(key);
         if (live != nullptr && live->opened.begin >= submit) return;
@@ -327,8 +360,8 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
   if (memory == nullptr) return out;
   for (const accounting::SegmentKey& key : memory->segments) {
     const accounting::LiveSegment* live = books.find_segment(key);
-    if (live == nullptr || live->end) continue;
-    if (departure == Departure::forgotten && key.kind == SegmentKind::run) {
+    if (key.kind == SegmentKind::wait || live == nullptr || live->end) continue;
+    if (departure == Departure::forgotten) {
       out.warnings.push_back(
           fmt::format("observer: job {}: slurmctld forgot it; its run since {}, which Slurm's own records do not have "
                       "either, is retracted",
@@ -338,13 +371,12 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
     }
     const Instant end = std::max(live->opened.begin, last_alive);
     out.events.emplace_back(accounting::SegmentClosed{key, end, CloseReason::vanished, ""});
-    if (key.kind == SegmentKind::run) {
-      out.warnings.push_back(
-          fmt::format("observer: job {}: slurmctld no longer has it and its end was not seen; its run since {} "
-                      "is counted until {}, when it was last known to run",
-                      job.value, live->opened.begin.value, end.value));
-    }
+    out.warnings.push_back(
+        fmt::format("observer: job {}: slurmctld no longer has it and its end was not seen; its run since {} "
+                    "is counted until {}, when it was last known to run",
+                    job.value, live->opened.begin.value, end.value));
   }
+  WaitWriter(books, {.id = job, .is_array = true}, out.events).settle_gone(last_alive);
   return out;
 }
 

@@ -42,9 +42,12 @@ MicroProcessors Weighting::capacity_of(const protocol::NodeRecord& node) const {
   return bounded(weighted(node.cpus, weight_of(k_cpu)) + others_of(node.tres).value);
 }
 
+MicroProcessors Weighting::task_of(const protocol::JobRecord& job) const {
+  return bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
+}
+
 MicroProcessors Weighting::waiting_of(const protocol::JobRecord& job) const {
-  const MicroProcessors one_task = bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
-  return bounded(static_cast<Int128>(one_task.value) * job.pending_tasks);
+  return bounded(static_cast<Int128>(task_of(job).value) * job.pending_tasks);
 }
 
 std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {

@@ -28,7 +28,10 @@ class Weighting {
   // A node's capacity, usable or not.
   [[nodiscard]] MicroProcessors capacity_of(const protocol::NodeRecord& node) const;
 
-  // What a pending record asks for: pending_tasks times the weighted request of one task.
+  // The weighted request of one task; of a record that has started, with what was allocated of resources but cpus.
+  [[nodiscard]] MicroProcessors task_of(const protocol::JobRecord& job) const;
+
+  // What a pending record asks for: pending_tasks times task_of.
   [[nodiscard]] MicroProcessors waiting_of(const protocol::JobRecord& job) const;
 
   // Where a started job runs: cpus exactly as Slurm allocated them to each node, every other resource in proportion to

@@ -150,12 +150,13 @@ typedef struct {
   const char* account;
   const char* const* account_ancestors;
   size_t account_ancestors_count;
-  const char *partition, *qos;
+  const char *partition, *qos; /* partition: of a pending job all that it asks for, separated by commas */
   uint32_t user_id, group_id;
 } shapley_job_traits_t;
 
-/* Rank position of the job's organization, 0 first. An organization without a rank (guests without jobs, unknown) comes
- * last: ranks-1 or, with no ranks, 0. No system call, no allocation; at most a microsecond for a hundred rules. */
+/* Rank position of the job's organization, 0 first; of several that it may run for, by the partitions that it asks for,
+ * the worst. An organization without a rank (guests without jobs, unknown) comes last: ranks-1 or, with no ranks, 0. No
+ * system call, no allocation; at most a microsecond for a hundred rules and a partition. */
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits);
 
 /* Jobs of one organization are ordered by level, 0 (not listed) to this. */

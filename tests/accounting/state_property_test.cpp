@@ -62,6 +62,10 @@ std::vector<std::map<std::string, std::string>> everything(State& state, Instant
     all.push_back(scenario::rows_as_text(state, period.standings));
     all.back()["bounds"] = std::to_string(period.begin.value) + ' ' + std::to_string(period.end.value);
   }
+  all.emplace_back();
+  const std::vector<Instant> starts = state.last_starts();
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    all.back()[state.organizations()[i]] = std::to_string(starts[i].value);
   return all;
 }
 

@@ -446,10 +446,12 @@ static void test_partition(void) {
   make(&made);
   made.record.partition = "first,second";
   made.partition.name = "second"; /* tried last */
-  CHECK_TEXT(read_job(&made).partition, "first");
+  CHECK_TEXT(read_job(&made).partition, "first,second");
   made.record.part_ptr = NULL;
-  CHECK_TEXT(read_job(&made).partition, "first");
+  CHECK_TEXT(read_job(&made).partition, "first,second");
   made.record.part_ptr = &made.partition;
+  made.record.job_state = JOB_PENDING | JOB_COMPLETING; /* the requeue of a run is under way */
+  CHECK_TEXT(read_job(&made).partition, "second");
   run_on_two_nodes(&made);
   CHECK_TEXT(read_job(&made).partition, "second");
 }

@@ -79,6 +79,7 @@ void write_jobs(TextWriter& out, const Jobs& jobs) {
     out.line("job").number(id.value);
     for (const JobDescription& d : job.descriptions) {
       out.line("description").instant(d.submit).number(Int128{d.content_hash}).word(d.organization);
+      out.number(d.array.value);
     }
     for (const SegmentRecord& record : job.segments) write_segment(out, record);
   }
@@ -95,6 +96,12 @@ void write_levels(TextWriter& out, const Levels& levels) {
       out.number(level.owned.value).number(level.waiting.value);
       out.number(level.lent.value).number(level.borrowed.value);
     }
+  }
+}
+
+void write_forgotten_starts(TextWriter& out, const std::vector<Instant>& starts) {
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (starts[i] != k_beginning_of_time) out.line("last_start").number(static_cast<Int128>(i)).instant(starts[i]);
   }
 }
 
@@ -119,6 +126,7 @@ class Loader {
     read_kept(std::type_identity<Event>{});
     state_.got.load(in_);
     read_levels();
+    read_forgotten_starts();
     while (in_.next("job")) read_job();
     if (in_.ok()) state_.restore_runs();
     if (in_.ok()) state_.restore_offers();
@@ -245,6 +253,16 @@ class Loader {
     }
   }
 
+  void read_forgotten_starts() {
+    std::vector<Instant>& starts = state_.forgotten_starts;
+    for (std::size_t next = 0; in_.next("last_start");) {
+      const auto i = static_cast<std::size_t>(in_.small(0, k_u32_max));
+      if (i < next || i >= starts.size()) return in_.fault("last starts out of order");
+      starts[i] = in_.instant(k_zero, state_.now);
+      next = i + 1;
+    }
+  }
+
   void read_estimators() {
     for (const EstimatorId id : estimator_ids()) {
       if (!in_.next("estimator") || in_.word() != name_of(id)) {
@@ -264,6 +282,8 @@ class Loader {
       d.submit = in_.instant(k_zero, k_last_instant);
       d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       d.organization = in_.word();
+      d.array = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
+      state_.note_task(id, d.array);
     }
     while (in_.next("segment")) {
       SegmentRecord record = read_segment(id);
@@ -379,6 +399,7 @@ std::string State::save() const {
   write_kept(out, impl_->kept, std::type_identity<Event>{});
   impl_->got_by_forgotten().save(out);
   write_levels(out, impl_->levels);
+  write_forgotten_starts(out, impl_->forgotten_starts);
   write_jobs(out, impl_->jobs);
   write_estimators(out, *impl_);
   return out.finish();

@@ -110,8 +110,9 @@ inline constexpr auto k_description<SegmentClosed> = describe("segment_closed",
                                                               member("reason", &SegmentClosed::reason),
                                                               member("job_state", &SegmentClosed::job_state));
 
-// Slurm's own books do not hold this segment after all (slurmctld was killed before it saved the start). It counts for
-// nothing, whatever else is known of it. `at` is when that was learned.
+// Slurm's own books do not hold this segment after all (slurmctld was killed before it saved the start), or, of a wait,
+// what was asked for was withdrawn before it started (daemon/observer/wait_writer.hpp). It counts for nothing, whatever
+// else is known of it. `at` is when that was learned.
 struct SegmentRetracted {
   SegmentKey key;
   Instant at;

@@ -16,6 +16,7 @@ State::Impl::Impl(StateOptions state_options) : options(state_options) {
 void State::Impl::set_organizations() {
   got.resize(organizations.names().size());
   levels.resize(organizations.names().size());
+  forgotten_starts.resize(organizations.names().size(), k_beginning_of_time);
   const std::vector<OrgId> by_name = organizations.by_name();
   for (const auto& estimator : estimators) estimator->set_organizations(by_name);
 }
@@ -183,8 +184,20 @@ void State::Impl::fold(const JobDescribed& event) {
   JobRecord& job = jobs[event.job];
   const auto later = std::find_if(job.descriptions.begin(), job.descriptions.end(),
                                   [&](const JobDescription& d) { return d.submit > event.submit; });
-  job.descriptions.insert(later, {event.submit, content_hash(event), event.organization});
+  job.descriptions.insert(later, {event.submit, content_hash(event), event.organization, {event.array_job}});
   job.refresh();
+  note_task(event.job, {event.array_job});
+}
+
+void State::Impl::note_start(const SegmentRecord& record, std::vector<Instant>& starts) const {
+  const SegmentKey& key = record.live.opened.key;
+  if (!record.counts() || key.kind != SegmentKind::run) return;
+  Instant& last = starts[organization_of(record).value];
+  last = std::max(last, key.anchor);
+}
+
+void State::Impl::note_task(JobId job, JobId array) {
+  if (array.value != 0 && array != job) tasks[array].insert(job);
 }
 
 template <>
@@ -238,7 +251,9 @@ void State::Impl::compact() {
   horizon = next;
   levels.settle(horizon);
   for (const auto& estimator : estimators) estimator->forget_before(horizon);
-  forget_before(jobs, horizon);
+  forget_before(jobs, horizon, [this](const SegmentRecord& record) { note_start(record, forgotten_starts); });
+  for (auto& [array, known] : tasks) std::erase_if(known, [this](JobId task) { return !jobs.contains(task); });
+  std::erase_if(tasks, [](const auto& entry) { return entry.second.empty(); });
   for (Node& node : nodes) {
     node.forget_before(horizon);
     node.jobs.clear();

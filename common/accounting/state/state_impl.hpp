@@ -48,9 +48,12 @@ struct State::Impl {
   std::deque<Node> nodes;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
   Jobs jobs;
-  std::map<Instant, std::uint64_t> configurations;  // content hashes
+  std::unordered_map<JobId, std::set<JobId>> tasks;  // by array; derived from the descriptions of jobs
+  std::map<Instant, std::uint64_t> configurations;   // content hashes
   KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
+
+  std::vector<Instant> forgotten_starts;  // by OrgId: the last start of its forgotten runs
 
   Instant now = k_beginning_of_time;
   Instant horizon = k_beginning_of_time;
@@ -102,6 +105,9 @@ struct State::Impl {
   };
   [[nodiscard]] std::vector<Holder> holders_of(const Node& node, Instant from) const;
   [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const;
+  void note_task(JobId job, JobId array);
+  // Raises its organization's last start to that of the run, if it is one that counts.
+  void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
 
   // Tell psi, levels and estimators.

@@ -1,5 +1,7 @@
 #include "plugin/client/scan/records.hpp"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,21 @@ std::vector<protocol::Tres> to_tres(const shapley_tres_t* tres, std::size_t coun
 
 protocol::NodeHolding to_holding(const shapley_node_holding_t& holding) {
   return {text_or_empty(holding.node), holding.cpus, holding.memory, read_gres(holding.gres)};
+}
+
+// Slurm reorders the list of a job that asks for several partitions, and users repeat names.
+std::string to_partition(const char* names) {
+  const std::string list = text_or_empty(names);
+  if (list.find(',') == std::string::npos) return list;
+  std::set<std::string> each;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) each.insert(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::string ascending;
+  for (const std::string& name : each) ascending.append(ascending.empty() ? "" : ",").append(name);
+  return ascending;
 }
 
 // The shim's enumerations are declared in the protocol's order; these hold it to that.
@@ -55,7 +72,7 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   for (std::size_t i = 0; i < job.account_ancestors_count; ++i) {
     record.account_ancestors.push_back(text_or_empty(job.account_ancestors[i]));
   }
-  record.partition = text_or_empty(job.partition);
+  record.partition = to_partition(job.partition);
   record.qos = text_or_empty(job.qos);
   record.name = text_or_empty(job.name);
   record.wckey = text_or_empty(job.wckey);

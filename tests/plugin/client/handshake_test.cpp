@@ -1,6 +1,7 @@
 // The course of a healthy connection: Hello, snapshot, changes, acknowledgements.
 #include <limits>
 
+#include "plugin/client/scan/records.hpp"
 #include "support.hpp"
 
 namespace shapley::client::testing {
@@ -295,6 +296,20 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
   wanted.observed_at = 18;
   wanted.jobs = {expected};
   EXPECT_EQ(protocol::encode_frame(changes), protocol::encode_frame(wanted));
+}
+
+TEST(Record, ListsItsPartitionsAscendingEachOnce) {
+  const auto partition_of = [](const char* names) {
+    shapley_job_t job{};
+    job.partition = names;
+    return to_record(job).partition;
+  };
+  EXPECT_EQ(partition_of("main"), "main");
+  EXPECT_EQ(partition_of("short,main"), "main,short");
+  EXPECT_EQ(partition_of("main,short"), "main,short");
+  EXPECT_EQ(partition_of(",short,,short,main,"), "main,short");
+  EXPECT_EQ(partition_of(","), "");
+  EXPECT_EQ(partition_of(nullptr), "");
 }
 
 TEST(WithoutAClient, EveryFunctionIsHarmless) {
