@@ -76,10 +76,11 @@ finish_and_compare() {
   for _ in 1 2; do
     half_a_load
     shapleyd_stop
-    ctld_stop
+    between_launches ctld_stop
     shapleyd_start
     ctld_start
     wait_until 30 nodes_ready
+    open_queue
   done
   finish_and_compare 40
 }

@@ -63,7 +63,8 @@ priorities_are_ranks() { test "$(sprio -h -o '%Y %S' | awk '$1 == $2 && $2 >= 10
   cancelled_load
   requeued_load
   reconfigure
-  ctld_restart
+  between_launches ctld_restart
+  open_queue
   plain_load 6
   wait_drained 90
   expect_books_correct 20

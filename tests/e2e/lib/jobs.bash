@@ -45,6 +45,9 @@ signal_nodes() {
   pids=($("$cluster_lib/guard" steps "$CLUSTER_DIR"))
   [ ${#pids[@]} -eq 0 ] || kill "-$1" "${pids[@]}" 2>/dev/null || true
 }
+# between_launches COMMAND...: COMMAND stops slurmctld while no job is on its way to slurmd. A slurmd that cannot confirm a launch, because
+# slurmctld is gone, does not start the job, and slurmctld then holds it for ever ("launch failed requeued held"). Afterwards: open_queue.
+between_launches() { close_queue && wait_until 60 launched && wait_until 60 nothing_sent && "$@"; }
 launched() {
   local job
   for job in $(squeue -h -t RUNNING -o %A); do [ -n "$(script_process "$job")" ] || return 1; done
