@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::string_view k_cpu = "cpu";
 
-MicroProcessors bounded(Int128 micro) {
-  return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};
-}
-
 Int128 weighted(std::uint64_t count, std::int64_t weight) {
   // Slurm marks unknown counts with values near 2^64; nothing real comes near a tenth of that.
   constexpr std::uint64_t k_unknown = 1ULL << 60U;
@@ -22,6 +18,10 @@ Int128 weighted(std::uint64_t count, std::int64_t weight) {
 }
 
 }  // namespace
+
+MicroProcessors bounded(Int128 micro) {
+  return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};
+}
 
 Weighting::Weighting(std::vector<std::pair<std::string, std::int64_t>> weights) : weights_(std::move(weights)) {}
 

@@ -20,6 +20,9 @@ namespace shapley::daemon {
 // A single job or node larger than this (a million weighted processors) is a misread record; it is cut to it.
 inline constexpr MicroProcessors k_max_weighted{1'000'000 * k_micro};
 
+// `micro` within 0 and that bound.
+[[nodiscard]] MicroProcessors bounded(Int128 micro);
+
 class Weighting {
  public:
   // TRES name -> weight (>= 0), as in config::Configuration::weights.

@@ -332,7 +332,7 @@ class World {
       rule.name = std::string(1, static_cast<char>('a' + i));
       account_rules_.push_back(rule);
     }
-    rules_ = {protocol::Classifier(account_rules_), Weighting({{"cpu", 1}})};
+    rules_ = {protocol::Classifier(account_rules_), Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
   }
 
   void see(const JobRecord& record, std::int64_t now) {

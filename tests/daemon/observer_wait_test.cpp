@@ -374,7 +374,7 @@ TEST(ObserverWait, MovedToAnotherOrganizationItIsWithdrawnFromTheFirst) {
 ReadingRules partitions_of_two() {
   return {protocol::Classifier({{"physics", protocol::RuleKind::partition, "phys", 0},
                                 {"chemistry", protocol::RuleKind::partition, "chem", 0}}),
-          Weighting({{"cpu", 1}})};
+          Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
 }
 
 TEST(ObserverWait, AListOfPartitionsIsOneOrganizationsDemandWhateverItsOrder) {

@@ -55,9 +55,9 @@ void write_nodes(TextWriter& out, const State::Impl& state) {
   for (const std::string& name : State::Impl::sorted_names(state.nodes)) {
     out.line("node").word(name);
     const Node& node = state.nodes[state.node_index.find(name)->second];
-    for (const CapacityEntry& c : node.capacities) {
+    for (const CapacityChanged& c : node.capacities) {
       out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value).number(c.whole.value);
-      out.number(Int128{c.content_hash});
+      write_value(out.number(c.cpus).number(c.memory), c.gres);
     }
   }
 }
@@ -202,10 +202,12 @@ class Loader {
         fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
         fact.processors = {in_.small(0, k_max_held.value)};
         fact.whole = {in_.small(0, k_max_held.value)};
-        const auto content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
+        read_value(in_, fact.cpus);
+        read_value(in_, fact.memory);
+        read_value(in_, fact.gres);
         if (!accept(fact)) return;
         if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
-        node.insert_capacity({fact.at, fact.ordinal, fact.processors, fact.whole, content_hash});
+        node.insert_capacity(fact);
       }
     }
   }

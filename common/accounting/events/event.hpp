@@ -275,8 +275,34 @@ inline constexpr auto k_description<RankingDeclared> =
              member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions))
         .kept("ranking");
 
+// What a CPU of these nodes is worth.
+struct NodeWeight {
+  std::string nodes;        // as the configuration writes them
+  std::int64_t weight = 1;  // > 0
+  friend bool operator==(const NodeWeight&, const NodeWeight&) = default;
+};
+template <>
+inline constexpr auto k_description<NodeWeight> = describe("node_weight", member("nodes", &NodeWeight::nodes),
+                                                           member("weight", &NodeWeight::weight));
+
+// The rule by which runs are charged from `at` on, until the next such event (docs/reference/configuration.md,
+// `charge`). What was booked stays: segments say what they were charged, capacities what nodes are worth.
+struct ChargeDeclared {
+  Instant at;
+  std::string charge;             // "dominant", "cpu", "weights"
+  std::vector<Resource> weights;  // of `weights`: what one of a resource counts; ascending by name
+  std::vector<NodeWeight> node_weights;
+  friend bool operator==(const ChargeDeclared&, const ChargeDeclared&) = default;
+};
+template <>
+inline constexpr auto k_description<ChargeDeclared> =
+    describe("charge_declared", member<Role::identity_and_time>("at", &ChargeDeclared::at),
+             member("charge", &ChargeDeclared::charge), member("weights", &ChargeDeclared::weights),
+             member("node_weights", &ChargeDeclared::node_weights))
+        .kept("charge");
+
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared>;
+                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

@@ -142,6 +142,20 @@ Expected<void> check_content(const RankingDeclared& event) {
   return {};
 }
 
+Expected<void> check_content(const ChargeDeclared& event) {
+  if (event.charge.empty()) return refuse(event, "the charge needs a name");
+  for (std::size_t i = 0; i < event.weights.size(); ++i) {
+    if (event.weights[i].name.empty()) return refuse(event, "a resource needs a name");
+    if (event.weights[i].count <= 0) return refuse(event, "a weight must be positive");
+    if (i > 0 && event.weights[i - 1].name >= event.weights[i].name) return refuse(event, "weights ascend by name");
+  }
+  for (const NodeWeight& weight : event.node_weights) {
+    if (weight.nodes.empty()) return refuse(event, "a weight needs nodes");
+    if (weight.weight <= 0) return refuse(event, "a weight must be positive");
+  }
+  return {};
+}
+
 // Whether the instants of the event itself are in range; those of the parts in its lists may lie anywhere.
 template <typename Record>
 bool times_in_range(const Record& record) {

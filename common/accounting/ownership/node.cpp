@@ -3,31 +3,23 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/fnv1a.hpp"
-
 namespace shapley::accounting {
 
 namespace {
 
-bool precedes(const CapacityEntry& a, const CapacityEntry& b) {
+bool precedes(const CapacityChanged& a, const CapacityChanged& b) {
   return std::tie(a.at, a.ordinal) < std::tie(b.at, b.ordinal);
 }
 
 }  // namespace
 
-std::uint64_t content_hash(const CapacityChanged& event) {
-  std::string text = std::to_string(event.cpus) + '/' + std::to_string(event.memory);
-  for (const Resource& r : event.gres) text += '/' + std::to_string(r.name.size()) + r.name + std::to_string(r.count);
-  return fnv1a(text);
-}
-
-const CapacityEntry* Node::find_capacity(Instant at, std::uint32_t ordinal) const {
-  const auto it = std::lower_bound(capacities.begin(), capacities.end(), CapacityEntry{at, ordinal, {}}, precedes);
+const CapacityChanged* Node::find_capacity(Instant at, std::uint32_t ordinal) const {
+  const auto it = std::lower_bound(capacities.begin(), capacities.end(), CapacityChanged{.node = {}, .at = at, .ordinal = ordinal}, precedes);
   if (it == capacities.end() || it->at != at || it->ordinal != ordinal) return nullptr;
   return &*it;
 }
 
-void Node::insert_capacity(const CapacityEntry& entry) {
+void Node::insert_capacity(const CapacityChanged& entry) {
   capacities.insert(std::upper_bound(capacities.begin(), capacities.end(), entry, precedes), entry);
 }
 
@@ -64,7 +56,7 @@ bool Node::is_shared_since(Instant t, MicroProcessors more) const {
 
 std::vector<Worth> Node::worths() const {
   std::vector<Worth> all;
-  for (const CapacityEntry& entry : capacities) all.push_back({entry.at, entry.whole});
+  for (const CapacityChanged& entry : capacities) all.push_back({entry.at, entry.whole});
   return all;
 }
 
@@ -115,7 +107,7 @@ void Node::forget_before(Instant horizon) {
   claims_.erase(claims_.begin(), first);
   // The last capacity from before the horizon is the one in force there.
   auto kept =
-      std::find_if(capacities.begin(), capacities.end(), [&](const CapacityEntry& c) { return c.at >= horizon; });
+      std::find_if(capacities.begin(), capacities.end(), [&](const CapacityChanged& c) { return c.at >= horizon; });
   if (kept != capacities.begin()) capacities.erase(capacities.begin(), std::prev(kept));
 }
 

@@ -19,17 +19,6 @@
 
 namespace shapley::accounting {
 
-struct CapacityEntry {
-  Instant at;
-  std::uint32_t ordinal = 0;
-  MicroProcessors processors;
-  MicroProcessors whole{};         // what the node is worth, whether it offers that or not; 0: not known
-  std::uint64_t content_hash = 0;  // of the rest of the fact, which the books do not depend on
-};
-
-// Of what the node is worth is made of: CPUs, memory, generic resources.
-[[nodiscard]] std::uint64_t content_hash(const CapacityChanged& event);
-
 // What the node offers and to whose credit, at one instant.
 struct Offer {
   MicroProcessors processors;
@@ -45,11 +34,11 @@ class Node {
 
   std::string name;
   Ownership ownership;
-  std::vector<CapacityEntry> capacities;  // ascending by (at, ordinal)
+  std::vector<CapacityChanged> capacities;  // ascending by (at, ordinal)
   std::vector<JobId> jobs;  // runs that touch the node: unordered, repeats allowed, forgotten jobs possible
 
-  [[nodiscard]] const CapacityEntry* find_capacity(Instant at, std::uint32_t ordinal) const;
-  void insert_capacity(const CapacityEntry& entry);
+  [[nodiscard]] const CapacityChanged* find_capacity(Instant at, std::uint32_t ordinal) const;
+  void insert_capacity(const CapacityChanged& entry);
 
   // From t on, `delta` more micro-processors are claimed here.
   void change_claimed(Instant t, MicroProcessors delta);

@@ -154,12 +154,16 @@ std::vector<JobId> State::tasks_of(JobId array) const {
   return tasks;
 }
 
-std::optional<MicroProcessors> State::capacity(std::string_view node) const {
+const CapacityChanged* State::last_capacity(std::string_view node) const {
   const auto index = impl_->node_index.find(node);
-  if (index == impl_->node_index.end()) return std::nullopt;
+  if (index == impl_->node_index.end()) return nullptr;
   const Node& known = impl_->nodes[index->second];
-  if (known.capacities.empty()) return std::nullopt;
-  return known.capacities.back().processors;
+  return known.capacities.empty() ? nullptr : &known.capacities.back();
+}
+
+std::optional<MicroProcessors> State::capacity(std::string_view node) const {
+  const CapacityChanged* last = last_capacity(node);
+  return last == nullptr ? std::nullopt : std::optional(last->processors);
 }
 
 std::vector<std::string> State::nodes() const {

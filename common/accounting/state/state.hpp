@@ -137,7 +137,9 @@ class State {
   [[nodiscard]] std::vector<JobId> jobs_with_open_segments() const;
   // The remembered jobs of an array, itself apart, ascending.
   [[nodiscard]] std::vector<JobId> tasks_of(JobId array) const;
-  [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // latest known
+  // What is known last of a node: what it offers, is worth and has. nullptr: nothing. Valid until the books change.
+  [[nodiscard]] const CapacityChanged* last_capacity(std::string_view node) const;
+  [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // what it offers by that
   [[nodiscard]] std::vector<std::string> nodes() const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not

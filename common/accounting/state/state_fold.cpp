@@ -163,7 +163,7 @@ void State::Impl::fold(const CapacityChanged& event) {
   const bool shared = event.whole.value > 0 || node.is_shared_since(event.at, {});
   if (shared) fold_held(-1);
   emit_offers(node, event.at, -1);
-  node.insert_capacity({event.at, event.ordinal, event.processors, event.whole, content_hash(event)});
+  node.insert_capacity(event);
   emit_offers(node, event.at, 1);
   if (shared) fold_held(1);
 }
@@ -207,6 +207,11 @@ void State::Impl::fold(const ConfigurationLoaded& event) {
 
 template <>
 void State::Impl::fold(const RankingDeclared& event) {
+  kept.keep(event);
+}
+
+template <>
+void State::Impl::fold(const ChargeDeclared& event) {
   kept.keep(event);
 }
 
