@@ -167,8 +167,9 @@ Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant obser
   count_lost_runs(record);
   unsettled_jobs_.erase(job);
   const Scan scan{.at = observed_at, .previous = known_before(observed_at).value_or(k_beginning_of_time)};
-  Background background{.past = {}, .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
-                                               : std::span<const accounting::CapacityChanged>()};
+  Background background{.past = {},
+                        .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
+                                                  : std::span<const accounting::CapacityChanged>()};
   if (record.start_time > 0) {
     SHAPLEY_TRY_ASSIGN(background.past, books_.past_segments(job, Instant{record.start_time}));
   }

@@ -114,8 +114,8 @@ class Intake {
   std::set<JobId> batch_jobs_;
   std::set<std::string, std::less<>> batch_nodes_;
   std::optional<std::vector<accounting::CapacityChanged>> node_kinds_;  // what waiting jobs could run on; charging.hpp
-  std::uint64_t batch_sequence_ = 0;                     // last frame wholly in the batch
-  std::map<std::uint64_t, std::uint64_t> acknowledged_;  // by instance
+  std::uint64_t batch_sequence_ = 0;                                    // last frame wholly in the batch
+  std::map<std::uint64_t, std::uint64_t> acknowledged_;                 // by instance
 
   // Observation time of the last complete frame, and of the scan before it: one scan may come in several frames.
   std::optional<Instant> known_until_;

@@ -137,9 +137,11 @@ accounting::ChargeDeclared charge_of(const config::Configuration& configuration,
   accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
   if (configuration.charge == config::Charge::weights) {
     for (const auto& [name, weight] : configuration.weights) charge.weights.push_back({name, weight});
-    std::sort(charge.weights.begin(), charge.weights.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::sort(charge.weights.begin(), charge.weights.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
   }
-  for (const config::NodeWeight& w : configuration.node_weights) charge.node_weights.push_back({w.expression, w.weight});
+  for (const config::NodeWeight& w : configuration.node_weights)
+    charge.node_weights.push_back({w.expression, w.weight});
   return charge;
 }
 

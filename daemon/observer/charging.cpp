@@ -32,7 +32,8 @@ std::vector<Resource> resources_of(const std::vector<protocol::Tres>& gres) {
 }
 
 std::int64_t count_in(const std::vector<Resource>& resources, std::string_view name) {
-  const auto found = std::find_if(resources.begin(), resources.end(), [&](const Resource& r) { return r.name == name; });
+  const auto found =
+      std::find_if(resources.begin(), resources.end(), [&](const Resource& r) { return r.name == name; });
   return found == resources.end() ? 0 : found->count;
 }
 
@@ -67,9 +68,8 @@ MicroProcessors times(MicroProcessors whole, const Part& part) {
 }
 
 bool has_what_it_needs(const CapacityChanged& node, const std::vector<Resource>& gres) {
-  return node.cpus > 0 && std::all_of(gres.begin(), gres.end(), [&](const Resource& r) {
-           return count_in(node.gres, r.name) > 0;
-         });
+  return node.cpus > 0 &&
+         std::all_of(gres.begin(), gres.end(), [&](const Resource& r) { return count_in(node.gres, r.name) > 0; });
 }
 
 std::uint64_t tres_count(const protocol::JobRecord& job, std::string_view name) {
@@ -119,7 +119,9 @@ ChargeRule charge_rule(const config::Configuration& configuration) {
 }
 
 std::vector<CapacityChanged> node_kinds(const std::vector<CapacityChanged>& nodes) {
-  const auto looks = [](const CapacityChanged& node) { return std::tie(node.cpus, node.memory, node.whole, node.gres); };
+  const auto looks = [](const CapacityChanged& node) {
+    return std::tie(node.cpus, node.memory, node.whole, node.gres);
+  };
   std::vector<CapacityChanged> kinds;
   for (const CapacityChanged& node : nodes) {
     const bool known = std::any_of(kinds.begin(), kinds.end(),

@@ -6,8 +6,8 @@
 //             a run that has the node to itself: all of that. What blocks the node is what counts.
 //   cpu       its CPUs, times the weight of the node.
 //   weights   the weighted sum of what it holds (weighting.hpp); the node is worth that sum over what it has.
-// A waiting job asks for what it would be charged, by the same rule, on those kinds of nodes that have what it needs and
-// where that is least. Which partition or nodes it asked for is not looked at. Immutable; pure.
+// A waiting job asks for what it would be charged, by the same rule, on those kinds of nodes that have what it needs
+// and where that is least. Which partition or nodes it asked for is not looked at. Immutable; pure.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ struct ChargeRule {
 using NodeLookup = std::function<const accounting::CapacityChanged*(std::string_view node)>;
 
 // Nodes that differ in what they have or are worth, each kind once. What they offer does not matter.
-[[nodiscard]] std::vector<accounting::CapacityChanged> node_kinds(const std::vector<accounting::CapacityChanged>& nodes);
+[[nodiscard]] std::vector<accounting::CapacityChanged> node_kinds(
+    const std::vector<accounting::CapacityChanged>& nodes);
 
 class Charging {
  public:

@@ -108,8 +108,8 @@ class JobObserver {
     RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
     if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
-    run.shares = rules_.charging.shares_of(
-        record_, [this](std::string_view node) { return books_.last_capacity(node); });
+    run.shares =
+        rules_.charging.shares_of(record_, [this](std::string_view node) { return books_.last_capacity(node); });
     if (record_.resize_time > 0) run.resized = Instant{record_.resize_time};
     return RunWriter(books_, background_.past, std::move(run), out_.events);
   }
@@ -282,7 +282,8 @@ class JobObserver {
   [[nodiscard]] MicroProcessors outstanding() const {
     const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
                            (record_.wait == WaitReason::dependency && !is_array());
-    return set_aside && !record_.completing ? MicroProcessors{} : rules_.charging.waiting_of(record_, background_.node_kinds);
+    return set_aside && !record_.completing ? MicroProcessors{}
+                                            : rules_.charging.waiting_of(record_, background_.node_kinds);
   }
 
   // Once for each (job, submit time): when the books hear of the job, and when they get its first segment since a

@@ -47,7 +47,8 @@ struct Scan {
 };
 
 // What a record is read with beside the books. `past`: what the State has forgotten of a run that began before its
-// horizon. `node_kinds`: the kinds of nodes that the books know (charging.hpp); without them a waiting job asks for CPUs.
+// horizon. `node_kinds`: the kinds of nodes that the books know (charging.hpp); without them a waiting job asks for
+// CPUs.
 struct Background {
   std::vector<PastSegment> past = {};
   std::span<const accounting::CapacityChanged> node_kinds = {};

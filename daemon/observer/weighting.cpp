@@ -46,10 +46,6 @@ MicroProcessors Weighting::task_of(const protocol::JobRecord& job) const {
   return bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
 }
 
-MicroProcessors Weighting::waiting_of(const protocol::JobRecord& job) const {
-  return bounded(static_cast<Int128>(task_of(job).value) * job.pending_tasks);
-}
-
 std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
   std::map<std::string_view, std::uint64_t> cpus_by_node;
   for (const protocol::NodeHolding& n : job.nodes) cpus_by_node[n.node] += n.cpus;

@@ -34,9 +34,6 @@ class Weighting {
   // The weighted request of one task; of a record that has started, with what was allocated of resources but cpus.
   [[nodiscard]] MicroProcessors task_of(const protocol::JobRecord& job) const;
 
-  // What a pending record asks for: pending_tasks times task_of.
-  [[nodiscard]] MicroProcessors waiting_of(const protocol::JobRecord& job) const;
-
   // Where a started job runs: cpus exactly as Slurm allocated them to each node, every other resource in proportion to
   // the nodes' cpus, by largest remainder (ties to the earlier name), so that the parts add up exactly. Ascending by
   // name, each node once, no zero parts.

@@ -1,7 +1,5 @@
 #include "plugin/scan/request.h"
 
-#include <string.h>
-
 /* What Slurm has worked out for one task, 0 when it has not, at most a moment after submission. */
 static uint64_t requested(const job_record_t* record, int tres) {
   uint64_t count = record->tres_req_cnt && slurmctld_tres_cnt > tres ? record->tres_req_cnt[tres] : 0;
@@ -19,27 +17,32 @@ static uint32_t requested_cpus(const job_record_t* record) {
   return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
 }
 
-/* ---- the partition that is asked for ------------------------------------------------------------ */
+/* ---- the partitions that are asked for ---------------------------------------------------------- */
 
+/* Whole nodes and memory are asked for where every partition that the job may start in makes it so: the least that it
+ * will hold. */
 typedef struct {
-  const char* name;
-  const part_record_t* found;
-} partition_search_t;
+  bool known, exclusive, memory;
+} partitions_t;
 
-static int match_partition(void* element, void* to) {
+static int look_at(void* element, void* to) {
   const part_record_t* partition = element;
-  partition_search_t* search = to;
-  if (!partition->name || strcmp(partition->name, search->name) != 0) return 0;
-  search->found = partition;
-  return -1;
+  partitions_t* partitions = to;
+  partitions->known = true;
+  if (partition->max_share != 0) partitions->exclusive = false;
+  if (!shapley_memory_is_allocated(partition)) partitions->memory = false;
+  return 0;
 }
 
-/* The one that the record names: part_ptr goes through all that a waiting job asks for, see job_traits.c. */
-static const part_record_t* partition_of(const job_record_t* record, const char* name) {
-  partition_search_t search = {.name = name};
-  if (IS_JOB_PENDING(record) && record->part_ptr_list && name)
-    list_for_each_ro(record->part_ptr_list, match_partition, &search);
-  return search.found ? search.found : record->part_ptr;
+/* part_ptr goes through all that a waiting job asks for, see job_traits.c. */
+static partitions_t partitions_of(const job_record_t* record) {
+  partitions_t partitions = {.known = false, .exclusive = true, .memory = true};
+  if (IS_JOB_PENDING(record) && record->part_ptr_list)
+    list_for_each_ro(record->part_ptr_list, look_at, &partitions);
+  else if (record->part_ptr)
+    look_at(record->part_ptr, &partitions);
+  if (partitions.known) return partitions;
+  return (partitions_t){.exclusive = false, .memory = shapley_memory_is_allocated(NULL)};
 }
 
 /* ---- whole nodes -------------------------------------------------------------------------------- */
@@ -47,21 +50,20 @@ static const part_record_t* partition_of(const job_record_t* record, const char*
 /* select/linear knows nothing but whole nodes, and does not note it. Elsewhere a started job's resources tell; the
  * request is asked only before: an exclusive partition may be gone from it later. slurmctld decides on the partition
  * when it tries to place the job (node_scheduler.c: _resolve_shared_status), so both are looked at. */
-static bool is_exclusive(const job_record_t* record, const part_record_t* partition, const shapley_job_t* job) {
+static bool is_exclusive(const job_record_t* record, const partitions_t* partitions, const shapley_job_t* job) {
   if (shapley_whole_nodes_only()) return true;
   if (job->start_time && record->job_resrcs) return shapley_is_whole_node(record->job_resrcs->whole_node);
-  return (record->details && shapley_is_whole_node(record->details->whole_node)) ||
-         (partition && partition->max_share == 0);
+  return (record->details && shapley_is_whole_node(record->details->whole_node)) || partitions->exclusive;
 }
 
 void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job) {
-  const part_record_t* partition = partition_of(record, job->partition);
+  const partitions_t partitions = partitions_of(record);
   job->requested_cpus = requested_cpus(record);
-  job->exclusive = is_exclusive(record, partition, job);
+  job->exclusive = is_exclusive(record, &partitions, job);
   job->requested_nodes = 1;
   if (job->start_time) return; /* its nodes tell */
   if (record->details) job->requested_nodes = at_least_one(record->details->min_nodes);
-  if (shapley_memory_is_allocated(partition)) job->requested_memory = requested(record, TRES_ARRAY_MEM);
+  if (partitions.memory) job->requested_memory = requested(record, TRES_ARRAY_MEM);
   *gres = (shapley_gres_request_t){
       .per_job = record->tres_per_job,
       .per_node = record->tres_per_node,

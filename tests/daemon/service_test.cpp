@@ -17,10 +17,10 @@ using Lines = std::vector<std::string>;
 TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd) {
   EXPECT_EQ(rows("SELECT kind FROM events ORDER BY seq"),
             (Lines{"organizations_declared", "ownership_stated", "ownership_stated", "ranking_declared",
-                   "configuration_loaded"}));
+                   "charge_declared", "configuration_loaded"}));
   now += 100;
   restart();
-  EXPECT_EQ(service->books().last_sequence(), 5);
+  EXPECT_EQ(service->books().last_sequence(), 6);
 }
 
 TEST_F(ServiceTest, WhatIsAcknowledgedIsDurable) {

@@ -143,6 +143,16 @@ void make_sense(CapacityChanged& e) {
   make_sense(e.gres);
 }
 
+void make_sense(ChargeDeclared& e) {
+  name(e.charge);
+  make_sense(e.weights);
+  for (Resource& weight : e.weights) weight.count += 1;
+  for (NodeWeight& weight : e.node_weights) {
+    name(weight.nodes);
+    weight.weight = *rc::gen::inRange<std::int64_t>(1, 1001);
+  }
+}
+
 void make_sense(RankingDeclared& e) {
   const auto part = [] { return *rc::gen::inRange<std::int64_t>(0, k_whole_node + 1); };
   name(e.contribution);

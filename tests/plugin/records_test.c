@@ -377,20 +377,25 @@ static void test_exclusive(void) {
   slurm_conf.select_type = NULL;
 }
 
-static void test_of_several_partitions_the_named_one_decides(void) {
+static void test_several_partitions_ask_for_the_least(void) {
   made_t made;
   make(&made);
   part_record_t shared = {.name = "shared", .max_share = 1}, whole = {.name = "whole", .max_share = 0};
+  shared.cr_type = SHAPLEY_SELECT_CORE;
+  slurm_conf.select_type_param = SHAPLEY_SELECT_CORE | SHAPLEY_SELECT_MEMORY;
   made.record.part_ptr_list = list_create(NULL);
   list_append(made.record.part_ptr_list, &whole);
-  list_append(made.record.part_ptr_list, &shared);
-  made.record.part_ptr = &whole; /* tried last */
-  made.record.partition = "shared,whole";
-  CHECK(!read_job(&made).exclusive);
-  made.record.partition = "whole,shared";
-  made.record.part_ptr = &shared;
+  made.record.partition = "whole";
+  made.record.part_ptr = &shared; /* tried last */
   CHECK(read_job(&made).exclusive);
+  CHECK_EQ(read_job(&made).requested_memory, 2000);
+  list_append(made.record.part_ptr_list, &shared);
+  made.record.partition = "shared,whole";
+  made.record.part_ptr = &whole;
+  CHECK(!read_job(&made).exclusive);
+  CHECK_EQ(read_job(&made).requested_memory, 0);
   list_destroy(made.record.part_ptr_list);
+  slurm_conf.select_type_param = 0;
 }
 
 static void test_a_started_job_is_exclusive_as_it_was_allocated(void) {
@@ -552,7 +557,7 @@ int main(void) {
   test_requests();
   test_a_partition_decides_whether_memory_is_allocated();
   test_exclusive();
-  test_of_several_partitions_the_named_one_decides();
+  test_several_partitions_ask_for_the_least();
   test_a_started_job_is_exclusive_as_it_was_allocated();
   test_account_tree();
   test_partition();

@@ -60,9 +60,9 @@ inline constexpr auto k_description<Resource> = describe("resource", member("nam
 // Where the runs of a node are charged more than the whole node together, it is shared among them (sharing.hpp).
 struct NodeShare {
   std::string node;
-  MicroProcessors processors{};    // charged, > 0
-  std::uint32_t cpus = 0;          // allocated; 0: not known, then it was charged by CPUs
-  std::int64_t memory = 0;         // MiB allocated; 0: none, or Slurm does not allocate memory
+  MicroProcessors processors{};     // charged, > 0
+  std::uint32_t cpus = 0;           // allocated; 0: not known, then it was charged by CPUs
+  std::int64_t memory = 0;          // MiB allocated; 0: none, or Slurm does not allocate memory
   std::vector<Resource> gres = {};  // allocated, ascending by name
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
@@ -188,15 +188,14 @@ struct CapacityChanged {
   friend bool operator==(const CapacityChanged&, const CapacityChanged&) = default;
 };
 template <>
-inline constexpr auto k_description<CapacityChanged> =
-    describe("capacity_changed", member<Role::identity>("node", &CapacityChanged::node),
-             member<Role::identity_and_time>("at", &CapacityChanged::at),
-             member<Role::identity>("ordinal", &CapacityChanged::ordinal),
-             member("processors", &CapacityChanged::processors),
-             member<Role::supplement>("whole", &CapacityChanged::whole),
-             member<Role::supplement>("cpus", &CapacityChanged::cpus),
-             member<Role::supplement>("memory", &CapacityChanged::memory),
-             member<Role::supplement>("gres", &CapacityChanged::gres));
+inline constexpr auto k_description<CapacityChanged> = describe(
+    "capacity_changed", member<Role::identity>("node", &CapacityChanged::node),
+    member<Role::identity_and_time>("at", &CapacityChanged::at),
+    member<Role::identity>("ordinal", &CapacityChanged::ordinal), member("processors", &CapacityChanged::processors),
+    member<Role::supplement>("whole", &CapacityChanged::whole),
+    member<Role::supplement>("cpus", &CapacityChanged::cpus),
+    member<Role::supplement>("memory", &CapacityChanged::memory),
+    member<Role::supplement>("gres", &CapacityChanged::gres));
 
 // Periods in force from `at` on; the boundary of the old rule that is under way is replaced by the new rule's next one.
 struct PeriodDeclared {
@@ -301,8 +300,9 @@ inline constexpr auto k_description<ChargeDeclared> =
              member("node_weights", &ChargeDeclared::node_weights))
         .kept("charge");
 
-using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared>;
+using Event =
+    std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
+                 CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

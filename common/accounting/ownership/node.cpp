@@ -14,7 +14,8 @@ bool precedes(const CapacityChanged& a, const CapacityChanged& b) {
 }  // namespace
 
 const CapacityChanged* Node::find_capacity(Instant at, std::uint32_t ordinal) const {
-  const auto it = std::lower_bound(capacities.begin(), capacities.end(), CapacityChanged{.node = {}, .at = at, .ordinal = ordinal}, precedes);
+  const auto it = std::lower_bound(capacities.begin(), capacities.end(),
+                                   CapacityChanged{.node = {}, .at = at, .ordinal = ordinal}, precedes);
   if (it == capacities.end() || it->at != at || it->ordinal != ordinal) return nullptr;
   return &*it;
 }

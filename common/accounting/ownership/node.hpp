@@ -44,7 +44,8 @@ class Node {
   void change_claimed(Instant t, MicroProcessors delta);
   // Whether such a change would leave offered() as it is at every instant: then nobody else needs to look.
   [[nodiscard]] bool offer_ignores(Instant t, MicroProcessors delta) const;
-  // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t on.
+  // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t
+  // on.
   [[nodiscard]] bool is_shared_since(Instant t, MicroProcessors more) const;
   // What the whole node is worth, when.
   [[nodiscard]] std::vector<Worth> worths() const;

@@ -105,8 +105,7 @@ class Sweep {
 
 }  // namespace
 
-void for_each_held(std::span<const Claim> claims, std::span<const Worth> worths, Instant from,
-                   const VisitHeld& visit) {
+void for_each_held(std::span<const Claim> claims, std::span<const Worth> worths, Instant from, const VisitHeld& visit) {
   Sweep(claims, worths, from, visit).run();
 }
 

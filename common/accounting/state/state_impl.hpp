@@ -90,8 +90,8 @@ struct State::Impl {
   // Calls visit(organization, work) for what remembered runs hold of the node at instants >= from (sharing.hpp).
   template <typename Visit>
   void for_each_held_on(const Node& node, Instant from, Visit&& visit) const;
-  // From this second on everything that was held is remembered. Before it a run may have shared a node with another that
-  // is forgotten: what it held then is in the sums.
+  // From this second on everything that was held is remembered. Before it a run may have shared a node with another
+  // that is forgotten: what it held then is in the sums.
   [[nodiscard]] Instant remembered_since() const;
   // Calls visit(piece) for all pieces of remembered runs since then.
   template <typename Visit>
@@ -185,9 +185,8 @@ void State::Impl::for_each_held_on(const Node& node, Instant from, Visit&& visit
 template <typename Visit>
 void State::Impl::for_each_remembered_piece(Visit&& visit) const {
   for (const Node& node : nodes) {
-    for_each_held_on(node, remembered_since(), [&](OrgId organization, const Work& held) {
-      for_each_piece(node, organization, held, visit);
-    });
+    for_each_held_on(node, remembered_since(),
+                     [&](OrgId organization, const Work& held) { for_each_piece(node, organization, held, visit); });
   }
 }
 

@@ -24,7 +24,7 @@ struct SegmentFacts {
   accounting::CloseReason reason = accounting::CloseReason::ended;
   std::uint32_t organization = 0;  // of Facts::organizations
   MicroProcessors processors;
-  std::int64_t cpus = 0;  // that Slurm allocated; 0: not known
+  std::int64_t cpus = 0;                                         // that Slurm allocated; 0: not known
   std::vector<std::pair<std::uint32_t, MicroProcessors>> nodes;  // (of Facts::nodes, held there)
 
   // Whether it is part of the books as they are known at the end.

@@ -1,8 +1,8 @@
 // psi and phi computed again, the long way: the independent witness of an audit. phi by direct_contr only: what other
 // estimators say is checked by the conservation of sums, and by being the same however the books come about.
 //
-// For every run, every node it held, every stretch in which it held the same of it (naive_sharing.hpp), and every stretch
-// of that node's ownership, the sum over unit parts of SR13 Eq. 3,
+// For every run, every node it held, every stretch in which it held the same of it (naive_sharing.hpp), and every
+// stretch of that node's ownership, the sum over unit parts of SR13 Eq. 3,
 //     psi = q * sum over i in [a, b) of (t - i)
 // taken as an arithmetic series. Nothing of accounting/ but its vocabulary is used: not UtilitySum, not State, not its
 // apportioning.

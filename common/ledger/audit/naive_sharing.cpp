@@ -29,7 +29,8 @@ bool may_be_shared(const std::vector<NodeUse>& uses, const WholeNode& whole) {
     changes[use.end] -= use.claimed;
   }
   Int128 sum = 0;
-  return std::any_of(changes.begin(), changes.end(), [&](const auto& change) { return (sum += change.second) > least; });
+  return std::any_of(changes.begin(), changes.end(),
+                     [&](const auto& change) { return (sum += change.second) > least; });
 }
 
 // Who is there at instants that come in ascending order.

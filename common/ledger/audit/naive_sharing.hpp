@@ -1,5 +1,5 @@
-// What runs hold of a node that they claim more of than it has: the auditor's own computation, which shares no code with
-// accounting/ownership/sharing.
+// What runs hold of a node that they claim more of than it has: the auditor's own computation, which shares no code
+// with accounting/ownership/sharing.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct HeldStretch {
 // (at, ordinal) -> what the whole node is worth from then on; 0: not known, nothing is shared.
 using WholeNode = std::map<std::pair<Instant, std::uint32_t>, std::int64_t>;
 
-// The stretches of every use, in the order of `uses`, which is that of ties. Where the uses of an instant claim more than
-// the node is worth they hold that in proportion to their claims, in integers by largest remainder.
+// The stretches of every use, in the order of `uses`, which is that of ties. Where the uses of an instant claim more
+// than the node is worth they hold that in proportion to their claims, in integers by largest remainder.
 [[nodiscard]] std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>& uses,
                                                                    const WholeNode& whole);
 

@@ -261,8 +261,8 @@ class Comparison {
     if (!theirs.cpus) return;
     if (ours.cpus > 0) {
       if (ours.cpus == *theirs.cpus) return;
-      return find(name + ": has " + std::to_string(ours.cpus) + " CPUs in the ledger, " +
-                  std::to_string(*theirs.cpus) + " in the record");
+      return find(name + ": has " + std::to_string(ours.cpus) + " CPUs in the ledger, " + std::to_string(*theirs.cpus) +
+                  " in the record");
     }
     const auto after = facts_.configurations.upper_bound(run.begin);
     if (after != facts_.configurations.begin() && !counts_cpus_only(std::prev(after)->second)) {
