@@ -76,11 +76,8 @@ std::optional<Instant> Intake::known_before(Instant observed_at) const {
 }
 
 Expected<void> Intake::learn_nodes(Instant now) {
-  if (!batch_nodes_.empty()) {
-    SHAPLEY_TRY(flush(now));
-    node_kinds_.reset();
-  }
   if (node_kinds_) return {};
+  SHAPLEY_TRY(flush(now));
   std::vector<accounting::CapacityChanged> nodes;
   for (const std::string& node : books_.state().nodes()) {
     if (const auto* known = books_.state().last_capacity(node)) nodes.push_back(*known);
@@ -222,6 +219,7 @@ void Intake::take(Observation observation) {
 void Intake::take_node(const std::string& node, Instant observed_at, Observation observation) {
   if (!observation.events.empty()) {
     batch_nodes_.insert(node);
+    node_kinds_.reset();
     node_changes_[node] = observed_at;
   }
   take(std::move(observation));

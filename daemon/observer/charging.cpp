@@ -146,7 +146,8 @@ CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
           .at = {},
           .ordinal = 0,
           .processors = node.usable ? whole : MicroProcessors{},
-          .whole = whole,
+          // A weighted sum is spread over a run's nodes by CPUs, so it may exceed what one of them has: not shared.
+          .whole = by_weights ? MicroProcessors{} : whole,
           .cpus = node.cpus,
           .memory = count_of(node.memory),
           .gres = resources_of(node.gres)};
@@ -172,8 +173,20 @@ std::vector<NodeShare> Charging::shares_of(const protocol::JobRecord& job, const
     }
   }
   std::vector<NodeShare> shares;
+  Int128 sum = 0;
   for (auto& [node, share] : held) {
+    sum += share.processors.value;
     if (share.processors.value > 0) shares.push_back(std::move(share));
+  }
+  // The books refuse a run of more: weights may make one of a large job. It is charged as much as they take.
+  if (sum > k_max_weighted.value) {
+    for (NodeShare& share : shares) {
+      const Int128 part = static_cast<Int128>(share.processors.value) * k_max_weighted.value / sum;
+      share.processors = {std::max<std::int64_t>(1, static_cast<std::int64_t>(part))};
+    }
+    std::int64_t over = -k_max_weighted.value;
+    for (const NodeShare& share : shares) over += share.processors.value;
+    if (over > 0) shares.front().processors.value -= over;
   }
   return shares;
 }
@@ -189,7 +202,9 @@ MicroProcessors Charging::task_of(const protocol::JobRecord& job, std::span<cons
       part = dominant_part({job.requested_cpus, request.memory, request.gres}, node);
       if (job.exclusive) {
         const std::int64_t full = (part.of + part.whole - 1) / part.whole;
-        part = {std::max({std::int64_t{1}, std::int64_t{job.requested_nodes}, full}), 1};
+        // A record that has started tells its nodes, and no longer how many were asked for.
+        const auto held = static_cast<std::int64_t>(job.nodes.size());
+        part = {std::max({std::int64_t{1}, std::int64_t{job.requested_nodes}, held, full}), 1};
       }
     }
     const MicroProcessors here = times(node.whole, part);

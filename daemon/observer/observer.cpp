@@ -340,8 +340,8 @@ Observation observe_capacity(const accounting::State& books, accounting::Capacit
                              std::optional<Instant> last_change) {
   Observation out;
   const accounting::CapacityChanged* known = books.last_capacity(now.node);
-  // A node that offers nothing and was never heard of needs no event.
-  if (known == nullptr && now.processors.value == 0) return out;
+  // A node that is worth nothing and was never heard of needs no event. One that drains may have runs.
+  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0) return out;
   if (known != nullptr) {
     accounting::CapacityChanged as_known = now;
     as_known.at = known->at;

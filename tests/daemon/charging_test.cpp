@@ -93,7 +93,8 @@ TEST(Charging, ANodeIsWorthItsCpusTimesItsWeight) {
 
 TEST(Charging, ByWeightsNodesAndRunsAreSums) {
   const Site site(ChargeRule{Charge::weights, {{"cpu", 2}}, {}});
-  EXPECT_EQ(site.find("n1")->whole, MicroProcessors{32 * k_micro});
+  EXPECT_EQ(site.find("n1")->processors, MicroProcessors{32 * k_micro});
+  EXPECT_EQ(site.find("n1")->whole, MicroProcessors{});  // not shared
   EXPECT_EQ(site.charged({"n1", 3, 64 * k_gib, {}}), 6 * k_micro);
 }
 
@@ -166,6 +167,28 @@ TEST(Charging, AgreesWithAPlainSearch) {
       }
     }
   }
+}
+
+TEST(Charging, AStartedJobAsksForWhatItAskedForWhileItWaited) {
+  protocol::JobRecord job;
+  job.requested_cpus = 2;
+  job.exclusive = true;
+  job.requested_nodes = 2;
+  const std::int64_t waiting = Site().asked(job);
+  job.start_time = 1000;
+  job.requested_nodes = 1;
+  job.nodes = {{"g1", 16, 0, {}}, {"n1", 16, 0, {}}};
+  EXPECT_EQ(Site().asked(job), waiting);
+}
+
+TEST(Charging, ARunOfMoreThanTheBooksTakeIsCutToThat) {
+  std::map<std::string, std::int64_t, std::less<>> weights{{"g1", 1'000'000}, {"n1", 500'000}};
+  protocol::JobRecord job;
+  job.nodes = {{"g1", 16, 0, {}}, {"n1", 16, 0, {}}};
+  std::int64_t sum = 0;
+  for (const NodeShare& share : Site(rule_of(Charge::cpu, weights)).shares(job)) sum += share.processors.value;
+  EXPECT_LE(sum, k_max_weighted.value);
+  EXPECT_GT(sum, k_max_weighted.value / 2);
 }
 
 TEST(Charging, AbsurdCountsStayWithinTheBound) {

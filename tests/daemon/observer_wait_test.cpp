@@ -497,10 +497,16 @@ TEST(ObserverNode, CapacityChangesWithCpusAndUsability) {
   EXPECT_EQ(std::get<accounting::CapacityChanged>(gone.events[0]).processors.value, 0);
 }
 
-TEST(ObserverNode, AnUnknownNodeThatOffersNothingIsNoNews) {
+TEST(ObserverNode, AnUnknownNodeIsNewsIfItIsWorthSomething) {
   Bench bench;
-  const protocol::NodeRecord node{.name = "n1", .cpus = 16, .usable = false, .tres = {}};
+  protocol::NodeRecord node{.name = "n1", .cpus = 0, .usable = false, .tres = {}};
   EXPECT_TRUE(observe_node(bench.state, node, Instant{100}, std::nullopt, physics_and_guests()).events.empty());
+  // It drains, and may have runs: what they are charged depends on it.
+  node.cpus = 16;
+  const Observation drains = observe_node(bench.state, node, Instant{100}, std::nullopt, physics_and_guests());
+  ASSERT_EQ(drains.events.size(), 1U);
+  EXPECT_EQ(std::get<accounting::CapacityChanged>(drains.events[0]).processors.value, 0);
+  EXPECT_EQ(std::get<accounting::CapacityChanged>(drains.events[0]).whole.value, 16 * k_micro);
 }
 
 }  // namespace

@@ -55,6 +55,16 @@ bool Node::is_shared_since(Instant t, MicroProcessors more) const {
   return false;
 }
 
+bool Node::claims_exceed(MicroProcessors whole, Instant t) const {
+  if (whole.value == 0) return false;
+  Cursor cursor = before(t);
+  for (Instant at = t; at < k_end_of_time; at = next_instant(cursor)) {
+    pass(cursor, at);
+    if (cursor.claimed > whole) return true;
+  }
+  return false;
+}
+
 std::vector<Worth> Node::worths() const {
   std::vector<Worth> all;
   for (const CapacityChanged& entry : capacities) all.push_back({entry.at, entry.whole});

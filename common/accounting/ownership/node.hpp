@@ -47,6 +47,8 @@ class Node {
   // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t
   // on.
   [[nodiscard]] bool is_shared_since(Instant t, MicroProcessors more) const;
+  // Whether at some instant >= t more is claimed than `whole`, if that is known.
+  [[nodiscard]] bool claims_exceed(MicroProcessors whole, Instant t) const;
   // What the whole node is worth, when.
   [[nodiscard]] std::vector<Worth> worths() const;
 

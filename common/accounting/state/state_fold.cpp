@@ -159,8 +159,8 @@ void State::Impl::fold(const CapacityChanged& event) {
     fold_node_pieces(sign, node, event.at);
     fold_node_running(sign, node, event.at);
   };
-  // What the node is worth decides what runs hold of it, unless they fit by far.
-  const bool shared = event.whole.value > 0 || node.is_shared_since(event.at, {});
+  // What the node is worth decides what runs hold of it only where they claim more.
+  const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
   if (shared) fold_held(-1);
   emit_offers(node, event.at, -1);
   node.insert_capacity(event);

@@ -46,9 +46,10 @@ std::vector<State::Impl::Holder> State::Impl::holders_of(const Node& node, Insta
     if (job == jobs.end()) continue;
     for (const SegmentRecord& record : job->second.segments) {
       if (!record.counts() || record.end() <= from) continue;
-      for (const NodeShare& share : record.live.opened.nodes) {
-        if (share.node == node.name) holders.push_back({&record, &share});
-      }
+      const std::vector<NodeShare>& shares = record.live.opened.nodes;  // ascending by name
+      const auto share = std::lower_bound(shares.begin(), shares.end(), node.name,
+                                          [](const NodeShare& s, const std::string& name) { return s.node < name; });
+      if (share != shares.end() && share->node == node.name) holders.push_back({&record, &*share});
     }
   }
   return holders;
@@ -112,21 +113,26 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
   const std::vector<NodeShare>& shares = run.live.opened.nodes;
   const Instant end = run.end();
   const OrgId organization = organization_of(run);
-  std::vector<bool> shared;
+  struct Place {
+    Node* node;
+    bool shared;
+  };
+  std::vector<Place> places;
+  places.reserve(shares.size());
   for (const NodeShare& share : shares) {
-    const Node& node = node_of(share.node);
-    shared.push_back(node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{}));
-    if (!shared.back()) continue;
+    Node& node = node_of(share.node);
+    places.push_back({&node, node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{})});
+    if (!places.back().shared) continue;
     fold_node_pieces(-1, node, from);
     fold_node_running(-1, node, from);
   }
   mutate();
   MicroProcessors alone;
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    Node& node = node_of(shares[i].node);
+    Node& node = *places[i].node;
     change_claimed(node, from, signed_part(sign, shares[i].processors));
     if (end != k_end_of_time) change_claimed(node, end, signed_part(-sign, shares[i].processors));
-    if (shared[i]) {
+    if (places[i].shared) {
       fold_node_pieces(1, node, from);
       fold_node_running(1, node, from);
     } else {

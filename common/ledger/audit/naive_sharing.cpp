@@ -8,14 +8,6 @@ namespace shapley::ledger {
 
 namespace {
 
-std::int64_t whole_at(const WholeNode& whole, Instant t) {
-  std::int64_t last = 0;
-  for (const auto& [when, worth] : whole) {
-    if (when.first <= t) last = worth;
-  }
-  return last;
-}
-
 // Whether the claims of some instant exceed the least that the node was ever worth: then somebody may have to share.
 bool may_be_shared(const std::vector<NodeUse>& uses, const WholeNode& whole) {
   std::int64_t least = 0;
@@ -99,6 +91,8 @@ std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>&
   for (const NodeUse& use : uses) cuts.insert({use.begin, use.end});
   for (const auto& [when, worth] : whole) cuts.insert(when.first);
   Present all(uses);
+  auto next_worth = whole.begin();
+  std::int64_t worth = 0;
   for (auto cut = cuts.begin(); cut != cuts.end() && std::next(cut) != cuts.end(); ++cut) {
     const std::set<std::size_t>& present = all.at(*cut);
     std::vector<std::int64_t> claims;
@@ -107,7 +101,7 @@ std::vector<std::vector<HeldStretch>> held_stretches(const std::vector<NodeUse>&
       claims.push_back(uses[i].claimed);
       sum += uses[i].claimed;
     }
-    const std::int64_t worth = whole_at(whole, *cut);
+    for (; next_worth != whole.end() && next_worth->first.first <= *cut; ++next_worth) worth = next_worth->second;
     if (worth > 0 && sum > worth) claims = divided(worth, claims);
     std::size_t next = 0;
     for (const std::size_t i : present) add(held[i], {*cut, *std::next(cut), claims[next++]});
