@@ -75,7 +75,8 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.socket = running.socket;
   }
   SHAPLEY_TRY(state_configuration(site, now));
-  const bool reads_otherwise = site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
+  const bool reads_otherwise =
+      site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
   rules_ = reading_rules(site_);
   if (configure_workflows(now) || reads_otherwise) ++reading_generation_;

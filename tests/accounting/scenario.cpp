@@ -100,10 +100,9 @@ rc::Gen<StatementPlan> statement_plans(const Shape& shape) {
 }
 
 rc::Gen<CapacityPlan> capacity_plans() {
-  return rc::gen::build<CapacityPlan>(rc::gen::set(&CapacityPlan::node, uniform(0, 3)),
-                                      rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
-                                      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)),
-                                      rc::gen::set(&CapacityPlan::more, uniform(-3, 6)));
+  return rc::gen::build<CapacityPlan>(
+      rc::gen::set(&CapacityPlan::node, uniform(0, 3)), rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
+      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)), rc::gen::set(&CapacityPlan::more, uniform(-3, 6)));
 }
 
 rc::Gen<PeriodPlan> period_plans() {

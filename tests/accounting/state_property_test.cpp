@@ -261,7 +261,8 @@ std::vector<Event> cut_up(const std::vector<Event>& events) {
 }
 
 RC_GTEST_PROP(State, IgnoresHowJobsAreCut, ()) {
-  // Parts of a shared node are rounded for each job: a job in two parts may get a millionth of a processor more or less.
+  // Parts of a shared node are rounded for each job: a job in two parts may get a millionth of a processor more or
+  // less.
   const auto events = (*scenario::arbitrary({.sharing = false})).events;
   const auto pieces = cut_up(events);
   State whole;
