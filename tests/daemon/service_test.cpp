@@ -499,7 +499,8 @@ TEST_F(ServiceTest, TellsWhoHasStartableJobsAndHasHadNoStart) {
   EXPECT_EQ(ask(*service, R"({"request":"jobs"})", now)["no_start"], expected);
   EXPECT_EQ(ask(*service, R"({"request":"jobs","organizations":["chemistry"]})", now)["no_start"],
             json::array({expected[1]}));
-  for (const json& row : ask(*service, R"({"request":"status"})", now)["organizations"]) {
+  const json status = ask(*service, R"({"request":"status"})", now);
+  for (const json& row : status["organizations"]) {
     const json since = row["name"] == "physics" ? json(now - 50) : row["name"] == "chemistry" ? json(now - 20) : json();
     EXPECT_EQ(row["no_start_since"], since) << row["name"];
   }

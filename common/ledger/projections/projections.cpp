@@ -154,7 +154,8 @@ Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
                             "cpus, memory, gres) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
   for (const accounting::NodeShare& share : e.nodes) {
     bind_key(*node, e.key).bind(5, share.node).bind(6, share.processors.value);
-    node->bind(7, std::int64_t{share.cpus}).bind(8, share.memory).bind(9, text_of(share.gres));
+    const std::string gres = text_of(share.gres);  // bound by reference
+    node->bind(7, std::int64_t{share.cpus}).bind(8, share.memory).bind(9, gres);
     SHAPLEY_TRY(node->run());
   }
   return {};
@@ -236,8 +237,9 @@ Expected<void> Projector::fold(const accounting::CapacityChanged& e) {
   SHAPLEY_TRY_ASSIGN(Statement * row,
                      cached("INSERT INTO SCHEMA.capacity(node, at, ordinal, processors, whole, cpus, memory, gres) "
                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+  const std::string gres = text_of(e.gres);  // bound by reference
   row->bind(1, e.node).bind(2, e.at.value).bind(3, std::int64_t{e.ordinal}).bind(4, e.processors.value);
-  return row->bind(5, e.whole.value).bind(6, std::int64_t{e.cpus}).bind(7, e.memory).bind(8, text_of(e.gres)).run();
+  return row->bind(5, e.whole.value).bind(6, std::int64_t{e.cpus}).bind(7, e.memory).bind(8, gres).run();
 }
 
 Expected<void> Projector::fold(const accounting::PeriodDeclared& e) {
