@@ -112,7 +112,11 @@ Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const l
   SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
   const Expected<Instant> at = last_recorded(ledger);
   if (!at) return with_context(file.native(), at.error());
-  return ledger::jobs_report(ledger, filter, *at);
+  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, filter, *at));
+  const auto recovered = ledger.recover();
+  if (!recovered) return with_context(file.native(), recovered.error());
+  report["no_start"] = ledger::no_start_report(recovered->state, filter.organizations);
+  return report;
 }
 
 }  // namespace shapley::ctl

@@ -17,7 +17,7 @@ namespace shapley::daemon {
 namespace {
 
 ReadingRules reading_rules(const Site& site) {
-  return {protocol::Classifier(site.rules), Weighting(site.configuration.weights)};
+  return {protocol::Classifier(site.rules), Charging(charge_rule(site.configuration))};
 }
 
 // Generations rise across restarts too, so that nobody takes an old order for a new one.
@@ -75,7 +75,8 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.socket = running.socket;
   }
   SHAPLEY_TRY(state_configuration(site, now));
-  const bool reads_otherwise = site.rules != site_.rules || site.configuration.weights != site_.configuration.weights;
+  const bool reads_otherwise =
+      site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
   rules_ = reading_rules(site_);
   if (configure_workflows(now) || reads_otherwise) ++reading_generation_;

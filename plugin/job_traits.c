@@ -26,16 +26,12 @@ static size_t ancestors_of(const job_record_t* job, const char** ancestors) {
   return count;
 }
 
-/* The partition it runs in, or the first one that it asks for. The scheduler sets part_ptr to each requested partition
- * in turn while it tries a pending job, so part_ptr alone would make the answer flicker. */
-static const char* partition_of(const job_record_t* job, char* copy, size_t copy_size) {
-  if (!IS_JOB_PENDING(job) || !job->partition) return job->part_ptr ? job->part_ptr->name : job->partition;
-  size_t length = strcspn(job->partition, ",");
-  if (!job->partition[length]) return job->partition;
-  if (length >= copy_size) length = copy_size - 1;
-  memcpy(copy, job->partition, length);
-  copy[length] = '\0';
-  return copy;
+/* The partition it runs in, also while a requeue is under way; of a pending job all that it asks for, as Slurm lists
+ * them. The scheduler sets part_ptr to each requested partition in turn while it tries a pending job, so part_ptr alone
+ * would make the answer flicker. */
+static const char* partition_of(const job_record_t* job) {
+  bool waits = IS_JOB_PENDING(job) && !IS_JOB_COMPLETING(job);
+  return (waits && job->partition) || !job->part_ptr ? job->partition : job->part_ptr->name;
 }
 
 void shapley_job_traits_fill(const job_record_t* job, shapley_job_traits_buffer_t* buffer) {
@@ -43,7 +39,7 @@ void shapley_job_traits_fill(const job_record_t* job, shapley_job_traits_buffer_
       .account = job->account,
       .account_ancestors = buffer->ancestors,
       .account_ancestors_count = ancestors_of(job, buffer->ancestors),
-      .partition = partition_of(job, buffer->partition, sizeof(buffer->partition)),
+      .partition = partition_of(job),
       .qos = job->qos_ptr ? job->qos_ptr->name : NULL,
       .user_id = job->user_id,
       .group_id = job->group_id,

@@ -13,7 +13,6 @@ enum { k_shapley_max_ancestors = 32 };
 typedef struct {
   shapley_job_traits_t traits;
   const char* ancestors[k_shapley_max_ancestors];
-  char partition[256];
 } shapley_job_traits_buffer_t;
 
 /* The caller holds the job lock and the assoc and qos read locks of the association manager. */

@@ -182,7 +182,49 @@ static inline bool shapley_foreign_site_factor_plugin(void) {
          xstrcasecmp(name, "site_factor/shapley");
 }
 
+/* select/linear gives whole nodes only. */
+static inline bool shapley_whole_nodes_only(void) {
+  return !xstrcmp(slurm_conf.select_type, "select/linear");
+}
+
+/* Flags of SelectTypeParameters. */
+#if SHAPLEY_SLURM_AT_LEAST(25, 11, 0)
+enum {
+  SHAPLEY_SELECT_CORE = SELECT_CORE,
+  SHAPLEY_SELECT_SOCKET = SELECT_SOCKET,
+  SHAPLEY_SELECT_MEMORY = SELECT_MEMORY
+};
+#else
+enum { SHAPLEY_SELECT_CORE = CR_CORE, SHAPLEY_SELECT_SOCKET = CR_SOCKET, SHAPLEY_SELECT_MEMORY = CR_MEMORY };
+#endif
+
+/* Whether jobs of this partition (NULL: of none in particular) are allocated memory: as the select plugins' own
+ * _setup_cr_type() has it. */
+static inline bool shapley_memory_is_allocated(const part_record_t* partition) {
+  uint32_t type = slurm_conf.select_type_param;
+  if (partition && partition->cr_type && (type & (SHAPLEY_SELECT_CORE | SHAPLEY_SELECT_SOCKET)))
+    type = partition->cr_type;
+  return type & SHAPLEY_SELECT_MEMORY;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------- */
+
+/* Zero, and the markers NO_CONSUME_VAL64, NO_VAL64 and INFINITE64 at the top of the range, are no counts. */
+static inline bool shapley_is_count(uint64_t count) {
+  return count && count < NO_CONSUME_VAL64;
+}
+
 /* ---- job records -------------------------------------------------------------------------------- */
+
+/* Of whole_node in a job's details and resources: does it get its nodes whole (--exclusive)? From 24.05 on these are
+ * bits, and more than one may be set; before, 3 is --exclusive=mcs. */
+static inline bool shapley_is_whole_node(uint8_t whole_node) {
+#if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
+  return whole_node & WHOLE_NODE_REQUIRED;
+#else
+  return whole_node == WHOLE_NODE_REQUIRED;
+#endif
+}
 
 /* Slurm's name of a reason to wait, such as "Resources". */
 static inline const char* shapley_reason_name(uint32_t reason) {

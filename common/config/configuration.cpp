@@ -20,6 +20,18 @@
 
 namespace shapley::config {
 
+std::string_view name_of(Charge charge) {
+  switch (charge) {
+    case Charge::cpu:
+      return "cpu";
+    case Charge::weights:
+      return "weights";
+    case Charge::dominant:
+      return "dominant";
+  }
+  return {};
+}
+
 namespace {
 
 using Faults = std::vector<Fault>;

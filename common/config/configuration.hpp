@@ -50,6 +50,18 @@ struct OrganizationConfig {
   friend bool operator==(const OrganizationConfig&, const OrganizationConfig&) = default;
 };
 
+// How a run is charged (daemon/observer/charging.hpp).
+enum class Charge { cpu, weights, dominant };
+[[nodiscard]] std::string_view name_of(Charge charge);
+
+// A CPU of these nodes is worth so many processors.
+struct NodeWeight {
+  std::vector<std::string> nodes;  // expanded from bracket notation
+  std::int64_t weight = 1;
+  std::string expression;  // as written
+  friend bool operator==(const NodeWeight&, const NodeWeight&) = default;
+};
+
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
@@ -63,7 +75,9 @@ struct Configuration {
   Mode mode = Mode::priorities;
   Period period = Period::none;
   Duration stale_after{300};
-  std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // TRES name -> weight
+  Charge charge = Charge::dominant;
+  std::vector<std::pair<std::string, std::int64_t>> weights{{"cpu", 1}};  // charge weights: TRES name -> weight
+  std::vector<NodeWeight> node_weights;                                   // each node once
   workflow::Settings workflows;                                           // what organizations begin with
   std::vector<OrganizationConfig> organizations;
   friend bool operator==(const Configuration&, const Configuration&) = default;

@@ -2,11 +2,14 @@
 
 #include <array>
 #include <cstddef>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "accounting/estimators/table.hpp"
+#include "config/brackets.hpp"
 #include "config/choice.hpp"
 #include "config/values.hpp"
 #include "game/serving_order.hpp"
@@ -23,6 +26,9 @@ constexpr IntegerRange k_weight_range{1, 1000};
 
 // The rank's part of a job's priority is a site factor, which Slurm keeps in 31 bits.
 constexpr IntegerRange k_rank_weight_range{1, 1'000'000'000};
+
+constexpr std::array<std::pair<std::string_view, Charge>, 3> k_charges{
+    {{"dominant", Charge::dominant}, {"cpu", Charge::cpu}, {"weights", Charge::weights}}};
 
 class SettingsReader {
  public:
@@ -94,7 +100,27 @@ class SettingsReader {
     }
   }
 
-  void weights(std::vector<std::pair<std::string, std::int64_t>>& weights) {
+  // The rule of charge and what it is made of. A file that has weights and was written before there was a choice means
+  // them.
+  void charge(Configuration& configuration) {
+    const Value* weights = file_.find("weights");
+    const Value* nodes = file_.find("node_weights");
+    if (weights != nullptr) configuration.charge = Charge::weights;
+    choice("charge", k_charges, configuration.charge);
+    const bool by_weights = configuration.charge == Charge::weights;
+    if (weights != nullptr && !by_weights) {
+      add(*weights, "is not read with charge: " + std::string(name_of(configuration.charge)),
+          "write charge: weights, or remove weights");
+    }
+    if (nodes != nullptr && by_weights) {
+      add(*nodes, "is not read with charge: weights, where weights say what a node is worth",
+          "write charge: dominant or charge: cpu, or remove node_weights");
+    }
+    read_weights(configuration.weights);
+    read_node_weights(configuration.node_weights);
+  }
+
+  void read_weights(std::vector<std::pair<std::string, std::int64_t>>& weights) {
     constexpr std::string_view k_remedy = "write a table such as {cpu: 1, gres/gpu: 32}";
     const Value* value = file_.find("weights");
     const auto table = value ? reader_.table(*value, k_remedy) : std::nullopt;
@@ -106,6 +132,27 @@ class SettingsReader {
     }
     if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
     weights = std::move(read);
+  }
+
+  void read_node_weights(std::vector<NodeWeight>& weights) {
+    constexpr std::string_view k_remedy = "write a table such as {\"gpu[1-4]\": 4}";
+    const Value* value = file_.find("node_weights");
+    const auto table = value ? reader_.table(*value, k_remedy) : std::nullopt;
+    if (!table) return;
+    if (table->entries().empty()) return add(*value, "the table is empty", std::string(k_remedy));
+    std::set<std::string> seen;
+    for (const Mapping::Entry& entry : table->entries()) {
+      auto nodes = expand_brackets(entry.key);
+      if (!nodes) {
+        add(entry.value, nodes.error().what, "write nodes as in slurm.conf, such as gpu[1-4]");
+        continue;
+      }
+      for (const std::string& node : *nodes) {
+        if (!seen.insert(node).second) add(entry.value, "node " + node + " has a weight twice", "give it one weight");
+      }
+      const auto number = whole_number(entry.value, k_weight_range);
+      if (number) weights.push_back({*std::move(nodes), *number, entry.key});
+    }
   }
 
  private:
@@ -183,7 +230,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
                              std::pair{"quarterly"sv, Period::quarterly}, std::pair{"yearly"sv, Period::yearly}},
                   configuration.period);
   settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
-  settings.weights(configuration.weights);
+  settings.charge(configuration);
 }
 
 }  // namespace shapley::config

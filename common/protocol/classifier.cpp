@@ -48,18 +48,32 @@ Classifier::Classifier(std::vector<Rule> rules) : rules_(std::move(rules)) {
   }
 }
 
-std::string_view Classifier::organization_of(const JobTraits& job) const {
+std::size_t Classifier::first_of(const JobTraits& job) const {
   std::size_t first = rules_.size();
   const auto consider = [&first](const auto& index, const auto& key) {
     if (const auto found = index.find(key); found != index.end()) first = std::min(first, found->second);
   };
   consider(accounts_, job.account);
   for (const std::string_view ancestor : job.account_ancestors) consider(accounts_, ancestor);
-  consider(partitions_, job.partition);
   consider(qos_, job.qos);
   consider(users_, job.user_id);
   consider(groups_, job.group_id);
-  return first < rules_.size() ? std::string_view{rules_[first].organization} : std::string_view{};
+  return first;
+}
+
+std::size_t Classifier::first_of_partition(std::string_view partition) const {
+  const auto found = partitions_.find(partition);
+  return found == partitions_.end() ? rules_.size() : found->second;
+}
+
+std::string_view Classifier::organization_at(std::size_t position) const {
+  return position < rules_.size() ? std::string_view{rules_[position].organization} : std::string_view{};
+}
+
+std::string_view Classifier::organization_of(const JobTraits& job) const {
+  std::size_t last = 0;
+  for_each_choice(job, [&last](std::size_t position) { last = std::max(last, position); });
+  return organization_at(last);
 }
 
 }  // namespace shapley::protocol

@@ -1,7 +1,13 @@
 // Which organization a job belongs to: the first rule that matches, else guests. The daemon and the plugin use this one
-// function, so the rank that orders a job and the row it is booked under cannot differ.
+// class, so that the rank that orders a job and the row it is booked under come from the same rules.
+//
+// A pending job may ask for several partitions. Then the rules are tried for each of them, as if it asked for that one
+// alone; those that look at something else match in all of them. It may run for any organization that comes of it. The
+// plugin ranks it with the worst-ranked of these, so a longer list is never of use. Its demand is booked under the one
+// whose rule comes last, guests last of all: that changes neither with the order of the list nor with the ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,7 +55,7 @@ class NameList {
 struct JobTraits {
   std::string_view account;
   NameList account_ancestors;
-  std::string_view partition;
+  std::string_view partition;  // several: separated by commas, in any order
   std::string_view qos;
   std::uint32_t user_id = 0;
   std::uint32_t group_id = 0;
@@ -64,14 +70,20 @@ struct JobTraits {
           .group_id = job.group_id};
 }
 
-// Immutable after construction; safe to read from several threads. organization_of does not allocate and costs one hash
-// look-up for each trait (accounts: each level), however many rules there are.
+// Immutable after construction; safe to read from several threads. No question allocates; each costs one hash look-up
+// for each trait (accounts: each level; partitions: each of the list, which Slurm limits to 1024 letters), however many
+// rules there are.
 class Classifier {
  public:
   Classifier() = default;
   explicit Classifier(std::vector<Rule> rules);
   // Name of the organization; empty: no rule matches (guests). Lives as long as the classifier.
   [[nodiscard]] std::string_view organization_of(const JobTraits& job) const;
+  // Calls visit(name) for every organization that the job may run for, perhaps twice; empty: guests.
+  template <typename Visit>
+  void for_each_organization(const JobTraits& job, Visit&& visit) const {
+    for_each_choice(job, [&](std::size_t position) { visit(organization_at(position)); });
+  }
 
  private:
   // Slurm keeps accounts in lower case, but a rule or a job may have been typed otherwise: letters A-Z and a-z are
@@ -88,6 +100,26 @@ class Classifier {
     using is_transparent = void;
     [[nodiscard]] std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
   };
+
+  // Positions of rules; past the end: none.
+  [[nodiscard]] std::size_t first_of(const JobTraits& job) const;  // that looks at anything but the partition
+  [[nodiscard]] std::size_t first_of_partition(std::string_view partition) const;
+  [[nodiscard]] std::string_view organization_at(std::size_t position) const;
+
+  // Calls visit(position of the first rule that matches) for each partition.
+  template <typename Visit>
+  void for_each_choice(const JobTraits& job, Visit&& visit) const {
+    const std::size_t first = first_of(job);
+    bool any = false;
+    for (std::string_view rest = job.partition; !rest.empty();) {
+      const std::string_view name = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      if (name.empty()) continue;
+      any = true;
+      visit(std::min(first, first_of_partition(name)));
+    }
+    if (!any) visit(first);
+  }
 
   // Each maps what a rule looks for to the position of the first such rule.
   std::vector<Rule> rules_;

@@ -26,21 +26,22 @@ auto members(Welcome& m) {
 auto members(Refused& m) {
   return std::tie(m.reason);
 }
-auto members(NodeCpus& m) {
-  return std::tie(m.node, m.cpus);
-}
 auto members(Tres& m) {
   return std::tie(m.name, m.count);
+}
+auto members(NodeHolding& m) {
+  return std::tie(m.node, m.cpus, m.memory, m.gres);
 }
 auto members(JobRecord& m) {
   return std::tie(m.job_id, m.array_job_id, m.array_task_id, m.pending_tasks, m.het_job_id, m.restart_count, m.state,
                   m.completing, m.slurm_state, m.wait, m.user_id, m.group_id, m.account, m.account_ancestors,
                   m.partition, m.qos, m.name, m.wckey, m.submit_time, m.eligible_time, m.start_time, m.end_time,
                   m.suspend_time, m.pre_suspend_run_s, m.total_suspended_s, m.resize_time, m.requested_cpus, m.nodes,
-                  m.tres, m.depends_on, m.time_limit_s);
+                  m.tres, m.depends_on, m.time_limit_s, m.requested_nodes, m.requested_memory, m.exclusive,
+                  m.requested_gres);
 }
 auto members(NodeRecord& m) {
-  return std::tie(m.name, m.cpus, m.usable, m.tres);
+  return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres);
 }
 auto members(SnapshotBegin& m) {
   return std::tie(m.sequence, m.observed_at);
@@ -195,7 +196,7 @@ Expected<Message> decode_as(std::size_t type, const msgpack::object& object, Unp
 
 constexpr std::size_t k_length_bytes = 4;
 
-// Deeper nesting than ours (message, list, record, list, pair) is not a message of ours.
+// Deeper nesting than ours (message, jobs, job, nodes, node, gres, pair) is not a message of ours.
 constexpr std::size_t k_max_depth = 8;
 
 }  // namespace

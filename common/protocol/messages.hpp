@@ -69,16 +69,21 @@ enum class WaitReason : std::uint8_t {
   other,
 };
 
-struct NodeCpus {
-  std::string node;
-  std::uint32_t cpus = 0;
-  friend bool operator==(const NodeCpus&, const NodeCpus&) = default;
-};
-
 struct Tres {
   std::string name;  // "cpu", "mem" (MiB), "gres/gpu", ...
   std::uint64_t count = 0;
   friend bool operator==(const Tres&, const Tres&) = default;
+};
+
+// What Slurm gave a run of one node. A list `gres`, here and below, names each generic resource once, without its type
+// ("gres/gpu": all types together), whether or not AccountingStorageTRES tracks it, and holds no zeros. What Slurm
+// hands out without counting (no_consume) is in none of them.
+struct NodeHolding {
+  std::string node;
+  std::uint32_t cpus = 0;
+  std::uint64_t memory = 0;  // MiB, 0: Slurm does not allocate memory here
+  std::vector<Tres> gres = {};
+  friend bool operator==(const NodeHolding&, const NodeHolding&) = default;
 };
 
 // One record of slurmctld's job_list. Times are seconds since the epoch, 0: not set.
@@ -97,7 +102,8 @@ struct JobRecord {
   std::uint32_t group_id = 0;
   std::string account;
   std::vector<std::string> account_ancestors;  // parents upward, nearest first; empty without slurmdbd
-  std::string partition;                       // the one it runs in, or the first requested
+  // The one it runs in; while it is pending all that it asks for, ascending, each once, separated by commas.
+  std::string partition;
   std::string qos, name, wckey;
   std::int64_t submit_time = 0;
   std::int64_t eligible_time = 0;  // details->begin_time
@@ -108,12 +114,19 @@ struct JobRecord {
   std::int64_t total_suspended_s = 0;  // tot_sus_time
   std::int64_t resize_time = 0;
   std::uint32_t requested_cpus = 0;  // per task, for demand
-  std::vector<NodeCpus> nodes;       // where it runs or ran
+  std::vector<NodeHolding> nodes;    // where it runs or ran
   std::vector<Tres> tres;            // requested (pending) or allocated counts, cpu included
   // Jobs (or arrays, by array_job_id) that it depends on, ascending, each once. Slurm empties its list when
   // the last of them is fulfilled, so a job that becomes startable has none any more: who needs them later remembers.
   std::vector<std::uint32_t> depends_on;
   std::uint32_t time_limit_s = 0;  // 0: none, or none of its own (the partition's maximum holds)
+  // What one task of a job that has not started will block, for demand; a started one's nodes say what it does.
+  std::uint32_t requested_nodes = 1;   // as many at least
+  std::uint64_t requested_memory = 0;  // MiB, on all its nodes together; 0: Slurm does not allocate memory
+  // Its nodes are its alone, whatever it uses of them (--exclusive, OverSubscribe=EXCLUSIVE, select/linear): while it
+  // waits as it was asked for, later as it was allocated.
+  bool exclusive = false;
+  std::vector<Tres> requested_gres;  // on all its nodes together
   friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
@@ -125,8 +138,10 @@ struct JobRecord {
 struct NodeRecord {
   std::string name;
   std::uint32_t cpus = 0;
-  bool usable = true;      // false: down, drained, failing, powered off for good
-  std::vector<Tres> tres;  // configured counts, cpu included
+  bool usable = true;           // false: down, drained, failing, powered off for good
+  std::vector<Tres> tres;       // configured counts, cpu included
+  std::uint64_t memory = 0;     // MiB that jobs may use: MemSpecLimit is taken off; 0: not known
+  std::vector<Tres> gres = {};  // configured counts
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 

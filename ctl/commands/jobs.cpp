@@ -217,8 +217,14 @@ Expected<std::string> render_jobs(const json& report, const JobsView& view) {
   for (const json& job : report.value("jobs", json::array())) {
     rows.push_back(row_of(job, at.is_number_integer() ? at.get<std::int64_t>() : 0));
   }
-  return render_table(columns, rows,
-                      {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = false});
+  std::string text = render_table(
+      columns, rows, {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = false});
+  // Whoever chose the columns wants columns and nothing else.
+  if (view.parsable || !view.format.empty()) return text;
+  for (const json& row : report.value("no_start", json::array())) {
+    text += no_start_line(member_text(row, "organization"), row.value("since", json(nullptr)), at);
+  }
+  return text;
 }
 
 Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint, const Environment& environment) {

@@ -49,6 +49,11 @@ std::string key_for_people(const json& value) {
   return value.is_null() ? std::string() : standing_for_people(value);
 }
 
+// Seconds since the epoch; nothing for whoever does not wait.
+std::string instant_for_people(const json& value) {
+  return value.is_number_integer() ? format_instant(Instant{value.get<std::int64_t>()}) : std::string();
+}
+
 Paint paint_standing(const json& value) {
   if (!value.is_number() || value.get<double>() == 0) return Paint::none;
   return value.get<double>() > 0 ? Paint::good : Paint::bad;
@@ -141,6 +146,11 @@ constexpr std::array k_fields_from_got{
           .member = "waiting_jobs",
           .title = "Pending",
           .meaning = "its pending jobs that could start now; the rest of an array is one"},
+    Field{.name = "no_start_since",
+          .member = "no_start_since",
+          .title = "NoStartSince",
+          .meaning = "while it has such jobs: since when none of its jobs has started",
+          .people = instant_for_people},
 };
 
 class StatusFields {
@@ -216,6 +226,15 @@ std::string sentences(const json& rows) {
   for (const json& row : rows) {
     if (!row.contains("rank") || row["rank"].is_null()) continue;
     text += member_text(row, "name") + ' ' + member_text(row, "sentence") + ".\n";
+  }
+  return text;
+}
+
+std::string no_start_lines(const json& report) {
+  std::string text;
+  for (const json& row : report.value("organizations", json::array())) {
+    text += no_start_line(member_text(row, "name"), row.value("no_start_since", json(nullptr)),
+                          report.value("at", json(nullptr)));
   }
   return text;
 }
@@ -303,7 +322,8 @@ Expected<std::string> render_status(const json& report, const StatusView& view) 
   // Whoever chose the columns wants columns and nothing else.
   if (view.parsable || !plain) return table;
   return (view.header ? header_line(report) : std::string()) + table + '\n' + sentences(rows) + '\n' +
-         ranking_lines(report) + observe_line(report) + conservation_line(report) + health_lines(report, view.colour);
+         ranking_lines(report) + no_start_lines(report) + observe_line(report) + conservation_line(report) +
+         health_lines(report, view.colour);
 }
 
 void add_status(CLI::App& app, StatusArguments& arguments) {

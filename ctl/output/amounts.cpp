@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/calendar.hpp"
 #include "ledger/reports/report.hpp"
 
 namespace shapley::ctl {
@@ -62,6 +63,13 @@ std::string short_duration(std::int64_t seconds) {
   if (hours == 0) return std::to_string(minutes) + " min";
   if (days == 0) return std::to_string(hours) + " h " + std::to_string(minutes % 60) + " min";
   return std::to_string(days) + " d " + std::to_string(hours % 24) + " h";
+}
+
+std::string no_start_line(const std::string& organization, const nlohmann::json& since, const nlohmann::json& at) {
+  if (!since.is_number_integer() || !at.is_number_integer()) return {};
+  const auto begin = since.get<std::int64_t>();
+  return "Waits:   " + organization + " has startable jobs and has had no start since " +
+         format_instant(Instant{begin}) + " (" + short_duration(at.get<std::int64_t>() - begin) + ")\n";
 }
 
 std::string grouped(std::int64_t count) {

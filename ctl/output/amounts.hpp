@@ -27,6 +27,11 @@ namespace shapley::ctl {
 // A length of time: "4 s", "3 min", "5 h 12 min", "9 d 4 h". Negative ones (clocks that disagree) count as 0.
 [[nodiscard]] std::string short_duration(std::int64_t seconds);
 
+// Who has startable jobs and has had no start for how long, as a line of its own; a report's instants in seconds since
+// the epoch. Empty where one of them is no number.
+[[nodiscard]] std::string no_start_line(const std::string& organization, const nlohmann::json& since,
+                                        const nlohmann::json& at);
+
 // "1,204,311".
 [[nodiscard]] std::string grouped(std::int64_t count);
 

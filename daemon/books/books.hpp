@@ -28,6 +28,7 @@ struct Declared {
   std::optional<accounting::PeriodDeclared> period;
   std::optional<accounting::ConfigurationLoaded> configuration;
   std::optional<accounting::RankingDeclared> ranking;
+  std::optional<accounting::ChargeDeclared> charge;
   std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 

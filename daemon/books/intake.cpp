@@ -75,6 +75,17 @@ std::optional<Instant> Intake::known_before(Instant observed_at) const {
   return known_until_ && *known_until_ < observed_at ? known_until_ : known_earlier_;
 }
 
+Expected<void> Intake::learn_nodes(Instant now) {
+  if (node_kinds_) return {};
+  SHAPLEY_TRY(flush(now));
+  std::vector<accounting::CapacityChanged> nodes;
+  for (const std::string& node : books_.state().nodes()) {
+    if (const auto* known = books_.state().last_capacity(node)) nodes.push_back(*known);
+  }
+  node_kinds_ = node_kinds(nodes);
+  return {};
+}
+
 Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant /*now*/) {
   snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(Instant{frame.observed_at})};
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);
@@ -84,11 +95,13 @@ Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant /*now*
 Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
   const Instant at{frame.observed_at};
   const Instant alive = last_alive(at);
-  std::size_t end = frame.jobs.size();
-  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_job(frame.jobs[cursor_], at, now));
+  // Nodes first: what a run is charged depends on what its nodes have.
+  std::size_t end = frame.nodes.size();
+  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_node(frame.nodes[cursor_], at, now));
+  SHAPLEY_TRY(learn_nodes(now));
   std::size_t begin = end;
-  end += frame.nodes.size();
-  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_node(frame.nodes[cursor_ - begin], at, now));
+  end += frame.jobs.size();
+  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_job(frame.jobs[cursor_ - begin], at, now));
   begin = end;
   end += frame.gone.size();
   for (; cursor_ < end; ++cursor_)
@@ -151,11 +164,13 @@ Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant obser
   count_lost_runs(record);
   unsettled_jobs_.erase(job);
   const Scan scan{.at = observed_at, .previous = known_before(observed_at).value_or(k_beginning_of_time)};
-  std::vector<PastSegment> past;
+  Background background{.past = {},
+                        .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
+                                                  : std::span<const accounting::CapacityChanged>()};
   if (record.start_time > 0) {
-    SHAPLEY_TRY_ASSIGN(past, books_.past_segments(job, Instant{record.start_time}));
+    SHAPLEY_TRY_ASSIGN(background.past, books_.past_segments(job, Instant{record.start_time}));
   }
-  Observation observation = observe_job(books_.state(), record, scan, rules_, past);
+  Observation observation = observe_job(books_.state(), record, scan, rules_, background);
   if (observation.unsettled) unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobRecord>{record, observed_at});
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));
@@ -204,6 +219,7 @@ void Intake::take(Observation observation) {
 void Intake::take_node(const std::string& node, Instant observed_at, Observation observation) {
   if (!observation.events.empty()) {
     batch_nodes_.insert(node);
+    node_kinds_.reset();
     node_changes_[node] = observed_at;
   }
   take(std::move(observation));

@@ -80,6 +80,8 @@ class Intake {
   [[nodiscard]] Expected<void> read(const protocol::SnapshotBegin& frame, Instant now);
   [[nodiscard]] Expected<void> read(const protocol::Observations& frame, Instant now);
   [[nodiscard]] Expected<void> read(const protocol::SnapshotEnd& frame, Instant now);
+  // Commits what the frame said of nodes, and notes their kinds.
+  [[nodiscard]] Expected<void> learn_nodes(Instant now);
   [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& record, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
   [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
@@ -111,8 +113,9 @@ class Intake {
   std::vector<accounting::Event> batch_;
   std::set<JobId> batch_jobs_;
   std::set<std::string, std::less<>> batch_nodes_;
-  std::uint64_t batch_sequence_ = 0;                     // last frame wholly in the batch
-  std::map<std::uint64_t, std::uint64_t> acknowledged_;  // by instance
+  std::optional<std::vector<accounting::CapacityChanged>> node_kinds_;  // what waiting jobs could run on; charging.hpp
+  std::uint64_t batch_sequence_ = 0;                                    // last frame wholly in the batch
+  std::map<std::uint64_t, std::uint64_t> acknowledged_;                 // by instance
 
   // Observation time of the last complete frame, and of the scan before it: one scan may come in several frames.
   std::optional<Instant> known_until_;

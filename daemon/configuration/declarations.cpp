@@ -132,7 +132,21 @@ accounting::RankingDeclared ranking_of(const config::Configuration& configuratio
   return ranking;
 }
 
-bool same_rule(accounting::RankingDeclared a, const accounting::RankingDeclared& b) {
+// What another charge does not read is not part of the rule.
+accounting::ChargeDeclared charge_of(const config::Configuration& configuration, Instant at) {
+  accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
+  if (configuration.charge == config::Charge::weights) {
+    for (const auto& [name, weight] : configuration.weights) charge.weights.push_back({name, weight});
+    std::sort(charge.weights.begin(), charge.weights.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+  }
+  for (const config::NodeWeight& w : configuration.node_weights)
+    charge.node_weights.push_back({w.expression, w.weight});
+  return charge;
+}
+
+template <typename Rule>
+bool same_rule(Rule a, const Rule& b) {
   a.at = b.at;
   return a == b;
 }
@@ -154,6 +168,8 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   }
   const accounting::RankingDeclared ranking = ranking_of(configuration, after_last(now, declared.ranking));
   if (!declared.ranking || !same_rule(ranking, *declared.ranking)) out.events.emplace_back(ranking);
+  const accounting::ChargeDeclared charge = charge_of(configuration, after_last(now, declared.charge));
+  if (!declared.charge || !same_rule(charge, *declared.charge)) out.events.emplace_back(charge);
   if (!declared.configuration || declared.configuration->text != text) {
     out.events.emplace_back(accounting::ConfigurationLoaded{after_last(now, declared.configuration), text});
   }

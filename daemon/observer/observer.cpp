@@ -15,6 +15,7 @@ using accounting::CloseReason;
 using accounting::SegmentKind;
 using protocol::JobRecord;
 using protocol::JobState;
+using protocol::WaitReason;
 
 namespace {
 
@@ -73,12 +74,12 @@ void settle_since_pivot(const RunFacts& facts, RunWriter& run, Instant observed_
 class JobObserver {
  public:
   JobObserver(const accounting::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
-              const std::vector<PastSegment>& past)
+              const Background& background)
       : books_(books),
         record_(record),
         scan_(scan),
         rules_(rules),
-        past_(past),
+        background_(background),
         memory_(books.find_job(JobId{record.job_id})) {
     const std::string_view name = rules.classifier.organization_of(protocol::traits_of(record));
     organization_ = name.empty() ? accounting::k_guests : name;
@@ -107,9 +108,10 @@ class JobObserver {
     RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
     if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
-    run.shares = rules_.weighting.shares_of(record_);
+    run.shares =
+        rules_.charging.shares_of(record_, [this](std::string_view node) { return books_.last_capacity(node); });
     if (record_.resize_time > 0) run.resized = Instant{record_.resize_time};
-    return RunWriter(books_, past_, std::move(run), out_.events);
+    return RunWriter(books_, background_.past, std::move(run), out_.events);
   }
 
   // The record's own run, and earlier runs that must be over since it began.
@@ -231,10 +233,16 @@ class JobObserver {
   }
 
   void settle_wait() {
-    WaitWriter wait(books_, JobId{record_.job_id}, record_.slurm_state, out_.events);
+    WaitWriter wait(books_,
+                    {.id = JobId{record_.job_id},
+                     .organization = whose_demand(),
+                     .slurm_state = record_.slurm_state,
+                     .task = rules_.charging.task_of(record_, background_.node_kinds),
+                     .is_array = is_array()},
+                    out_.events);
     const bool settled = record_.state == JobState::pending
                              ? wait.settle_pending({.amount = wanted(),
-                                                    .organization = organization_,
+                                                    .outstanding = outstanding(),
                                                     .eligible = Instant{record_.eligible_time},
                                                     .submit = Instant{record_.submit_time},
                                                     .observed_at = scan_.at,
@@ -242,13 +250,40 @@ class JobObserver {
                              : wait.settle_started({.start = Instant{record_.start_time},
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),
+                                                    .over = record_.state == JobState::ended,
                                                     .observed_at = scan_.at});
     if (!settled) out_.unsettled = true;
   }
 
+  // Whose the demand is that the job had or has. A run keeps the organization it started with.
+  [[nodiscard]] std::string whose_demand() const {
+    if (record_.state == JobState::pending) return organization_;
+    for (const accounting::SegmentKey& key : segments()) {
+      if (key.kind != SegmentKind::run || key.anchor.value != record_.start_time) continue;
+      const accounting::LiveSegment* live = books_.find_segment(key);
+      if (live != nullptr) return live->opened.organization;
+    }
+    return record_.nodes.empty() ? std::string{} : organization_;
+  }
+
+  // The record that stands for the pending tasks of an array, at last for one task. What a resized run asks for is no
+  // longer what its tasks waited for.
+  [[nodiscard]] bool is_array() const {
+    return record_.array_job_id == record_.job_id && record_.array_job_id != 0 && record_.resize_time == 0;
+  }
+
   // What the job asks for now; nothing while something but resources holds it back.
   [[nodiscard]] MicroProcessors wanted() const {
-    return could_start(record_) ? rules_.weighting.waiting_of(record_) : MicroProcessors{};
+    return could_start(record_) ? rules_.charging.waiting_of(record_, background_.node_kinds) : MicroProcessors{};
+  }
+
+  // What it asks for as soon as Slurm lets it; nothing if its user (or an administrator) has set it aside. Tasks of an
+  // array get their dependencies one by one (aftercorr), so there a dependency says nothing.
+  [[nodiscard]] MicroProcessors outstanding() const {
+    const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
+                           (record_.wait == WaitReason::dependency && !is_array());
+    return set_aside && !record_.completing ? MicroProcessors{}
+                                            : rules_.charging.waiting_of(record_, background_.node_kinds);
   }
 
   // Once for each (job, submit time): when the books hear of the job, and when they get its first segment since a
@@ -259,7 +294,7 @@ class JobObserver {
       const bool opens = std::any_of(out_.events.begin(), out_.events.end(), [](const accounting::Event& e) {
         return std::holds_alternative<accounting::SegmentOpened>(e);
       });
-      if (!opens || memory_->segments.empty()) return;
+      if (!opens || (memory_->segments.empty() && memory_->retracted.empty())) return;
       for (const accounting::SegmentKey& key : memory_->segments) {
         const accounting::LiveSegment* live = books_.find_segment(key);
         if (live != nullptr && live->opened.begin >= submit) return;
@@ -293,32 +328,40 @@ class JobObserver {
   const JobRecord& record_;
   const Scan scan_;
   const ReadingRules& rules_;
-  const std::vector<PastSegment>& past_;
+  const Background& background_;
   const accounting::JobMemory* memory_;
   std::string organization_;
   std::set<Instant> runs_;  // starts of the runs that the books remember
   Observation out_;
 };
 
-Observation observe_capacity(const accounting::State& books, const std::string& node, MicroProcessors offered,
-                             Instant observed_at, std::optional<Instant> last_change) {
+// `now` is what the node offers, is worth and has at its `at`.
+Observation observe_capacity(const accounting::State& books, accounting::CapacityChanged now,
+                             std::optional<Instant> last_change) {
   Observation out;
-  if (books.capacity(node) == offered || (last_change && *last_change > observed_at)) return out;
-  if (last_change == observed_at) {
+  const accounting::CapacityChanged* known = books.last_capacity(now.node);
+  // A node that is worth nothing and was never heard of needs no event. One that drains may have runs.
+  if (known == nullptr && now.processors.value == 0 && now.whole.value == 0) return out;
+  if (known != nullptr) {
+    accounting::CapacityChanged as_known = now;
+    as_known.at = known->at;
+    as_known.ordinal = known->ordinal;
+    if (as_known == *known) return out;
+  }
+  if (last_change && *last_change > now.at) return out;
+  if (last_change == now.at) {
     out.unsettled = true;
     return out;
   }
-  // A node that offers nothing and was never heard of needs no event.
-  if (!books.capacity(node) && offered.value == 0) return out;
-  out.events.emplace_back(accounting::CapacityChanged{node, observed_at, 0, offered});
+  out.events.emplace_back(std::move(now));
   return out;
 }
 
 }  // namespace
 
 Observation observe_job(const accounting::State& books, const JobRecord& record, Scan scan, const ReadingRules& rules,
-                        const std::vector<PastSegment>& past) {
-  return JobObserver(books, record, scan, rules, past).observe();
+                        const Background& background) {
+  return JobObserver(books, record, scan, rules, background).observe();
 }
 
 Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive, Departure departure) {
@@ -327,8 +370,8 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
   if (memory == nullptr) return out;
   for (const accounting::SegmentKey& key : memory->segments) {
     const accounting::LiveSegment* live = books.find_segment(key);
-    if (live == nullptr || live->end) continue;
-    if (departure == Departure::forgotten && key.kind == SegmentKind::run) {
+    if (key.kind == SegmentKind::wait || live == nullptr || live->end) continue;
+    if (departure == Departure::forgotten) {
       out.warnings.push_back(
           fmt::format("observer: job {}: slurmctld forgot it; its run since {}, which Slurm's own records do not have "
                       "either, is retracted",
@@ -338,25 +381,30 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
     }
     const Instant end = std::max(live->opened.begin, last_alive);
     out.events.emplace_back(accounting::SegmentClosed{key, end, CloseReason::vanished, ""});
-    if (key.kind == SegmentKind::run) {
-      out.warnings.push_back(
-          fmt::format("observer: job {}: slurmctld no longer has it and its end was not seen; its run since {} "
-                      "is counted until {}, when it was last known to run",
-                      job.value, live->opened.begin.value, end.value));
-    }
+    out.warnings.push_back(
+        fmt::format("observer: job {}: slurmctld no longer has it and its end was not seen; its run since {} "
+                    "is counted until {}, when it was last known to run",
+                    job.value, live->opened.begin.value, end.value));
   }
+  WaitWriter(books, {.id = job, .is_array = true}, out.events).settle_gone(last_alive);
   return out;
 }
 
 Observation observe_node(const accounting::State& books, const protocol::NodeRecord& record, Instant observed_at,
                          std::optional<Instant> last_change, const ReadingRules& rules) {
-  const MicroProcessors offered = record.usable ? rules.weighting.capacity_of(record) : MicroProcessors{};
-  return observe_capacity(books, record.name, offered, observed_at, last_change);
+  accounting::CapacityChanged now = rules.charging.capacity_of(record);
+  now.at = observed_at;
+  return observe_capacity(books, std::move(now), last_change);
 }
 
 Observation observe_gone_node(const accounting::State& books, const std::string& node, Instant observed_at,
                               std::optional<Instant> last_change) {
-  return observe_capacity(books, node, MicroProcessors{}, observed_at, last_change);
+  accounting::CapacityChanged now{.node = node, .at = observed_at};
+  if (const accounting::CapacityChanged* known = books.last_capacity(node)) now = *known;
+  now.at = observed_at;
+  now.ordinal = 0;
+  now.processors = {};
+  return observe_capacity(books, std::move(now), last_change);
 }
 
 }  // namespace shapley::daemon

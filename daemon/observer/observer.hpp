@@ -13,14 +13,15 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 #include "base/types.hpp"
+#include "daemon/observer/charging.hpp"
 #include "daemon/observer/run_writer.hpp"
-#include "daemon/observer/weighting.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
 
@@ -29,7 +30,7 @@ namespace shapley::daemon {
 // What the configuration says about reading records.
 struct ReadingRules {
   protocol::Classifier classifier;
-  Weighting weighting;
+  Charging charging;
 };
 
 struct Observation {
@@ -45,9 +46,17 @@ struct Scan {
   Instant previous = k_beginning_of_time;
 };
 
-// One record of job_list. `past`: what the State has forgotten of a run that began before its horizon.
+// What a record is read with beside the books. `past`: what the State has forgotten of a run that began before its
+// horizon. `node_kinds`: the kinds of nodes that the books know (charging.hpp); without them a waiting job asks for
+// CPUs.
+struct Background {
+  std::vector<PastSegment> past = {};
+  std::span<const accounting::CapacityChanged> node_kinds = {};
+};
+
+// One record of job_list.
 [[nodiscard]] Observation observe_job(const accounting::State& books, const protocol::JobRecord& record, Scan scan,
-                                      const ReadingRules& rules, const std::vector<PastSegment>& past = {});
+                                      const ReadingRules& rules, const Background& background = {});
 
 // Why slurmctld no longer has a job. `purged`: it ended and its record was purged before a scan saw it. `forgotten`:
 // slurmctld was killed before it saved that the job existed; its own records never mention the run.

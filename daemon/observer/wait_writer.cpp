@@ -1,7 +1,10 @@
 #include "daemon/observer/wait_writer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "accounting/events/event_check.hpp"
 
 namespace shapley::daemon {
 
@@ -9,77 +12,225 @@ using accounting::CloseReason;
 using accounting::SegmentKey;
 using accounting::SegmentKind;
 
-WaitWriter::WaitWriter(const accounting::State& state, JobId job, std::string job_state,
-                       std::vector<accounting::Event>& events)
-    : job_(job), job_state_(std::move(job_state)), events_(events) {
-  const accounting::JobMemory* memory = state.find_job(job);
+WaitWriter::WaitWriter(const accounting::State& state, Job job, std::vector<accounting::Event>& events)
+    : job_(std::move(job)), out_(events), horizon_(state.horizon()) {
+  remember(state);
+  remember_runs();
+  if (job_.is_array) remember_tasks(state);
+}
+
+void WaitWriter::remember(const accounting::State& state) {
+  const accounting::JobMemory* memory = state.find_job(job_.id);
   if (memory == nullptr) return;
   known_job_ = true;
+  const auto note_edge = [this](Instant edge) { last_edge_ = std::max(last_edge_.value_or(edge), edge); };
   for (const SegmentKey& key : memory->segments) {
-    if (key.kind == SegmentKind::wait) keys_.push_back(key);
+    (key.kind == SegmentKind::wait ? used_ : run_keys_).insert(key);
     const accounting::LiveSegment* live = state.find_segment(key);
     if (live == nullptr) continue;
-    const Instant edge = live->end.value_or(live->opened.begin);
-    last_edge_ = std::max(last_edge_.value_or(edge), edge);
-    if (key.kind == SegmentKind::wait && !live->end) open_ = live;
+    note_edge(live->end.value_or(live->opened.begin));
+    if (key.kind == SegmentKind::run) continue;
+    waits_.push_back({key, live->opened.organization, live->opened.begin, live->end, live->opened.processors});
   }
+  for (const accounting::RetractedSegment& taken : memory->retracted) {
+    if (taken.key.kind == SegmentKind::run) continue;
+    used_.insert(taken.key);
+    note_edge(taken.at);
+  }
+}
+
+void WaitWriter::remember_runs() {
+  for (const accounting::Event& event : out_) {
+    if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) run_keys_.insert(opened->key);
+    if (const auto* taken = std::get_if<accounting::SegmentRetracted>(&event)) run_keys_.erase(taken->key);
+  }
+  for (const SegmentKey& key : run_keys_) {
+    if (key.anchor > last_run_) previous_run_ = std::exchange(last_run_, key.anchor);
+  }
+}
+
+void WaitWriter::remember_tasks(const accounting::State& state) {
+  for (const JobId task : state.tasks_of(job_.id)) {
+    const std::vector<SegmentKey>& segments = state.find_job(task)->segments;
+    if (segments.empty() || segments.front().kind != SegmentKind::run) continue;
+    const Instant start = segments.front().anchor;
+    // One that waited by itself, split off by an update, had left the array's record before it started.
+    const bool waited = std::any_of(segments.begin(), segments.end(), [&](const SegmentKey& key) {
+      return key.kind == SegmentKind::wait && key.anchor < start;
+    });
+    if (waited) continue;
+    task_starts_[state.find_segment(segments.front())->opened.organization].push_back(start);
+  }
+  for (auto& [organization, starts] : task_starts_) std::sort(starts.begin(), starts.end());
+}
+
+const WaitWriter::Wait* WaitWriter::open_wait() const {
+  const auto open = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
+  return open == waits_.end() ? nullptr : &*open;
 }
 
 Instant WaitWriter::begin_of(const Pending& pending) const {
   std::optional<Instant> edge = last_edge_;
-  for (const accounting::Event& event : events_) {
+  for (const accounting::Event& event : out_) {
     if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) {
       edge = std::max(edge.value_or(closed->end), closed->end);
     }
   }
   const Instant since = std::max(pending.eligible, pending.submit);
-  // A job that the books knew not to be waiting at the previous scan cannot have waited since before it.
+  // A job that the books knew not to be waiting at the previous scan cannot have waited since before it. Of what lies
+  // before the horizon they no longer know whether it was waiting.
   const bool believable = pending.eligible.value > 0 && since <= pending.observed_at && (!edge || since >= *edge) &&
-                          (!known_job_ || since >= pending.previous_scan);
+                          (!known_job_ || since >= pending.previous_scan) && since >= horizon_;
   return believable ? since : pending.observed_at;
 }
 
-void WaitWriter::open(SegmentKey key, Instant begin, const Pending& pending) {
-  events_.emplace_back(accounting::SegmentOpened{key, pending.organization, begin, pending.amount, {}});
+SegmentKey WaitWriter::next_key(Instant anchor) const {
+  SegmentKey key{SegmentKind::wait, job_.id, anchor, 0};
+  for (auto used = used_.lower_bound(key); used != used_.end() && used->anchor == anchor; ++used) {
+    key.ordinal = used->ordinal + 1;
+  }
+  return key;
 }
 
-void WaitWriter::close(Instant end, CloseReason reason) {
-  events_.emplace_back(accounting::SegmentClosed{open_->opened.key, end, reason, job_state_});
+std::int64_t WaitWriter::tasks_started_after(const Wait& wait) const {
+  const auto found = task_starts_.find(wait.organization);
+  if (found == task_starts_.end()) return 0;
+  const std::vector<Instant>& starts = found->second;
+  return starts.end() - std::upper_bound(starts.begin(), starts.end(), wait.begin);
+}
+
+MicroProcessors WaitWriter::kept_of(const Wait& wait, std::int64_t own_starts, MicroProcessors outstanding) const {
+  const bool moved = !job_.organization.empty() && wait.organization != job_.organization;
+  const Int128 tasks = (moved ? 0 : own_starts) + tasks_started_after(wait);
+  const Int128 kept = job_.task.value * tasks + (moved ? 0 : outstanding.value);
+  const Int128 most = std::min<Int128>(kept, accounting::k_max_wanted.value);
+  return std::min(wait.amount, MicroProcessors{static_cast<std::int64_t>(most)});
+}
+
+void WaitWriter::open(const SegmentKey& key, Instant begin, std::optional<Instant> end, MicroProcessors amount,
+                      const std::string& organization) {
+  own_.emplace_back(accounting::SegmentOpened{key, organization, begin, amount, {}});
+  if (end) own_.emplace_back(accounting::SegmentClosed{key, *end, CloseReason::changed, job_.slurm_state});
+  used_.insert(key);
+  waits_.push_back({key, organization, begin, end, amount});
+}
+
+void WaitWriter::close(Wait& wait, Instant end, CloseReason reason) {
+  wait.end = end;
+  own_.emplace_back(accounting::SegmentClosed{wait.key, end, reason, job_.slurm_state});
+}
+
+void WaitWriter::reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal) {
+  const Wait before = wait;
+  const bool is_open = !before.end;
+  if (before.begin < horizon_) {
+    // To retract it would have all events replayed. An open one is cut at the horizon.
+    if (!is_open) return;
+    const Instant cut = std::max(before.begin, std::min(horizon_, withdrawal.end));
+    close(wait, cut, withdrawal.reason);
+    if (amount.value > 0) open(next_key(before.key.anchor), cut, std::nullopt, amount, before.organization);
+    return;
+  }
+  // Where nothing stays, auditors find when and how it ended.
+  if (is_open && amount.value == 0) close(wait, std::max(before.begin, withdrawal.end), withdrawal.reason);
+  own_.emplace_back(accounting::SegmentRetracted{before.key, std::max(before.begin, withdrawal.at)});
+  std::erase_if(waits_, [&](const Wait& w) { return w.key == before.key; });
+  if (amount.value > 0) open(next_key(before.key.anchor), before.begin, before.end, amount, before.organization);
+}
+
+void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, MicroProcessors outstanding,
+                           const Withdrawal& withdrawal) {
+  std::vector<SegmentKey> excessive;
+  for (const Wait& wait : waits_) {
+    if (wait.begin < from || wait.begin >= to || wait.end == wait.begin) continue;
+    if (kept_of(wait, own_starts, outstanding) < wait.amount) excessive.push_back(wait.key);
+  }
+  for (const SegmentKey& key : excessive) {
+    const auto wait = std::find_if(waits_.begin(), waits_.end(), [&](const Wait& w) { return w.key == key; });
+    reduce(*wait, kept_of(*wait, own_starts, outstanding), withdrawal);
+  }
+}
+
+// Opens, closes or changes the wait so that it says what the record asks for now. `stretch`: of a wait that was open.
+void WaitWriter::follow(const Pending& pending, const std::optional<SegmentKey>& stretch) {
+  const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
+  if (open_now != waits_.end()) {
+    if (open_now->amount == pending.amount && open_now->organization == job_.organization) return;
+    close(*open_now, pending.observed_at, CloseReason::changed);
+  }
+  if (pending.amount.value == 0) return;
+  const Instant begin = stretch ? pending.observed_at : begin_of(pending);
+  open(next_key(stretch ? stretch->anchor : begin), begin, std::nullopt, pending.amount, job_.organization);
+}
+
+bool WaitWriter::hand_over(Instant observed_at) {
+  if (own_.empty()) return true;
+  if (last_edge_ == observed_at) return false;
+  out_.insert(out_.end(), std::make_move_iterator(own_.begin()), std::make_move_iterator(own_.end()));
+  return true;
 }
 
 bool WaitWriter::settle_pending(const Pending& pending) {
-  if (open_ != nullptr) {
-    const accounting::SegmentOpened& now = open_->opened;
-    const bool same = now.processors == pending.amount && now.organization == pending.organization;
-    if (same || pending.observed_at < now.begin) return true;
-    if (pending.observed_at == now.begin) return false;
-    close(pending.observed_at, CloseReason::changed);
-    if (pending.amount.value == 0) return true;
-    SegmentKey next = now.key;
-    next.ordinal += 1;
-    open(next, pending.observed_at, pending);
-    return true;
-  }
-  if (pending.amount.value == 0) return true;
   if (last_edge_ && *last_edge_ > pending.observed_at) return true;
-  if (last_edge_ && *last_edge_ == pending.observed_at) return false;
-  SegmentKey key{SegmentKind::wait, job_, begin_of(pending), 0};
-  for (const SegmentKey& old : keys_) {
-    if (old.anchor == key.anchor) key.ordinal = std::max(key.ordinal, old.ordinal + 1);
+  std::optional<SegmentKey> stretch;
+  MicroProcessors before;
+  if (const Wait* open = open_wait()) {
+    stretch = open->key;
+    before = open->amount;
+    // Another organization's stretch of waiting begins with the move.
+    if (open->organization != job_.organization) stretch->anchor = pending.observed_at;
   }
-  open(key, key.anchor, pending);
-  return true;
+  // Until it is observed once more, an array's record may still start all that the books have waiting.
+  const MicroProcessors outstanding = job_.is_array ? std::max(pending.outstanding, before) : pending.outstanding;
+  take_back(last_run_, k_end_of_time, 0, outstanding,
+            {.end = pending.observed_at, .reason = CloseReason::changed, .at = pending.observed_at});
+  follow(pending, stretch);
+  const bool settled = hand_over(pending.observed_at);
+  return settled && !(job_.is_array && pending.outstanding < before);
 }
 
 bool WaitWriter::settle_started(const Started& started) {
-  if (open_ == nullptr) return true;
-  const Instant begin = open_->opened.begin;
-  if (started.observed_at < begin) return true;
-  // A record of an earlier run, read in the very second in which the job began to wait again.
-  if (started.observed_at == begin && started.start < begin) return false;
-  const Instant stop = started.ran ? started.start : started.end;
-  close(std::clamp(stop, begin, started.observed_at), started.ran ? CloseReason::started : CloseReason::ended);
-  return true;
+  const Wait* open = open_wait();
+  const bool starts_later = started.ran && started.start > started.observed_at;
+  if (open != nullptr) {
+    if (started.observed_at < open->begin) return true;
+    // A record of an earlier run, read in the very second in which the job began to wait again.
+    if (started.observed_at == open->begin && started.start < open->begin) return false;
+  } else if (starts_later || (last_edge_ && *last_edge_ > started.observed_at)) {
+    return true;
+  }
+  const CloseReason reason = started.ran ? CloseReason::started : CloseReason::ended;
+  const Instant stop = std::min(started.ran ? started.start : started.end, started.observed_at);
+  const Withdrawal withdrawal{.end = stop, .reason = reason, .at = started.observed_at};
+  // An array's other tasks that started meanwhile may come later than this record: it is judged when there is nothing
+  // open any more.
+  const bool judged = !job_.is_array || open == nullptr;
+  if (judged && last_run_ == started.start && (open != nullptr || job_.is_array)) {
+    take_back(previous_run_, last_run_, 1, {}, withdrawal);
+  }
+  if (judged && started.over && !starts_later) take_back(last_run_, k_end_of_time, 0, {}, withdrawal);
+  const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
+  if (open_now != waits_.end()) close(*open_now, std::max(stop, open_now->begin), reason);
+  out_.insert(out_.end(), std::make_move_iterator(own_.begin()), std::make_move_iterator(own_.end()));
+  return judged;
+}
+
+void WaitWriter::settle_gone(Instant last_alive) {
+  const Instant at = std::max(last_alive, last_edge_.value_or(last_alive));
+  const Withdrawal withdrawal{.end = last_alive, .reason = CloseReason::vanished, .at = at};
+  std::vector<SegmentKey> withdrawn;
+  for (const Wait& wait : waits_) {
+    // What one task asked for is not known any more, so a wait after which tasks started stays whole.
+    const bool never_started = wait.begin >= last_run_ && tasks_started_after(wait) == 0 && wait.end != wait.begin;
+    if (never_started) withdrawn.push_back(wait.key);
+  }
+  for (const SegmentKey& key : withdrawn) {
+    const auto wait = std::find_if(waits_.begin(), waits_.end(), [&](const Wait& w) { return w.key == key; });
+    reduce(*wait, {}, withdrawal);
+  }
+  const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
+  if (open_now != waits_.end()) close(*open_now, std::max(last_alive, open_now->begin), CloseReason::vanished);
+  out_.insert(out_.end(), std::make_move_iterator(own_.begin()), std::make_move_iterator(own_.end()));
 }
 
 }  // namespace shapley::daemon

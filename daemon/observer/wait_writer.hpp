@@ -1,13 +1,26 @@
 // The demand of one pending job as the books hold it (wait segments), and what is missing of it, as events.
 //
 // A wait is [since the job could start, until it started or could not]. Its key's anchor is the begin of an unbroken
-// stretch of waiting; a change of the amount within the stretch counts the ordinal up. Pure; lives for one observation.
+// stretch of waiting; a change of the amount within the stretch counts the ordinal up.
 //
-// The settle functions answer false when the record cannot be distinguished from an older one (observer.hpp,
-// "unsettled").
+// Demand counts for good only if what was asked for starts. A request begins when the job is submitted or requeued. Of
+// each of its waits, at most as much stays as has started since and may still start; the excess was withdrawn, and is
+// taken back: the segment is retracted, and stated again with what stays. So is all of it when the job is cancelled
+// before it started, set aside by its user, or moved to another organization. What lies before the State's horizon
+// stays.
+//
+// An array's pending tasks share one record. When it asks for fewer, tasks have started (jobs of their own then) or
+// were withdrawn; which of the two is told by the runs in the books. They may come later than the record that shrank,
+// so that is judged when the record is observed once more.
+//
+// Pure; lives for one observation. The settle functions answer false when the record must be observed again: it cannot
+// be distinguished from an older one (observer.hpp, "unsettled"), or an array's record shrank.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,13 +32,20 @@ namespace shapley::daemon {
 
 class WaitWriter {
  public:
+  struct Job {
+    JobId id;
+    std::string organization = {};  // whose demand it is by now; empty: whose it was
+    std::string slurm_state = {};   // Slurm's word, for the events
+    MicroProcessors task = {};      // what one task of it asks for
+    bool is_array = false;          // the record of an array's pending tasks, or of the last one of them
+  };
   // `events` holds what the same record yielded for the job's runs; new events are added behind.
-  WaitWriter(const accounting::State& state, JobId job, std::string job_state, std::vector<accounting::Event>& events);
+  WaitWriter(const accounting::State& state, Job job, std::vector<accounting::Event>& events);
 
   struct Pending {
-    MicroProcessors amount;  // 0: cannot start now
-    std::string organization;
-    Instant eligible;  // 0: Slurm does not say
+    MicroProcessors amount;       // 0: cannot start now
+    MicroProcessors outstanding;  // may start without its user's doing, now or later: >= amount; 0: set aside
+    Instant eligible;             // 0: Slurm does not say
     Instant submit;
     Instant observed_at;
     Instant previous_scan;
@@ -35,23 +55,62 @@ class WaitWriter {
   struct Started {
     Instant start;
     Instant end;
-    bool ran = true;  // false: ended without ever having started
+    bool ran = true;    // false: ended without ever having started
+    bool over = false;  // ended
     Instant observed_at;
   };
   [[nodiscard]] bool settle_started(const Started& started);
 
- private:
-  [[nodiscard]] Instant begin_of(const Pending& pending) const;
-  void open(accounting::SegmentKey key, Instant begin, const Pending& pending);
-  void close(Instant end, accounting::CloseReason reason);
+  // slurmctld no longer has the job. What is open ends at max(last_alive, its begin).
+  void settle_gone(Instant last_alive);
 
-  JobId job_;
-  std::string job_state_;
-  std::vector<accounting::Event>& events_;
+ private:
+  struct Wait {
+    accounting::SegmentKey key;
+    std::string organization;
+    Instant begin;
+    std::optional<Instant> end;
+    MicroProcessors amount;
+  };
+  // How a withdrawn wait that is open ends.
+  struct Withdrawal {
+    Instant end;
+    accounting::CloseReason reason;
+    Instant at;  // when it was learned
+  };
+
+  void remember(const accounting::State& state);
+  void remember_runs();
+  void remember_tasks(const accounting::State& state);
+  [[nodiscard]] const Wait* open_wait() const;
+  [[nodiscard]] Instant begin_of(const Pending& pending) const;
+  [[nodiscard]] accounting::SegmentKey next_key(Instant anchor) const;
+  [[nodiscard]] std::int64_t tasks_started_after(const Wait& wait) const;  // of the array, for the same organization
+  [[nodiscard]] MicroProcessors kept_of(const Wait& wait, std::int64_t own_starts, MicroProcessors outstanding) const;
+
+  // Of the waits that began in [from, to): see kept_of.
+  void take_back(Instant from, Instant to, std::int64_t own_starts, MicroProcessors outstanding,
+                 const Withdrawal& withdrawal);
+  void reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal);
+  void open(const accounting::SegmentKey& key, Instant begin, std::optional<Instant> end, MicroProcessors amount,
+            const std::string& organization);
+  void close(Wait& wait, Instant end, accounting::CloseReason reason);
+  void follow(const Pending& pending, const std::optional<accounting::SegmentKey>& stretch);
+  [[nodiscard]] bool hand_over(Instant observed_at);
+
+  Job job_;
+  std::vector<accounting::Event>& out_;
+  std::vector<accounting::Event> own_;  // what is to be added to out_
   bool known_job_ = false;
-  const accounting::LiveSegment* open_ = nullptr;
-  std::optional<Instant> last_edge_;  // of runs and waits, before this record
-  std::vector<accounting::SegmentKey> keys_;
+  Instant horizon_;
+  std::optional<Instant> last_edge_;  // of runs and waits, and when one was taken back; before this record
+  std::vector<Wait> waits_;
+  std::set<accounting::SegmentKey> used_;  // keys of waits, retracted ones too
+  std::set<accounting::SegmentKey> run_keys_;
+  Instant last_run_ = k_beginning_of_time;      // start of the job's last run
+  Instant previous_run_ = k_beginning_of_time;  // of the one before
+  // Of the array's other tasks that never waited by themselves, by organization; ascending.
+  std::map<std::string, std::vector<Instant>> task_starts_;
 };
 
 }  // namespace shapley::daemon

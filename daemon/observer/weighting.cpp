@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::string_view k_cpu = "cpu";
 
-MicroProcessors bounded(Int128 micro) {
-  return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};
-}
-
 Int128 weighted(std::uint64_t count, std::int64_t weight) {
   // Slurm marks unknown counts with values near 2^64; nothing real comes near a tenth of that.
   constexpr std::uint64_t k_unknown = 1ULL << 60U;
@@ -22,6 +18,10 @@ Int128 weighted(std::uint64_t count, std::int64_t weight) {
 }
 
 }  // namespace
+
+MicroProcessors bounded(Int128 micro) {
+  return {static_cast<std::int64_t>(std::clamp<Int128>(micro, 0, k_max_weighted.value))};
+}
 
 Weighting::Weighting(std::vector<std::pair<std::string, std::int64_t>> weights) : weights_(std::move(weights)) {}
 
@@ -42,14 +42,13 @@ MicroProcessors Weighting::capacity_of(const protocol::NodeRecord& node) const {
   return bounded(weighted(node.cpus, weight_of(k_cpu)) + others_of(node.tres).value);
 }
 
-MicroProcessors Weighting::waiting_of(const protocol::JobRecord& job) const {
-  const MicroProcessors one_task = bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
-  return bounded(static_cast<Int128>(one_task.value) * job.pending_tasks);
+MicroProcessors Weighting::task_of(const protocol::JobRecord& job) const {
+  return bounded(weighted(job.requested_cpus, weight_of(k_cpu)) + others_of(job.tres).value);
 }
 
 std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
   std::map<std::string_view, std::uint64_t> cpus_by_node;
-  for (const protocol::NodeCpus& n : job.nodes) cpus_by_node[n.node] += n.cpus;
+  for (const protocol::NodeHolding& n : job.nodes) cpus_by_node[n.node] += n.cpus;
   std::uint64_t all_cpus = 0;
   for (const auto& [node, cpus] : cpus_by_node) all_cpus += cpus;
   if (all_cpus == 0) return {};

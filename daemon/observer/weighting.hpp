@@ -20,6 +20,9 @@ namespace shapley::daemon {
 // A single job or node larger than this (a million weighted processors) is a misread record; it is cut to it.
 inline constexpr MicroProcessors k_max_weighted{1'000'000 * k_micro};
 
+// `micro` within 0 and that bound.
+[[nodiscard]] MicroProcessors bounded(Int128 micro);
+
 class Weighting {
  public:
   // TRES name -> weight (>= 0), as in config::Configuration::weights.
@@ -28,8 +31,8 @@ class Weighting {
   // A node's capacity, usable or not.
   [[nodiscard]] MicroProcessors capacity_of(const protocol::NodeRecord& node) const;
 
-  // What a pending record asks for: pending_tasks times the weighted request of one task.
-  [[nodiscard]] MicroProcessors waiting_of(const protocol::JobRecord& job) const;
+  // The weighted request of one task; of a record that has started, with what was allocated of resources but cpus.
+  [[nodiscard]] MicroProcessors task_of(const protocol::JobRecord& job) const;
 
   // Where a started job runs: cpus exactly as Slurm allocated them to each node, every other resource in proportion to
   // the nodes' cpus, by largest remainder (ties to the earlier name), so that the parts add up exactly. Ascending by

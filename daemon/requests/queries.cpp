@@ -88,6 +88,7 @@ json jobs(Service& service, const json& request, Instant now, ledger::QueryBudge
   if (!filter) return error_answer(filter.error().code, filter.error().what);
   auto report = ledger::jobs_report(service.books().ledger(), *filter, now, budget);
   if (!report) return error_answer(report.error().code, report.error().what);
+  (*report)["no_start"] = ledger::no_start_report(service.books().state(), filter->organizations);
   return *std::move(report);
 }
 

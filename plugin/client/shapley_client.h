@@ -57,11 +57,18 @@ enum shapley_wait_reason {
 typedef struct {
   const char* node;
   uint32_t cpus;
-} shapley_node_cpus_t;
+  uint64_t memory;  /* MiB */
+  const char* gres; /* Slurm's text, such as "gpu:tesla:2(IDX:0-1)" */
+} shapley_node_holding_t;
 typedef struct {
   const char* name;
   uint64_t count;
 } shapley_tres_t;
+/* Slurm's texts about the generic resources that a waiting job asks for, such as "gres:gpu:2". */
+typedef struct {
+  const char *per_job, *per_node, *per_socket, *per_task;
+  uint32_t tasks; /* for per_task, at least 1 */
+} shapley_gres_request_t;
 
 enum { k_shapley_max_depends_on = 256 };
 
@@ -83,13 +90,17 @@ typedef struct {
   int64_t submit_time, eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s,
       resize_time;
   uint32_t requested_cpus;
-  const shapley_node_cpus_t* nodes;
+  const shapley_node_holding_t* nodes;
   size_t nodes_count;
   const shapley_tres_t* tres;
   size_t tres_count;
   const uint32_t* depends_on;
   size_t depends_on_count; /* at most k_shapley_max_depends_on */
   uint32_t time_limit_s;
+  uint32_t requested_nodes;
+  uint64_t requested_memory;
+  bool exclusive;
+  const shapley_gres_request_t* gres_request; /* NULL: it has started */
 } shapley_job_t;
 
 typedef struct {
@@ -98,6 +109,8 @@ typedef struct {
   bool usable;
   const shapley_tres_t* tres;
   size_t tres_count;
+  uint64_t memory;
+  const char* gres; /* Slurm's text, such as "gpu:tesla:4" */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
@@ -137,12 +150,13 @@ typedef struct {
   const char* account;
   const char* const* account_ancestors;
   size_t account_ancestors_count;
-  const char *partition, *qos;
+  const char *partition, *qos; /* partition: of a pending job all that it asks for, separated by commas */
   uint32_t user_id, group_id;
 } shapley_job_traits_t;
 
-/* Rank position of the job's organization, 0 first. An organization without a rank (guests without jobs, unknown) comes
- * last: ranks-1 or, with no ranks, 0. No system call, no allocation; at most a microsecond for a hundred rules. */
+/* Rank position of the job's organization, 0 first; of several that it may run for, by the partitions that it asks for,
+ * the worst. An organization without a rank (guests without jobs, unknown) comes last: ranks-1 or, with no ranks, 0. No
+ * system call, no allocation; at most a microsecond for a hundred rules and a partition. */
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits);
 
 /* Jobs of one organization are ordered by level, 0 (not listed) to this. */

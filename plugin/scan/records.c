@@ -5,6 +5,7 @@
 
 #include "plugin/scan/fingerprint.h"
 #include "plugin/scan/job_state.h"
+#include "plugin/scan/request.h"
 
 bool shapley_records_begin(shapley_records_t* records, time_t now, size_t tres) {
   records->now = now;
@@ -32,27 +33,14 @@ static const uint64_t* tres_counts(const job_record_t* record, const shapley_job
   return allocated ? record->tres_alloc_cnt : record->tres_req_cnt;
 }
 
-/* Zero, and the markers NO_CONSUME_VAL64, NO_VAL64 and INFINITE64 at the top of the range, are no counts. */
-static bool is_count(uint64_t count) {
-  return count && count < NO_CONSUME_VAL64;
-}
-
 static size_t copy_tres(const uint64_t* counts, const shapley_records_t* records) {
   size_t copied = 0;
   size_t kinds = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
   for (size_t i = 0; counts && assoc_mgr_tres_name_array && i < kinds && copied < records->tres_capacity; i++) {
-    if (!is_count(counts[i]) || !assoc_mgr_tres_name_array[i]) continue;
+    if (!shapley_is_count(counts[i]) || !assoc_mgr_tres_name_array[i]) continue;
     records->tres[copied++] = (shapley_tres_t){.name = assoc_mgr_tres_name_array[i], .count = counts[i]};
   }
   return copied;
-}
-
-/* For one task. Zero when Slurm has not worked it out yet, at most a moment after submission. */
-static uint32_t requested_cpus(const job_record_t* record) {
-  uint64_t count =
-      record->tres_req_cnt && slurmctld_tres_cnt > TRES_ARRAY_CPU ? record->tres_req_cnt[TRES_ARRAY_CPU] : 0;
-  if (is_count(count) && count < NO_VAL) return (uint32_t)count;
-  return record->details && record->details->min_cpus < NO_VAL ? record->details->min_cpus : 0;
 }
 
 /* ---- dependencies and time limit ---------------------------------------------------------------- */
@@ -99,6 +87,12 @@ static uint32_t time_limit_s(const job_record_t* record) {
 
 /* ---- jobs --------------------------------------------------------------------------------------- */
 
+static uint64_t mix_gres_request(uint64_t hash, const shapley_gres_request_t* request) {
+  const char* const texts[] = {request->per_job, request->per_node, request->per_socket, request->per_task};
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) hash = shapley_mix_text(hash, texts[i]);
+  return shapley_mix(hash, request->tasks);
+}
+
 static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* record, const shapley_job_t* job) {
   uint64_t hash = SHAPLEY_FINGERPRINT_START;
   const uint64_t words[] = {job->job_id,
@@ -122,19 +116,19 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
                             (uint64_t)job->total_suspended_s,
                             (uint64_t)job->resize_time,
                             job->requested_cpus,
-                            job->time_limit_s};
+                            job->time_limit_s,
+                            job->requested_nodes,
+                            job->requested_memory,
+                            job->exclusive};
   for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) hash = shapley_mix(hash, words[i]);
 
   const char* const texts[] = {job->account, job->partition, job->qos, job->name, job->wckey};
   for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) hash = shapley_mix_text(hash, texts[i]);
   for (size_t i = 0; i < job->account_ancestors_count; i++) hash = shapley_mix_text(hash, job->account_ancestors[i]);
 
-  /* Slurm's own text stands for the list of nodes; nodes given back show in the sums. While a job waits, these hold
-   * estimates that change with each try to place it. */
-  if (job->start_time && record->job_resrcs) {
-    hash = shapley_mix_text(hash, record->job_resrcs->nodes);
-    hash = shapley_mix(shapley_mix(hash, record->job_resrcs->ncpus), record->total_cpus);
-  }
+  /* While a job waits, its allocation holds estimates that change with each try to place it. */
+  if (job->start_time) hash = shapley_allocation_hash(hash, record);
+  if (job->gres_request) hash = mix_gres_request(hash, job->gres_request);
   const uint64_t* counts = tres_counts(record, job);
   for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
 
@@ -144,7 +138,7 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
 }
 
 /* Everything but the lists of nodes, resources and dependencies. */
-static void fill(const shapley_records_t* records, const job_record_t* record, const shapley_job_traits_t* traits,
+static void fill(shapley_records_t* records, const job_record_t* record, const shapley_job_traits_t* traits,
                  shapley_job_t* job) {
   *job = (shapley_job_t){
       .job_id = record->job_id,
@@ -164,10 +158,10 @@ static void fill(const shapley_records_t* records, const job_record_t* record, c
       .wckey = record->wckey,
       .submit_time = record->details ? record->details->submit_time : 0,
       .eligible_time = record->details ? record->details->begin_time : 0,
-      .requested_cpus = requested_cpus(record),
       .time_limit_s = time_limit_s(record),
   };
   shapley_job_state_fill(record, records->now, job);
+  shapley_request_fill(record, &records->gres_request, job);
 }
 
 static void fill_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
@@ -210,9 +204,22 @@ static bool is_usable(const node_record_t* record) {
            IS_NODE_UNKNOWN(record) || IS_NODE_INVALID_REG(record));
 }
 
+/* MemSpecLimit is set aside for the system. */
+static uint64_t usable_memory(const node_record_t* record) {
+  return record->real_memory > record->mem_spec_limit ? record->real_memory - record->mem_spec_limit : 0;
+}
+
+/* What slurm.conf (or scontrol update) says: the node's own text, written anew when it registers, no longer tells what
+ * is not counted (no_consume). It does tell of what a node feature brings. */
+static const char* configured_gres(const node_record_t* record) {
+  const char* configured = record->config_ptr ? record->config_ptr->gres : NULL;
+  return configured && configured[0] ? configured : record->gres;
+}
+
 static uint64_t node_fingerprint(const node_record_t* record, const shapley_node_t* node) {
   uint64_t hash = shapley_mix_text(SHAPLEY_FINGERPRINT_START, node->name);
   hash = shapley_mix(shapley_mix(hash, node->cpus), node->usable);
+  hash = shapley_mix_text(shapley_mix(hash, node->memory), node->gres);
   for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
   return hash;
 }
@@ -222,6 +229,8 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
       .name = record->name,
       .cpus = record->cpus_efctv ? record->cpus_efctv : record->cpus,
       .usable = is_usable(record),
+      .memory = usable_memory(record),
+      .gres = configured_gres(record),
   };
   if (!shapley_client_scan_node(records->client, index, node_fingerprint(record, &node))) return;
   node.tres = records->tres;

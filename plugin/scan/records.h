@@ -1,4 +1,4 @@
-/* Slurm's job and node records, translated into the client's (states, reasons, exact times, processors by node name)
+/* Slurm's job and node records, translated into the client's (states, reasons, exact times, what is held by node name)
  * and passed on to it where they changed since the scan before.
  *
  * Everything here only reads, under the locks of a scan (job, node and partition read; assoc, qos and tres read).
@@ -25,6 +25,7 @@ typedef struct {
   shapley_tres_t* tres;
   size_t tres_capacity;
   uint32_t depends_on[k_shapley_max_depends_on];
+  shapley_gres_request_t gres_request;
 } shapley_records_t;
 
 /* A scan's first call, inside the client's scan: records have `tres` kinds of resources. False when there is no memory.

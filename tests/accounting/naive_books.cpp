@@ -87,13 +87,36 @@ std::map<std::string, std::int64_t> split(std::int64_t total, const std::vector<
   return result;
 }
 
-std::int64_t capacity_at(const Facts& facts, const std::string& node, Instant t) {
+const CapacityChanged* capacity_at(const Facts& facts, const std::string& node, Instant t) {
   const CapacityChanged* last = nullptr;
   for (const CapacityChanged& c : facts.capacities) {
     if (c.node != node || c.at > t) continue;
     if (last == nullptr || std::pair(c.at, c.ordinal) > std::pair(last->at, last->ordinal)) last = &c;
   }
-  return last == nullptr ? 0 : last->processors.value;
+  return last;
+}
+
+// What each segment holds of `node` during [t, t+1): what it claims or, where all claim more than the whole node is
+// worth, its part of that, by key.
+std::map<SegmentKey, std::int64_t> held_on(const Facts& facts, const std::string& node, Instant t) {
+  std::map<SegmentKey, std::int64_t> held;
+  std::int64_t sum = 0;
+  for (const Held& segment : facts.segments) {
+    if (segment.opened.begin > t || segment.end <= t) continue;
+    for (const NodeShare& share : segment.opened.nodes) {
+      if (share.node != node) continue;
+      held[segment.opened.key] = share.processors.value;
+      sum += share.processors.value;
+    }
+  }
+  const CapacityChanged* capacity = capacity_at(facts, node, t);
+  if (capacity == nullptr || capacity->whole.value == 0 || sum <= capacity->whole.value) return held;
+  std::vector<Int128> weights;
+  for (const auto& [key, claimed] : held) weights.push_back(claimed);
+  const auto parts = game::naive::apportion_by_remainders(capacity->whole.value, weights);
+  std::size_t i = 0;
+  for (auto& [key, amount] : held) amount = parts[i++];
+  return held;
 }
 
 // Everything that holds during the second [t, t+1).
@@ -115,25 +138,27 @@ void add_rates(const Facts& facts, Second& second) {
 
 Second during(const Facts& facts, Instant t) {
   Second second;
-  std::map<std::string, std::int64_t> running_on;
+  std::map<SegmentKey, std::string> organization_of;
   for (const Held& held : facts.segments) {
     if (held.opened.begin > t || held.end <= t) continue;
-    const std::string& organization = held.opened.organization;
+    organization_of[held.opened.key] = held.opened.organization;
     if (held.opened.key.kind == SegmentKind::wait) {
-      second.waiting[organization] += held.opened.processors.value;
-      continue;
+      second.waiting[held.opened.organization] += held.opened.processors.value;
     }
-    for (const NodeShare& share : held.opened.nodes) {
-      second.used[organization] += share.processors.value;
-      running_on[share.node] += share.processors.value;
-      for (const auto& [owner, part] : split(share.processors.value, owners_at(facts, share.node, t))) {
+  }
+  for (const std::string& node : facts.nodes) {
+    std::int64_t running = 0;
+    for (const auto& [key, amount] : held_on(facts, node, t)) {
+      const std::string& organization = organization_of[key];
+      second.used[organization] += amount;
+      running += amount;
+      for (const auto& [owner, part] : split(amount, owners_at(facts, node, t))) {
         second.busy[owner] += part;
         if (owner == organization) second.on_own[owner] += part;
       }
     }
-  }
-  for (const std::string& node : facts.nodes) {
-    const std::int64_t offered = std::max(capacity_at(facts, node, t), running_on[node]);
+    const CapacityChanged* capacity = capacity_at(facts, node, t);
+    const std::int64_t offered = std::max(capacity == nullptr ? 0 : capacity->processors.value, running);
     for (const auto& [owner, part] : split(offered, owners_at(facts, node, t))) second.owned[owner] += part;
   }
   add_rates(facts, second);

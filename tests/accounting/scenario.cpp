@@ -48,6 +48,7 @@ struct CapacityPlan {
   int node = 0;
   int at = 0;
   int processors = 0;
+  int more = 0;  // the whole node is worth so many more than it offers; below 0: not known
 };
 
 struct PeriodPlan {
@@ -99,9 +100,9 @@ rc::Gen<StatementPlan> statement_plans(const Shape& shape) {
 }
 
 rc::Gen<CapacityPlan> capacity_plans() {
-  return rc::gen::build<CapacityPlan>(rc::gen::set(&CapacityPlan::node, uniform(0, 3)),
-                                      rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
-                                      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)));
+  return rc::gen::build<CapacityPlan>(
+      rc::gen::set(&CapacityPlan::node, uniform(0, 3)), rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
+      rc::gen::set(&CapacityPlan::processors, uniform(0, 9)), rc::gen::set(&CapacityPlan::more, uniform(-3, 6)));
 }
 
 rc::Gen<PeriodPlan> period_plans() {
@@ -141,7 +142,9 @@ class Writer {
 
   void add(const CapacityPlan& plan) {
     const std::string& node = k_nodes[static_cast<std::size_t>(plan.node)];
-    events_.push_back(CapacityChanged{node, shape_.at(plan.at), 0, {k_micro * plan.processors}});
+    CapacityChanged changed{.node = node, .at = shape_.at(plan.at), .processors = {k_micro * plan.processors}};
+    if (shape_.sharing && plan.more >= 0) changed.whole = {k_micro * (plan.processors + plan.more)};
+    events_.push_back(std::move(changed));
   }
 
   void add(const PeriodPlan& plan) { events_.push_back(PeriodDeclared{shape_.at(plan.at), plan.period}); }

@@ -26,6 +26,7 @@ struct Shape {
   int organizations = 3;
   int declarations = 1;    // of periods, at most
   int always_waiting = 0;  // so many organizations have a job that never starts
+  bool sharing = true;     // nodes may be worth less than their runs claim
   [[nodiscard]] constexpr Instant at(int steps) const {
     return {k_begin.value + std::min(steps, k_steps) * step.value};
   }

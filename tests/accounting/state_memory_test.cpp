@@ -86,6 +86,63 @@ TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
   apply(ConfigurationLoaded{at(3), "a: 1"});
 }
 
+TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {
+  State state({.horizon = Duration{1000}});
+  const auto describe = [&](std::uint32_t job, std::int64_t submit, std::uint32_t array) {
+    JobDescribed described;
+    described.job = {job};
+    described.submit = at(submit);
+    described.array_job = array;
+    ASSERT_TRUE(state.apply(described).has_value());
+  };
+  describe(9, 0, 7);
+  describe(8, 500, 7);
+  describe(7, 0, 7);
+  describe(5, 0, 0);
+  EXPECT_EQ(state.tasks_of({7}), (std::vector<JobId>{{8}, {9}})) << "the array itself apart";
+  EXPECT_TRUE(state.tasks_of({0}).empty());
+  const auto loaded = State::load(state.save());
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
+  EXPECT_EQ(loaded->tasks_of({7}), (std::vector<JobId>{{8}, {9}}));
+  describe(9, 600, 6);
+  EXPECT_EQ(state.tasks_of({7}), (std::vector<JobId>{{8}})) << "its number went to another job";
+  state.advance(at(1550));
+  state.compact();
+  EXPECT_TRUE(state.tasks_of({7}).empty());
+  EXPECT_EQ(state.tasks_of({6}), (std::vector<JobId>{{9}}));
+}
+
+TEST(StateMemory, KnowsTheLastStartOfRunsThatItForgot) {
+  State state({.horizon = Duration{1000}});
+  const auto finish = [&](std::uint32_t job, std::int64_t begin, std::int64_t end) {
+    const SegmentOpened opened = run(job, "ann", begin, {{"n1", cores(1)}});
+    EXPECT_TRUE(state.apply(opened).has_value());
+    EXPECT_TRUE(state.apply(closed(opened, end)).has_value());
+    return opened.key;
+  };
+  const auto last = [](const State& books) { return books.last_starts().at(books.find_organization("ann")->value); };
+  finish(1, 0, 500);
+  const SegmentKey mistaken = finish(2, 20, 30);
+  finish(3, 10, 1900);
+  ASSERT_TRUE(state.apply(SegmentRetracted{mistaken, at(40)}).has_value());
+  EXPECT_EQ(last(state), at(10));
+  EXPECT_EQ(state.last_starts().at(0), k_beginning_of_time) << "guests never ran";
+  state.advance(at(1600));
+  state.compact();
+  EXPECT_EQ(last(state), at(10));
+  state.advance(at(5000));
+  state.compact();
+  EXPECT_EQ(state.find_job({3}), nullptr);
+  EXPECT_EQ(last(state), at(10));
+  const auto loaded = State::load(state.save());
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().what;
+  EXPECT_EQ(last(*loaded), at(10));
+  const SegmentKey late = finish(4, 4000, 4500);
+  EXPECT_EQ(last(state), at(4000));
+  ASSERT_TRUE(state.apply(SegmentRetracted{late, at(5000)}).has_value());
+  EXPECT_EQ(last(state), at(10));
+}
+
 TEST_F(StateTest, RemembersJobsAndSegments) {
   const SegmentOpened waiting = wait(7, "ann", 0, 2);
   const SegmentOpened running = run(7, "ann", 5, {{"n1", cores(2)}});

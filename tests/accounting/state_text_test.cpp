@@ -129,7 +129,7 @@ RC_GTEST_PROP(Checkpoint, SurvivesForgedLines, ()) {
 RC_GTEST_PROP(Checkpoint, SurvivesNoise, ()) {
   const auto noise = *rc::gen::arbitrary<std::string>();
   expect_corrupt_or_sound(noise);
-  expect_corrupt_or_sound(with_good_checksum("shapley-state 2\n" + noise + "\nend 0\n"));
+  expect_corrupt_or_sound(with_good_checksum("shapley-state 3\n" + noise + "\nend 0\n"));
 }
 
 TEST(Checkpoint, OfAnotherVersionIsRefused) {

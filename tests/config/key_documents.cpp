@@ -102,9 +102,11 @@ class Comparison {
 
   void example(const Place& place) {
     const std::string name(place.key.name);
-    if (!std::regex_search(documents_.example, std::regex("(^|\n)[^#\n]*\\b" + name + ":")))
-      found("example: " + place.title, "not shown");
     const auto value = written_default(place.key);
+    // A key whose default is told in words may be shown in a comment: some exclude each other.
+    const std::string before = value ? "(^|\n)[^#\n]*\\b" : "(^|\n)(# |[^#\n]*\\b)";
+    if (!std::regex_search(documents_.example, std::regex(before + name + ":")))
+      found("example: " + place.title, "not shown");
     if (!value || place.indent == "-") return;
     const std::string line = "\n" + place.indent + name + ": " + *value;
     const std::size_t at = documents_.example.find(line);

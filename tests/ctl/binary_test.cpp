@@ -188,6 +188,19 @@ TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
   EXPECT_EQ(run("jobs -a -A other --ledger " + copy + " -nP -o job").out, "");
 }
 
+// Guests' job waits since second 35; no job of theirs ever started. Nobody waits before.
+TEST_F(ShapleyctlBinary, WhoHasHadNoStartIsReadFromALedgerToo) {
+  const std::string copy = copied(example_ledger()).string();
+  const std::string line = "Waits:   guests has startable jobs and has had no start since 2026-11-18T11:07:15Z (";
+  EXPECT_TRUE(contains(run("status --ledger " + copy).out, line));
+  EXPECT_TRUE(contains(run("status --ledger " + copy + " --at 2026-11-18T11:07:20").out, line + "5 s)\n"));
+  EXPECT_FALSE(contains(run("status --ledger " + copy + " --at 2026-11-18T11:07:10").out, "Waits:"));
+  EXPECT_TRUE(contains(run("jobs --ledger " + copy).out, line));
+  EXPECT_FALSE(contains(run("jobs -O A --ledger " + copy).out, "Waits:"));
+  EXPECT_EQ(json::parse(run("jobs --json --ledger " + copy).out)["no_start"],
+            json::array({{{"organization", "guests"}, {"since", k_example_begin.value + 35}}}));
+}
+
 TEST_F(ShapleyctlBinary, AFileThatIsNoLedgerIsUnreadable) {
   std::ofstream(directory / "noise") << "this is no ledger\n";
   for (const char* command : {"status --ledger ", "jobs --ledger ", "audit "}) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "ctl/commands/jobs.hpp"
 #include "fake_daemon.hpp"
 #include "scripted_books.hpp"
 
@@ -114,6 +115,18 @@ TEST_F(JobsReport, ARetractedRunCountsForNothingButIsShown) {
   EXPECT_TRUE(report({})["jobs"].empty());
 }
 
+TEST_F(JobsReport, AWaitThatWasTakenBackStillTellsWhatBecameOfTheJob) {
+  describe(7, 0);
+  const SegmentKey wait = open(SegmentKind::wait, 7, 10);
+  close(wait, 40, CloseReason::ended, "CANCELLED");
+  events.emplace_back(SegmentRetracted{wait, second(41)});
+  const json job = only_job();
+  EXPECT_EQ(job["state"], "ended");
+  EXPECT_EQ(job["slurm_state"], "CANCELLED");
+  EXPECT_EQ(job["processors"], 2);
+  EXPECT_TRUE(report({})["jobs"].empty());
+}
+
 TEST_F(JobsReport, AJobIdThatSlurmUsedAgainIsTwoJobs) {
   describe(7, 0, "first");
   close(open(SegmentKind::run, 7, 5), 10, CloseReason::ended, "COMPLETED");
@@ -181,6 +194,16 @@ TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
     ASSERT_FALSE(parsed) << request;
     EXPECT_EQ(parsed.error().code, Errc::invalid_argument) << request;
   }
+}
+
+TEST(JobsForPeople, SayWhoHasHadNoStart) {
+  const json report{{"at", k_example_begin.value + 125},
+                    {"jobs", json::array()},
+                    {"no_start", {{{"organization", "A"}, {"since", k_example_begin.value}}}}};
+  const std::string text = ctl::render_jobs(report, {.header = false}).value();
+  EXPECT_EQ(text, "Waits:   A has startable jobs and has had no start since 2026-11-18T11:06:40Z (2 min)\n");
+  EXPECT_EQ(ctl::render_jobs(report, {.parsable = true, .header = false}).value(), "");
+  EXPECT_EQ(ctl::render_jobs(report, {.format = "job", .header = false}).value(), "");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include "ledger/reports/report.hpp"
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -99,7 +102,7 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
     EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
     EXPECT_EQ(row["guarantee"].is_number(), !is_commons);
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
-    EXPECT_EQ(row.size(), 23U) << "a new member needs a line in docs/reference/shapleyctl.md";
+    EXPECT_EQ(row.size(), 24U) << "a new member needs a line in docs/reference/shapleyctl.md";
   }
 }
 
@@ -181,6 +184,44 @@ TEST(StatusReport, SaysWhatIsHeldLentBorrowedAndWaitedForNow) {
   EXPECT_EQ(guests["waiting_jobs"], 1);
   EXPECT_EQ(guests["running_jobs"], 0);
   EXPECT_EQ(guests["owned"], 0);
+}
+
+// Guests wait since 35 and never ran. A ran last at 0, B at 20.
+TEST(StatusReport, SaysSinceWhenSomebodyWithStartableJobsHasHadNoStart) {
+  using namespace accounting;
+  const auto since = [](const State& state) {
+    std::map<std::string, std::int64_t> offsets;
+    for (const json& row : no_start_report(state))
+      offsets[row["organization"]] = row["since"].get<std::int64_t>() - k_example_begin.value;
+    return offsets;
+  };
+  using Since = std::map<std::string, std::int64_t>;
+  const auto second = [](std::int64_t offset) { return k_example_begin + Duration{offset}; };
+  const auto wait = [&](std::uint32_t job, std::string organization, std::int64_t begin, std::int64_t anchor) {
+    const SegmentKey key{SegmentKind::wait, JobId{job}, second(anchor), begin == anchor ? 0U : 1U};
+    return SegmentOpened{key, std::move(organization), second(begin), MicroProcessors{k_micro}, {}};
+  };
+  State state = example_state(second(40));
+  EXPECT_EQ(since(state), (Since{{"guests", 35}}));
+  // Its oldest wait began before its last start, the other one after it; and more is asked for since 39.
+  ASSERT_TRUE(state.apply(wait(5, "B", 39, 15)));
+  ASSERT_TRUE(state.apply(wait(6, "B", 30, 30)));
+  ASSERT_TRUE(state.apply(wait(7, "A", 38, 12)));
+  EXPECT_EQ(since(state), (Since{{"A", 12}, {"B", 20}, {"guests", 35}}));
+  EXPECT_EQ(no_start_report(state, {"B", "C"}),
+            json::array({{{"organization", "B"}, {"since", k_example_begin.value + 20}}}));
+  const json report = status_report(state, second(40), k_default_estimator);
+  EXPECT_EQ(row_of(report, "A")["no_start_since"], k_example_begin.value + 12);
+  EXPECT_TRUE(row_of(report, "commons")["no_start_since"].is_null());
+
+  const MicroProcessors one{k_micro};
+  const SegmentOpened run{{SegmentKind::run, JobId{7}, second(41), 0}, "A", second(41), one, {{"n1", one}}};
+  ASSERT_TRUE(state.apply(run));
+  EXPECT_EQ(since(state).at("A"), 41) << "another job of it still waits";
+  ASSERT_TRUE(state.apply(SegmentRetracted{run.key, second(42)}));
+  EXPECT_EQ(since(state).at("A"), 12) << "Slurm knows nothing of that start";
+  ASSERT_TRUE(state.apply(SegmentClosed{wait(7, "A", 38, 12).key, second(43), CloseReason::changed, ""}));
+  EXPECT_FALSE(since(state).contains("A"));
 }
 
 TEST(StatusReport, OfBooksWithoutAnEvent) {

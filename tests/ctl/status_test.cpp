@@ -104,6 +104,23 @@ TEST(Status, SaysWhoGoesBeforeOneThatIsOwedMore) {
       std::string::npos);
 }
 
+TEST(Status, SaysWhoHasHadNoStart) {
+  json report = with_daemon(fixed_report());
+  EXPECT_EQ(render_status(report, {}).value().find("Waits:"), std::string::npos);
+  report["organizations"][0]["no_start_since"] = 1795244400 - 11'520;
+  report["organizations"][1]["no_start_since"] = nullptr;
+  const std::string text = render_status(report, {}).value();
+  EXPECT_NE(text.find("core-hours.\n\nWaits:   physics has startable jobs and has had no start since "
+                      "2026-11-21T03:48:00Z (3 h 12 min)\nBooks:   balanced"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(render_status(report, {.format = "organization%-8,no_start_since", .header = false}).value(),
+            "physics  2026-11-21T03:48:00Z\n"
+            "a-very-+                    -\nguests                      -\ncommons                     -\n");
+  EXPECT_EQ(render_status(report, {.format = "no_start_since", .parsable = true, .header = false}).value(),
+            "1795232880\n\n\n\n");
+}
+
 TEST(Status, ObserveForPrograms) {
   const std::string text = render_status(observing_report(), {.parsable = true}).value();
   EXPECT_TRUE(text.starts_with("organization|would_rank|standing|")) << text;

@@ -19,7 +19,7 @@ inline ReadingRules physics_and_guests() {
   protocol::Rule rule;
   rule.organization = "physics";
   rule.name = "phys";
-  return {protocol::Classifier({rule}), Weighting({{"cpu", 1}})};
+  return {protocol::Classifier({rule}), Charging()};
 }
 
 // A record of job 7 of account phys, one cpu on n1 unless changed.

@@ -37,6 +37,7 @@ Declared remember(Declared declared, const std::vector<Event>& events) {
     if (const auto* p = std::get_if<accounting::PeriodDeclared>(&event)) declared.period = *p;
     if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
     if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
+    if (const auto* g = std::get_if<accounting::ChargeDeclared>(&event)) declared.charge = *g;
     if (const auto* s = std::get_if<OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
   }
   return declared;
@@ -52,7 +53,8 @@ std::vector<OwnershipStated> statements(const Declarations& declarations) {
 
 TEST(Declarations, TheFirstStartSaysEverythingAndHonoursAllDates) {
   const Declarations first = declare(two_owners(), "text", {}, k_now);
-  EXPECT_EQ(first.events.size(), 5U);  // organizations, two nodes, the ranking, the text; period none is the default
+  EXPECT_EQ(first.events.size(),
+            6U);  // organizations, two nodes, ranking, charge, the text; period none is the default
   ASSERT_EQ(statements(first).size(), 2U);
   EXPECT_LT(statements(first)[0].effective, Instant{1});
   EXPECT_TRUE(first.warnings.empty());
@@ -161,7 +163,7 @@ TEST(Declarations, ThePeriodIsDeclaredWhenItChanges) {
   config::Configuration c = two_owners();
   c.period = Period::monthly;
   const Declarations first = declare(c, "text", {}, k_now);
-  EXPECT_EQ(first.events.size(), 6U);
+  EXPECT_EQ(first.events.size(), 7U);
   const Declared known = remember({}, first.events);
   EXPECT_TRUE(declare(c, "text", known, k_now + Duration{500}).events.empty());
   c.period = Period::none;
@@ -196,6 +198,27 @@ TEST(Declarations, AChangeOfTheHorizonOrOfAGuaranteeIsAnEvent) {
   const auto again = ranking(declare(configuration, "text", declared, k_now));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->at, k_now + Duration{1});
+}
+
+TEST(Declarations, AChangeOfTheChargeIsAnEvent) {
+  config::Configuration configuration = two_owners();
+  const Declared declared = remember({}, declare(configuration, "text", {}, k_now).events);
+  ASSERT_TRUE(declared.charge.has_value());
+  EXPECT_EQ(*declared.charge, (accounting::ChargeDeclared{k_now, "dominant", {}, {}}));
+
+  configuration.node_weights = {{{"g1", "g2"}, 4, "g[1-2]"}};
+  const Declarations heavier = declare(configuration, "text", declared, k_now + Duration{5});
+  ASSERT_EQ(heavier.events.size(), 1U);
+  EXPECT_EQ(std::get<accounting::ChargeDeclared>(heavier.events[0]),
+            (accounting::ChargeDeclared{k_now + Duration{5}, "dominant", {}, {{"g[1-2]", 4}}}));
+
+  configuration.node_weights.clear();
+  configuration.charge = config::Charge::weights;
+  configuration.weights = {{"gres/gpu", 32}, {"cpu", 1}};
+  const Declarations weighed = declare(configuration, "text", declared, k_now + Duration{5});
+  ASSERT_EQ(weighed.events.size(), 1U);
+  EXPECT_EQ(std::get<accounting::ChargeDeclared>(weighed.events[0]),
+            (accounting::ChargeDeclared{k_now + Duration{5}, "weights", {{"cpu", 1}, {"gres/gpu", 32}}, {}}));
 }
 
 }  // namespace

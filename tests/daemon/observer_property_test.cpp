@@ -148,8 +148,10 @@ RC_GTEST_PROP(ObserverProperty, RunSecondsAreExactWhateverWasMissed, ()) {
   });
   RC_ASSERT(!bench.anything_open());
   RC_ASSERT(bench.closed_run_seconds() == job.ran());
-  for (const accounting::Event& event : bench.history)
-    RC_ASSERT(!std::holds_alternative<accounting::SegmentRetracted>(event));
+  for (const accounting::Event& event : bench.history) {
+    const auto* taken = std::get_if<accounting::SegmentRetracted>(&event);
+    if (taken != nullptr) RC_ASSERT(taken->key.kind == accounting::SegmentKind::wait);
+  }
   const std::string runs = bench.runs();
   for (const Scanned& scan : scans) RC_ASSERT(bench.see(scan.record, scan.at).events.empty());
   RC_ASSERT(bench.runs() == runs);
@@ -165,9 +167,10 @@ RC_GTEST_PROP(ObserverProperty, SegmentsOfOneJobNeverOverlap, ()) {
   std::map<std::int64_t, std::int64_t> ends;
   for (const accounting::Event& event : bench.history) {
     if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
+      if (opened->key.kind != accounting::SegmentKind::run) continue;
       const accounting::LiveSegment* live = bench.state.find_segment(opened->key);
       RC_ASSERT(live != nullptr);
-      if (live->end && *live->end > opened->begin && opened->key.kind == accounting::SegmentKind::run) {
+      if (live->end && *live->end > opened->begin) {
         RC_ASSERT(ends.emplace(opened->begin.value, live->end->value).second);
       }
     }
@@ -249,6 +252,198 @@ RC_GTEST_PROP(ObserverProperty, TheLastRecordDecidesWhateverSlurmctldForgot, ())
   RC_ASSERT(job.record().end_time == job.record().start_time ||
             bench.last_end(job.record().start_time) == job.record().end_time);
   RC_ASSERT(bench.see(job.record(), job.now()).events.empty());
+}
+
+// ---- demand that is withdrawn before it starts leaves no trace ----
+
+// Slurm's times are odd and scans even, so that nothing falls into the second of a scan.
+constexpr std::int64_t k_last_scan = 120;
+
+std::int64_t some_odd(std::int64_t from, std::int64_t to) {
+  return from + 1 + 2 * *rc::gen::inRange<std::int64_t>(0, std::max<std::int64_t>(1, (to - from) / 2));
+}
+
+struct PlannedJob {
+  JobRecord record;  // as submitted
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+};
+
+// Several tasks in one record. Some more are cancelled before the last of these starts, which has the array's own
+// record then: that a task started is known of the others as of the next scan only.
+struct PlannedArray {
+  JobRecord record;
+  std::vector<PlannedJob> tasks;  // by start
+  std::uint32_t withdrawn = 0;
+  std::int64_t cancelled = 0;
+};
+
+// Waits in changing ways until it is cancelled, or gone.
+struct Junk {
+  JobRecord record;
+  std::int64_t cancelled = 0;
+  bool purged = false;
+};
+
+JobRecord request(std::uint32_t id, int organization) {
+  JobRecord r = record_of(JobState::pending);
+  r.job_id = id;
+  r.account = std::string(1, static_cast<char>('a' + organization));
+  r.submit_time = r.eligible_time = some_odd(0, 60);
+  r.requested_cpus = *rc::gen::inRange<std::uint32_t>(1, 5);
+  return r;
+}
+
+PlannedJob planned(JobRecord record) {
+  PlannedJob job{std::move(record)};
+  job.start = some_odd(job.record.submit_time + 1, 100);
+  job.end = some_odd(job.start + 1, 110);
+  return job;
+}
+
+JobRecord at(const PlannedJob& job, std::int64_t now) {
+  JobRecord r = job.record;
+  if (now < job.start) return r;
+  r.state = now < job.end ? JobState::running : JobState::ended;
+  r.slurm_state = now < job.end ? "RUNNING" : "COMPLETED";
+  r.start_time = job.start;
+  r.end_time = now < job.end ? 0 : job.end;
+  r.nodes = {{"n1", r.requested_cpus}};
+  return r;
+}
+
+JobRecord cancelled_at(JobRecord r, std::int64_t when) {
+  r.state = JobState::ended;
+  r.slurm_state = "CANCELLED";
+  r.end_time = when;
+  return r;
+}
+
+class World {
+ public:
+  World() {
+    apply(accounting::OrganizationsDeclared{Instant{0}, {"A", "B", "C"}});
+    apply(accounting::CapacityChanged{"n1", Instant{0}, 0, MicroProcessors{16 * k_micro}});
+    apply(accounting::OwnershipStated{
+        "n1", Instant{0}, {{Instant{0}, {{"A", 500'000}, {"B", 250'000}, {"C", 250'000}}}}});
+    for (int i = 0; i < 3; ++i) {
+      protocol::Rule rule;
+      rule.organization = std::string(1, static_cast<char>('A' + i));
+      rule.name = std::string(1, static_cast<char>('a' + i));
+      account_rules_.push_back(rule);
+    }
+    rules_ = {protocol::Classifier(account_rules_), Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
+  }
+
+  void see(const JobRecord& record, std::int64_t now) {
+    for (const auto& e : observe_job(state_, record, {Instant{now}, Instant{now - 2}}, rules_).events) apply(e);
+  }
+  void gone(std::uint32_t job, std::int64_t last_alive) {
+    for (const auto& e : observe_gone(state_, JobId{job}, Instant{last_alive}).events) apply(e);
+  }
+
+  void see(const PlannedArray& array, std::uint32_t withdrawn, std::int64_t now) {
+    if (now < array.record.submit_time) return;
+    JobRecord rest = array.record;
+    rest.pending_tasks = now >= array.cancelled ? 0 : withdrawn;
+    for (std::size_t i = 0; i < array.tasks.size(); ++i) {
+      PlannedJob task = array.tasks[i];
+      task.record.array_task_id = static_cast<std::int64_t>(i);
+      if (i + 1 == array.tasks.size()) task.record.job_id = array.record.job_id;
+      if (now >= task.start) {
+        see(at(task, now), now);
+      } else {
+        rest.pending_tasks += 1;
+      }
+    }
+    if (rest.pending_tasks > 0) see(rest, now);
+  }
+
+  void see(const Junk& junk, std::int64_t now) {
+    if (now < junk.record.submit_time) return;
+    if (now >= junk.cancelled) {
+      junk.purged ? gone(junk.record.job_id, now - 2) : see(cancelled_at(junk.record, junk.cancelled), now);
+      return;
+    }
+    JobRecord r = junk.record;
+    r.wait = *rc::gen::weightedElement<protocol::WaitReason>({{6, protocol::WaitReason::startable},
+                                                              {1, protocol::WaitReason::held},
+                                                              {1, protocol::WaitReason::account_limit},
+                                                              {1, protocol::WaitReason::dependency}});
+    r.requested_cpus = *rc::gen::inRange<std::uint32_t>(1, 20);
+    if (r.array_job_id != 0) r.pending_tasks = *rc::gen::inRange<std::uint32_t>(1, 4);
+    r.account = *rc::gen::weightedElement<std::string>({{8, r.account}, {1, "a"}, {1, "none"}});
+    see(r, now);
+  }
+
+  // Every figure of every organization by every estimator.
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> figures() {
+    std::map<std::string, std::vector<std::string>> all;
+    for (const accounting::Standing& s : state_.standings(Instant{k_last_scan + 10})) {
+      std::vector<std::string>& row = all[state_.organizations()[s.organization.value]];
+      row = {to_string(s.psi.value), std::to_string(s.used.value), std::to_string(s.waiting.value)};
+      for (const accounting::EstimatorId e : accounting::estimator_ids()) row.push_back(to_string(s.phi(e).value));
+    }
+    return all;
+  }
+
+  accounting::State& state() { return state_; }
+
+ private:
+  void apply(const accounting::Event& event) {
+    const auto applied = state_.apply(event);
+    if (!applied) RC_FAIL(applied.error().what);
+    RC_ASSERT(*applied == accounting::Applied::changed);
+  }
+
+  accounting::State state_;
+  std::vector<protocol::Rule> account_rules_;
+  ReadingRules rules_;
+};
+
+PlannedArray planned_array(std::uint32_t id, int organization) {
+  PlannedArray array{request(id, organization), {}};
+  array.record.array_job_id = id;
+  const int tasks = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < tasks; ++i) {
+    JobRecord record = array.record;
+    record.job_id = id + 1 + static_cast<std::uint32_t>(i);
+    array.tasks.push_back(planned(record));
+  }
+  std::sort(array.tasks.begin(), array.tasks.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  array.withdrawn = *rc::gen::inRange<std::uint32_t>(0, 4);
+  array.cancelled = some_odd(array.record.submit_time + 1, array.tasks.back().start);
+  return array;
+}
+
+RC_GTEST_PROP(ObserverProperty, WhatIsWithdrawnBeforeItStartsLeavesNoTraceInTheBooks, ()) {
+  std::vector<PlannedJob> jobs;
+  std::vector<PlannedArray> arrays;
+  std::vector<Junk> junk;
+  const int count = *rc::gen::inRange(1, 6);
+  for (int i = 0; i < count; ++i) {
+    const auto id = static_cast<std::uint32_t>(100 * i);
+    const int organization = *rc::gen::inRange(0, 3);
+    jobs.push_back(planned(request(id + 1, organization)));
+    arrays.push_back(planned_array(id + 10, organization));
+    JobRecord record = request(id + 20, 1);
+    if (*rc::gen::arbitrary<bool>()) record.array_job_id = record.job_id;
+    const std::int64_t submit = record.submit_time;
+    junk.push_back({std::move(record), some_odd(submit + 1, 110), *rc::gen::arbitrary<bool>()});
+  }
+  World honest;
+  World playing;
+  for (std::int64_t now = 2; now <= k_last_scan; now += 2) {
+    for (World* world : {&honest, &playing}) {
+      for (const PlannedJob& job : jobs) {
+        if (now >= job.record.submit_time) world->see(at(job, now), now);
+      }
+      for (const PlannedArray& array : arrays) world->see(array, world == &honest ? 0 : array.withdrawn, now);
+    }
+    for (const Junk& job : junk) playing.see(job, now);
+  }
+  RC_ASSERT(playing.figures() == honest.figures());
+  RC_ASSERT(playing.state().jobs_with_open_segments().empty());
 }
 
 }  // namespace

@@ -277,7 +277,7 @@ TEST(ObserverRun, OtherWeightsDoNotRewriteARunningSegment) {
   Bench bench;
   JobRecord r = running(120);
   bench.see(r, 121);
-  Bench reweighted({protocol::Classifier(), Weighting({{"cpu", 5}})});
+  Bench reweighted({protocol::Classifier(), Charging({config::Charge::weights, {{"cpu", 5}}, {}})});
   for (const accounting::Event& e : bench.history) ASSERT_TRUE(reweighted.state.apply(e));
   EXPECT_TRUE(reweighted.see(r, 130).events.empty());
   // Not even when the segment began with a resize.

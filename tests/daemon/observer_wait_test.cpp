@@ -85,8 +85,7 @@ TEST(ObserverWait, AnEligibleTimeInTheFutureIsNotBelieved) {
 }
 
 TEST(ObserverWait, EveryReasonButStartableIsNoDemand) {
-  for (const WaitReason reason : {WaitReason::held, WaitReason::dependency, WaitReason::begin_time,
-                                  WaitReason::array_limit, WaitReason::account_limit, WaitReason::other}) {
+  for (const WaitReason reason : {WaitReason::array_limit, WaitReason::account_limit, WaitReason::other}) {
     Bench bench;
     JobRecord r = waiting();
     bench.see(r, 104);
@@ -97,26 +96,255 @@ TEST(ObserverWait, EveryReasonButStartableIsNoDemand) {
   }
 }
 
+TEST(ObserverWait, WhatItsUserSetAsideIsTakenBackAndCountsAnewFromItsReleaseOn) {
+  for (const WaitReason reason : {WaitReason::held, WaitReason::dependency, WaitReason::begin_time}) {
+    Bench bench;
+    bench.see(waiting(), 104);
+    JobRecord limited = waiting();
+    limited.wait = WaitReason::account_limit;
+    bench.see(limited, 106);
+    bench.see(waiting(), 108, 106);
+    JobRecord aside = waiting();
+    aside.wait = reason;
+    EXPECT_EQ(count_of<accounting::SegmentRetracted>(bench.see(aside, 110, 108)), 2U);
+    EXPECT_EQ(bench.waits(), "");
+    EXPECT_FALSE(bench.anything_open());
+    EXPECT_TRUE(bench.see(aside, 111, 110).events.empty());
+    // Slurm's record says that it could start since 100.
+    bench.see(waiting(), 120);
+    EXPECT_EQ(bench.waits(), "[120,...) 1");
+    bench.see(running(130), 131);
+    EXPECT_EQ(bench.waits(), "[120,130) 1");
+  }
+}
+
 TEST(ObserverWait, ABrokenWaitGoesOnUnderANewAnchor) {
   Bench bench;
+  JobRecord limited = waiting();
+  limited.wait = WaitReason::account_limit;
   bench.see(waiting(), 104);
-  bench.see(held(), 110);
+  bench.see(limited, 110);
   bench.see(waiting(), 120, 110);
   EXPECT_EQ(bench.waits(), "[100,110) 1; [120,...) 1");
 }
 
-TEST(ObserverWait, ARestOfAnArrayAsksForItsTasks) {
+TEST(ObserverWait, AReducedRequestWasNeverMore) {
   Bench bench;
   JobRecord r = waiting();
-  r.array_job_id = 7;
-  r.pending_tasks = 10;
-  r.requested_cpus = 2;
+  r.requested_cpus = 8;
   bench.see(r, 104);
-  r.pending_tasks = 6;
-  bench.see(r, 110);
-  r.pending_tasks = 0;
+  r.requested_cpus = 2;
+  const Observation seen = bench.see(r, 110);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 1U);
+  EXPECT_EQ(bench.waits(), "[100,...) 2");
+  r.requested_cpus = 5;
   bench.see(r, 120);
-  EXPECT_EQ(bench.waits(), "[100,110) 20; [110,120) 12");
+  EXPECT_EQ(bench.waits(), "[100,120) 2; [120,...) 5");
+  r.requested_cpus = 4;
+  bench.see(r, 130);
+  EXPECT_EQ(bench.waits(), "[100,120) 2; [120,...) 4");
+}
+
+TEST(ObserverWait, AReductionThatOnlyTheStartShows) {
+  Bench bench;
+  JobRecord r = waiting();
+  r.requested_cpus = 8;
+  bench.see(r, 104);
+  bench.see(running(120), 121);
+  EXPECT_EQ(bench.waits(), "[100,120) 1");
+}
+
+TEST(ObserverWait, WhatRanIsNotTakenBackByALaterRequestOfTheJob) {
+  Bench bench;
+  bench.see(waiting(), 104);
+  bench.see(running(120), 121);
+  bench.see(pending_again(150), 152, 121);
+  EXPECT_EQ(bench.waits(), "[100,120) 1") << "a requeue begins a new request";
+  JobRecord again = pending_again(150);
+  again.wait = WaitReason::startable;
+  again.eligible_time = 160;
+  bench.see(again, 162, 152);
+  EXPECT_EQ(bench.waits(), "[100,120) 1; [160,...) 1");
+  JobRecord cancelled = again;
+  cancelled.state = JobState::ended;
+  cancelled.end_time = 170;
+  bench.see(cancelled, 171);
+  EXPECT_EQ(bench.waits(), "[100,120) 1");
+  EXPECT_TRUE(bench.see(cancelled, 172).events.empty());
+}
+
+TEST(ObserverWait, OnlyWhatTheBooksRememberIsTakenBack) {
+  Bench bench;
+  bench.state = accounting::State({.horizon = Duration{50}});
+  bench.see(waiting(), 104);
+  bench.state.advance(Instant{200});
+  bench.state.compact();
+  ASSERT_EQ(bench.state.horizon(), Instant{150});
+  JobRecord cancelled = waiting();
+  cancelled.state = JobState::ended;
+  cancelled.end_time = 210;
+  const Observation seen = bench.see(cancelled, 211);
+  EXPECT_EQ(count_of<accounting::SegmentRetracted>(seen), 0U) << "that would have all events replayed";
+  EXPECT_EQ(bench.waits(), "[100,150) 1");
+}
+
+TEST(ObserverWait, AReductionReachesBackToTheHorizon) {
+  Bench bench;
+  bench.state = accounting::State({.horizon = Duration{50}});
+  JobRecord r = waiting();
+  r.requested_cpus = 8;
+  bench.see(r, 104);
+  bench.state.advance(Instant{200});
+  bench.state.compact();
+  r.requested_cpus = 2;
+  bench.see(r, 210);
+  EXPECT_EQ(bench.waits(), "[100,150) 8; [150,...) 2");
+}
+
+TEST(ObserverWait, AReleaseAfterTheHorizonBeginsWhenItWasSeen) {
+  Bench bench;
+  bench.state = accounting::State({.horizon = Duration{50}});
+  bench.see(waiting(), 104);
+  bench.see(held(), 110);
+  bench.state.advance(Instant{300});
+  bench.state.compact();
+  EXPECT_EQ(bench.state.find_job(JobId{7}), nullptr);
+  bench.see(waiting(), 310);
+  EXPECT_EQ(bench.waits(), "[310,...) 1");
+}
+
+// The pending tasks of array 7, two processors each.
+JobRecord rest_of(std::uint32_t tasks) {
+  JobRecord r = waiting();
+  r.array_job_id = 7;
+  r.pending_tasks = tasks;
+  r.requested_cpus = 2;
+  return r;
+}
+
+JobRecord task(std::uint32_t number, std::int64_t start) {
+  JobRecord r = running(start);
+  r.job_id = 7 + number;
+  r.array_job_id = 7;
+  r.array_task_id = number;
+  r.requested_cpus = 2;
+  r.nodes = {{"n1", 2}};
+  return r;
+}
+
+TEST(ObserverArray, ItsRestAsksForItsTasks) {
+  Bench bench;
+  bench.see(rest_of(10), 104);
+  EXPECT_EQ(bench.waits(), "[100,...) 20");
+}
+
+TEST(ObserverArray, TasksThatStartWereNotWithdrawn) {
+  Bench bench;
+  bench.see(rest_of(10), 104);
+  // The record of the array first: the runs that explain it come later.
+  const Observation shrunk = bench.see(rest_of(7), 110);
+  EXPECT_TRUE(shrunk.unsettled);
+  for (std::uint32_t i = 1; i <= 3; ++i) bench.see(task(i, 109), 110);
+  EXPECT_TRUE(bench.see(rest_of(7), 111).events.empty());
+  EXPECT_EQ(bench.waits(), "[100,110) 20; [110,...) 14");
+}
+
+TEST(ObserverArray, TasksThatWereCancelledAreTakenBackOneObservationLater) {
+  Bench bench;
+  bench.see(rest_of(10), 104);
+  bench.see(task(1, 109), 110);
+  EXPECT_TRUE(bench.see(rest_of(4), 110).unsettled);
+  EXPECT_EQ(bench.waits(), "[100,110) 20; [110,...) 8");
+  EXPECT_FALSE(bench.see(rest_of(4), 111).unsettled);
+  EXPECT_EQ(bench.waits(), "[100,110) 10; [110,...) 8");
+}
+
+TEST(ObserverArray, ACancelledRestKeepsWhatStarted) {
+  Bench bench;
+  bench.see(rest_of(10), 104);
+  bench.see(task(1, 109), 110);
+  bench.see(rest_of(9), 110);
+  bench.see(task(2, 119), 120);
+  JobRecord cancelled = rest_of(9);
+  cancelled.state = JobState::ended;
+  cancelled.end_time = 119;
+  EXPECT_TRUE(bench.see(cancelled, 120).unsettled);
+  EXPECT_FALSE(bench.see(cancelled, 121).unsettled);
+  EXPECT_EQ(bench.waits(), "[100,110) 4; [110,119) 2");
+  EXPECT_TRUE(bench.see(cancelled, 122).events.empty());
+}
+
+TEST(ObserverArray, AHeldRestKeepsWhatStarted) {
+  Bench bench;
+  bench.see(rest_of(3), 104);
+  bench.see(task(1, 109), 110);
+  JobRecord aside = rest_of(2);
+  aside.wait = WaitReason::held;
+  EXPECT_TRUE(bench.see(aside, 110).unsettled);
+  bench.see(aside, 111);
+  EXPECT_EQ(bench.waits(), "[100,110) 2");
+}
+
+TEST(ObserverArray, ItsLastTaskIsTheRecordOfTheArray) {
+  Bench bench;
+  bench.see(rest_of(10), 104);
+  bench.see(task(1, 109), 110);
+  JobRecord last = task(2, 109);
+  last.job_id = 7;
+  EXPECT_TRUE(bench.see(last, 110).unsettled);
+  EXPECT_EQ(bench.waits(), "[100,109) 20");
+  bench.see(last, 111);
+  EXPECT_EQ(bench.waits(), "[100,109) 4") << "eight of ten never started";
+  EXPECT_TRUE(bench.see(last, 112).events.empty());
+}
+
+TEST(ObserverArray, ATaskThatWaitsByItselfHasLeftTheRest) {
+  Bench bench;
+  bench.see(rest_of(2), 104);
+  JobRecord split = waiting();
+  split.job_id = 8;
+  split.array_job_id = 7;
+  split.array_task_id = 1;
+  split.requested_cpus = 2;
+  bench.see(rest_of(1), 110);
+  bench.see(split, 110);
+  EXPECT_EQ(bench.state.find_segment({accounting::SegmentKind::wait, JobId{8}, Instant{100}, 0})->opened.processors,
+            MicroProcessors{2 * k_micro});
+  bench.see(rest_of(1), 112);
+  EXPECT_EQ(bench.waits(), "[100,110) 2; [110,...) 2");
+  bench.see(task(1, 119), 120);
+  JobRecord cancelled = rest_of(1);
+  cancelled.state = JobState::ended;
+  cancelled.end_time = 130;
+  bench.see(cancelled, 131);
+  bench.see(cancelled, 132);
+  EXPECT_EQ(bench.waits(), "");
+}
+
+TEST(ObserverArray, ALimitOfItsOwnIsNoWithdrawal) {
+  Bench bench;
+  // Four may run at once. One starts, ends, and another starts.
+  bench.see(rest_of(4), 104);
+  bench.see(task(1, 109), 110);
+  bench.see(rest_of(3), 110);
+  JobRecord over = task(1, 109);
+  over.state = JobState::ended;
+  over.end_time = 119;
+  bench.see(over, 120);
+  bench.see(rest_of(4), 120);
+  bench.see(task(2, 129), 130);
+  bench.see(rest_of(3), 130);
+  EXPECT_TRUE(bench.see(rest_of(3), 131).events.empty());
+  EXPECT_EQ(bench.waits(), "[100,110) 8; [110,120) 6; [120,130) 8; [130,...) 6");
+}
+
+TEST(ObserverArray, OneThatIsGoneKeepsTheWaitsAfterWhichTasksStarted) {
+  Bench bench;
+  bench.see(rest_of(3), 104);
+  bench.see(task(1, 109), 110);
+  bench.see(rest_of(2), 110);
+  bench.see_gone(7, 120);
+  EXPECT_EQ(bench.waits(), "[100,110) 6");
 }
 
 TEST(ObserverWait, AChangeWithinTheSecondIsSettledInTheNext) {
@@ -129,10 +357,10 @@ TEST(ObserverWait, AChangeWithinTheSecondIsSettledInTheNext) {
   EXPECT_TRUE(same_second.unsettled);
   EXPECT_TRUE(same_second.events.empty());
   bench.see(r, 101);
-  EXPECT_EQ(bench.waits(), "[100,101) 10; [101,...) 6");
+  EXPECT_EQ(bench.waits(), "[100,...) 6");
 }
 
-TEST(ObserverWait, AnotherOrganizationIsAnotherWait) {
+TEST(ObserverWait, MovedToAnotherOrganizationItIsWithdrawnFromTheFirst) {
   Bench bench;
   bench.see(waiting(), 104);
   JobRecord moved = waiting();
@@ -140,10 +368,44 @@ TEST(ObserverWait, AnotherOrganizationIsAnotherWait) {
   const Observation seen = bench.see(moved, 110);
   ASSERT_EQ(count_of<accounting::SegmentOpened>(seen), 1U);
   EXPECT_EQ(std::get<accounting::SegmentOpened>(seen.events.back()).organization, accounting::k_guests);
-  EXPECT_EQ(bench.waits(), "[100,110) 1; [110,...) 1");
+  EXPECT_EQ(bench.waits(), "[110,...) 1");
 }
 
-TEST(ObserverWait, CancelledWhilePendingEndsAtItsEnd) {
+ReadingRules partitions_of_two() {
+  return {protocol::Classifier({{"physics", protocol::RuleKind::partition, "phys", 0},
+                                {"chemistry", protocol::RuleKind::partition, "chem", 0}}),
+          Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
+}
+
+TEST(ObserverWait, AListOfPartitionsIsOneOrganizationsDemandWhateverItsOrder) {
+  Bench bench(partitions_of_two());
+  JobRecord r = waiting();
+  r.partition = "chem,phys";
+  const Observation seen = bench.see(r, 104);
+  EXPECT_EQ(std::get<accounting::SegmentOpened>(seen.events.back()).organization, "chemistry");
+  r.partition = "phys,chem";
+  EXPECT_TRUE(bench.see(r, 105).events.empty());
+  JobRecord started = running(120);
+  started.partition = "chem";
+  bench.see(started, 121);
+  EXPECT_EQ(bench.waits(), "[100,120) 1");
+}
+
+TEST(ObserverWait, ADemandThatStartedForAnotherOrganizationIsTakenBack) {
+  Bench bench(partitions_of_two());
+  JobRecord r = waiting();
+  r.partition = "chem,phys";
+  bench.see(r, 104);
+  JobRecord started = running(120);
+  started.partition = "phys";
+  bench.see(started, 121);
+  EXPECT_EQ(bench.waits(), "");
+  EXPECT_EQ(bench.runs(), "[120,...) n1:1");
+  const accounting::SegmentKey run{accounting::SegmentKind::run, JobId{7}, Instant{120}, 0};
+  EXPECT_EQ(bench.state.find_segment(run)->opened.organization, "physics");
+}
+
+TEST(ObserverWait, CancelledWhilePendingIsTakenBack) {
   Bench bench;
   bench.see(waiting(), 104);
   JobRecord cancelled = record_of(JobState::ended);
@@ -152,15 +414,28 @@ TEST(ObserverWait, CancelledWhilePendingEndsAtItsEnd) {
   cancelled.start_time = 130;  // Slurm sets both to the time of the cancellation
   cancelled.end_time = 130;
   EXPECT_EQ(only_reason(bench.see(cancelled, 132)), CloseReason::ended);
-  EXPECT_EQ(bench.waits(), "[100,130) 1");
+  EXPECT_EQ(bench.waits(), "");
   EXPECT_EQ(bench.runs(), "");
+  EXPECT_FALSE(bench.anything_open());
+  EXPECT_TRUE(bench.see(cancelled, 133).events.empty());
+  EXPECT_TRUE(bench.see_gone(7, 400).events.empty());
 }
 
-TEST(ObserverWait, GoneWhilePendingEndsWhereItWasLastKnown) {
+TEST(ObserverWait, GoneWhilePendingIsTakenBack) {
   Bench bench;
   bench.see(waiting(), 104);
   const Observation seen = bench.see_gone(7, 120);
   EXPECT_TRUE(seen.warnings.empty());
+  EXPECT_EQ(only_reason(seen), CloseReason::vanished);
+  EXPECT_EQ(bench.waits(), "");
+}
+
+TEST(ObserverWait, GoneAfterItRanKeepsItsWait) {
+  Bench bench;
+  bench.see(waiting(), 104);
+  bench.see(running(120), 121);
+  bench.see(ended(120, 130), 131);
+  EXPECT_TRUE(bench.see_gone(7, 400).events.empty());
   EXPECT_EQ(bench.waits(), "[100,120) 1");
 }
 
@@ -187,7 +462,7 @@ TEST(ObserverWait, OlderRecordsChangeNothing) {
   bench.see(running(130), 131);
   EXPECT_TRUE(bench.see(waiting(), 120).events.empty());
   EXPECT_TRUE(bench.see(held(), 110).events.empty());
-  EXPECT_EQ(bench.waits(), "[100,110) 1; [120,130) 1");
+  EXPECT_EQ(bench.waits(), "[120,130) 1");
 }
 
 TEST(ObserverWait, AForgottenStartWaitsAgain) {
@@ -222,10 +497,16 @@ TEST(ObserverNode, CapacityChangesWithCpusAndUsability) {
   EXPECT_EQ(std::get<accounting::CapacityChanged>(gone.events[0]).processors.value, 0);
 }
 
-TEST(ObserverNode, AnUnknownNodeThatOffersNothingIsNoNews) {
+TEST(ObserverNode, AnUnknownNodeIsNewsIfItIsWorthSomething) {
   Bench bench;
-  const protocol::NodeRecord node{.name = "n1", .cpus = 16, .usable = false, .tres = {}};
+  protocol::NodeRecord node{.name = "n1", .cpus = 0, .usable = false, .tres = {}};
   EXPECT_TRUE(observe_node(bench.state, node, Instant{100}, std::nullopt, physics_and_guests()).events.empty());
+  // It drains, and may have runs: what they are charged depends on it.
+  node.cpus = 16;
+  const Observation drains = observe_node(bench.state, node, Instant{100}, std::nullopt, physics_and_guests());
+  ASSERT_EQ(drains.events.size(), 1U);
+  EXPECT_EQ(std::get<accounting::CapacityChanged>(drains.events[0]).processors.value, 0);
+  EXPECT_EQ(std::get<accounting::CapacityChanged>(drains.events[0]).whole.value, 16 * k_micro);
 }
 
 }  // namespace

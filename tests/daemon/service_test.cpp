@@ -17,10 +17,10 @@ using Lines = std::vector<std::string>;
 TEST_F(ServiceTest, TheFirstStartStatesTheConfigurationTheSecondHasNothingToAdd) {
   EXPECT_EQ(rows("SELECT kind FROM events ORDER BY seq"),
             (Lines{"organizations_declared", "ownership_stated", "ownership_stated", "ranking_declared",
-                   "configuration_loaded"}));
+                   "charge_declared", "configuration_loaded"}));
   now += 100;
   restart();
-  EXPECT_EQ(service->books().last_sequence(), 5);
+  EXPECT_EQ(service->books().last_sequence(), 6);
 }
 
 TEST_F(ServiceTest, WhatIsAcknowledgedIsDurable) {
@@ -238,12 +238,42 @@ TEST_F(ServiceTest, ARecordThatCouldBeOlderIsSettledInTheNextSecond) {
   see({array});
   array.pending_tasks = 3;
   see({array});
-  const std::string sql = "SELECT begin - " + std::to_string(k_begin) +
-                          ", processors / 1000000 FROM segments WHERE kind = 'wait' ORDER BY begin, ordinal";
+  const std::string sql =
+      "SELECT begin - " + std::to_string(k_begin) +
+      ", processors / 1000000 FROM segments WHERE kind = 'wait' AND retracted IS NULL ORDER BY begin, ordinal";
   EXPECT_EQ(rows(sql), Lines{"10|40"});
   now += 2;
   service->tick(Instant{now});
-  EXPECT_EQ(rows(sql), (Lines{"10|40", "11|12"}));
+  EXPECT_EQ(rows(sql), Lines{"10|12"});
+}
+
+// The record of an array shrinks before the run that explains it is in the books.
+TEST_F(ServiceTest, TasksOfAnArrayThatStartedAreNotTakenBackThoseThatWereCancelledAre) {
+  connect(1);
+  snapshot({});
+  now += 10;
+  protocol::JobRecord rest = waiting({.id = 5, .cpus = 2, .start = now});
+  rest.array_job_id = 5;
+  rest.pending_tasks = 10;
+  see({rest});
+  now += 10;
+  protocol::JobRecord task = running({.id = 6, .cpus = 2, .start = now - 1});
+  task.array_job_id = 5;
+  task.array_task_id = 0;
+  task.submit_time = task.eligible_time = rest.submit_time;
+  rest.pending_tasks = 9;
+  see({rest, task});
+  const std::string sql = "SELECT begin - " + std::to_string(k_begin) +
+                          ", processors / 1000000 FROM segments WHERE kind = 'wait' AND retracted IS NULL "
+                          "ORDER BY begin, ordinal";
+  now += 5;
+  service->tick(Instant{now});
+  EXPECT_EQ(rows(sql), (Lines{"10|20", "20|18"}));
+  rest.pending_tasks = 4;
+  see({rest});
+  now += 5;
+  service->tick(Instant{now});
+  EXPECT_EQ(rows(sql), (Lines{"10|10", "20|8", "25|8"}));
 }
 
 TEST_F(ServiceTest, ARunThatNobodySawIsCountedAsLost) {
@@ -458,6 +488,22 @@ TEST_F(ServiceTest, WhatCannotBeAnsweredIsAnError) {
     EXPECT_FALSE(reply["error"]["what"].get<std::string>().empty());
   }
   EXPECT_TRUE(ask(*service, R"({"request":"ping"})", now).contains("pong"));
+}
+
+TEST_F(ServiceTest, TellsWhoHasStartableJobsAndHasHadNoStart) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50}), waiting({.id = 2, .start = now - 70}),
+            waiting({.id = 3, .account = "chem", .start = now - 20})});
+  const json expected = json::array(
+      {{{"organization", "physics"}, {"since", now - 50}}, {{"organization", "chemistry"}, {"since", now - 20}}});
+  EXPECT_EQ(ask(*service, R"({"request":"jobs"})", now)["no_start"], expected);
+  EXPECT_EQ(ask(*service, R"({"request":"jobs","organizations":["chemistry"]})", now)["no_start"],
+            json::array({expected[1]}));
+  const json status = ask(*service, R"({"request":"status"})", now);
+  for (const json& row : status["organizations"]) {
+    const json since = row["name"] == "physics" ? json(now - 50) : row["name"] == "chemistry" ? json(now - 20) : json();
+    EXPECT_EQ(row["no_start_since"], since) << row["name"];
+  }
 }
 
 }  // namespace

@@ -65,14 +65,6 @@ TEST(Weighting, NothingThatCountsIsNoShare) {
   EXPECT_TRUE(Weighting({{"gres/gpu", 5}}).shares_of(job).empty());
 }
 
-TEST(Weighting, APendingArrayAsksForAllTasksThatCouldStart) {
-  protocol::JobRecord job;
-  job.requested_cpus = 2;
-  job.pending_tasks = 10;
-  job.tres = {{"cpu", 2}, {"gres/gpu", 1}};
-  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 4}}).waiting_of(job).value, 60 * k_micro);
-}
-
 TEST(Weighting, UnknownAndAbsurdCountsStayWithinTheBound) {
   protocol::NodeRecord node;
   node.cpus = 8;
@@ -82,8 +74,7 @@ TEST(Weighting, UnknownAndAbsurdCountsStayWithinTheBound) {
   EXPECT_EQ(Weighting({{"cpu", 1}, {"mem", 1'000'000}}).capacity_of(node), k_max_weighted);
   protocol::JobRecord job;
   job.requested_cpus = std::numeric_limits<std::uint32_t>::max();
-  job.pending_tasks = std::numeric_limits<std::uint32_t>::max();
-  EXPECT_EQ(Weighting({{"cpu", 1'000'000'000}}).waiting_of(job), k_max_weighted);
+  EXPECT_EQ(Weighting({{"cpu", 1'000'000'000}}).task_of(job), k_max_weighted);
 }
 
 }  // namespace

@@ -38,9 +38,15 @@ protocol::JobRecord job(std::uint32_t id, protocol::JobState state, std::string 
   r.eligible_time = 1'700'000'000;
   r.requested_cpus = 4;
   r.tres = {{"cpu", 4}, {"mem", 4096}};
-  if (state == protocol::JobState::pending) return r;
+  if (state == protocol::JobState::pending) {
+    r.requested_nodes = 2;
+    r.requested_memory = 4096;
+    r.exclusive = id == 2;
+    r.requested_gres = {{"gres/gpu", 3}};
+    return r;
+  }
   r.start_time = 1'700'000'010;
-  r.nodes = {{"n1", 2}, {"n2", 2}};
+  r.nodes = {{"n1", 2, 2048, {{"gres/gpu", 1}}}, {"n2", 2, 2048, {{"gres/gpu", 2}, {"gres/shard", 4}}}};
   if (state == protocol::JobState::ended) r.end_time = 1'700'000'100;
   if (state == protocol::JobState::suspended) {
     r.suspend_time = 1'700'000'050;
@@ -60,7 +66,7 @@ protocol::Observations observations(std::uint64_t sequence, std::int64_t at, std
 std::vector<protocol::Observations> a_day() {
   using protocol::JobState;
   auto nodes = observations(2, 1'700'000'005, {job(1, JobState::pending, "PENDING")});
-  nodes.nodes = {{"n1", 8, true, {{"cpu", 8}}}, {"n2", 8, true, {{"cpu", 8}}}};
+  nodes.nodes = {{"n1", 8, true, {{"cpu", 8}}, 16000, {{"gres/gpu", 4}}}, {"n2", 8, true, {{"cpu", 8}}, 16000, {}}};
   auto array = job(2, JobState::pending, "PENDING");
   array.array_job_id = 2;
   array.pending_tasks = 7;

@@ -21,7 +21,7 @@ ReadingRules rules() {
   protocol::Rule rule;
   rule.organization = "physics";
   rule.name = "phys";
-  return {protocol::Classifier({rule}), Weighting({{"cpu", 1}, {"mem", 3}})};
+  return {protocol::Classifier({rule}), Charging()};
 }
 
 // No event moves the books' present beyond `latest`.

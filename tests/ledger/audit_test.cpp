@@ -163,7 +163,7 @@ TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
 TEST_F(Audit, shows_a_few_of_many_rows_and_counts_them) {
   tamper(file(),
          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) "
-         "INSERT INTO capacity SELECT 'n' || i, i, 0, 1 FROM n");
+         "INSERT INTO capacity(node, at, ordinal, processors) SELECT 'n' || i, i, 0, 1 FROM n");
   const auto found = report();
   EXPECT_EQ(found.findings.size(), 6U);
   EXPECT_TRUE(has(of(found, "projection"), "50 rows in all"));

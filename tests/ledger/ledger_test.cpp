@@ -119,7 +119,7 @@ TEST_F(LedgerTest, a_new_file_is_for_owner_and_group_only) {
 TEST_F(LedgerTest, migrates_an_empty_file_and_stamps_it) {
   std::ofstream(file()).close();
   { const Ledger ledger = writer(file()); }
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"3"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"4"});
   EXPECT_EQ(rows(file(), "PRAGMA application_id"), std::vector<std::string>{"1397248076"});
   EXPECT_EQ(rows(file(), "PRAGMA journal_mode"), std::vector<std::string>{"wal"});
 }

@@ -81,6 +81,14 @@ void distinct(std::vector<T>& list, Key key) {
   list.erase(std::unique(list.begin(), list.end(), same), list.end());
 }
 
+void make_sense(std::vector<Resource>& gres) {
+  for (Resource& resource : gres) {
+    name(resource.name);
+    resource.count = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
+  }
+  distinct(gres, [](const Resource& resource) { return resource.name; });
+}
+
 void make_sense(SegmentOpened& e) {
   name(e.organization);
   if (e.key.kind == SegmentKind::wait) return e.nodes.clear();
@@ -89,6 +97,8 @@ void make_sense(SegmentOpened& e) {
   distinct(e.nodes, [](const NodeShare& share) { return share.node; });
   for (NodeShare& share : e.nodes) {
     share.processors = std::max(share.processors, MicroProcessors{1});
+    share.memory = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+    make_sense(share.gres);
     e.processors += share.processors;
   }
 }
@@ -128,6 +138,19 @@ void make_sense(OwnershipStated& e) {
 void make_sense(CapacityChanged& e) {
   name(e.node);
   e.processors = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)};
+  e.whole = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)};
+  e.memory = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+  make_sense(e.gres);
+}
+
+void make_sense(ChargeDeclared& e) {
+  name(e.charge);
+  make_sense(e.weights);
+  for (Resource& weight : e.weights) weight.count += 1;
+  for (NodeWeight& weight : e.node_weights) {
+    name(weight.nodes);
+    weight.weight = *rc::gen::inRange<std::int64_t>(1, 1001);
+  }
 }
 
 void make_sense(RankingDeclared& e) {
@@ -226,7 +249,9 @@ std::vector<Event> pick_history() {
   for (const char* node : k_nodes) {
     writer.ownership(node, k_epoch - 10);
     if (*rc::gen::arbitrary<bool>()) writer.ownership(node, k_epoch + upto(6000));
-    writer.events.emplace_back(CapacityChanged{node, {k_epoch - 10}, 0, {1'000'000 * (1 + upto(15))}});
+    CapacityChanged capacity{.node = node, .at = {k_epoch - 10}, .processors = {1'000'000 * (1 + upto(15))}};
+    if (upto(1) == 0) capacity.whole = capacity.processors;
+    writer.events.emplace_back(std::move(capacity));
   }
   if (*rc::gen::arbitrary<bool>()) writer.events.emplace_back(PeriodDeclared{{k_epoch + upto(3000)}, Period::monthly});
   const auto jobs = static_cast<std::uint32_t>(1 + upto(12));

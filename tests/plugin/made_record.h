@@ -18,6 +18,8 @@ typedef struct {
   job_resources_t resources;
   uint64_t requested[3], allocated[3];
   uint16_t cpus[4];
+  uint64_t memory[4];
+  char* gres[4];
   part_record_t partition;
 } made_t;
 
@@ -29,6 +31,7 @@ static inline void make(made_t* made) {
   made->requested[1] = 2000;
   made->allocated[0] = 8;
   made->partition.name = "main";
+  made->partition.max_share = 1; /* OverSubscribe=NO */
   made->record.job_id = 7;
   made->record.array_task_id = NO_VAL;
   made->record.details = &made->details;
@@ -57,6 +60,13 @@ static inline void run_on_two_nodes(made_t* made) {
   made->resources.cpus = made->cpus;
   made->cpus[0] = 5;
   made->cpus[1] = 3;
+  made->resources.memory_allocated = made->memory;
+  made->memory[0] = 5000;
+  made->memory[1] = 3000;
+  made->record.gres_detail_str = made->gres;
+  made->record.gres_detail_cnt = 2;
+  made->gres[0] = "gpu:tesla:2(IDX:0-1)";
+  made->record.gres_used = "gpu:tesla:2";
   static bitstr_t* bitmap;
   if (!bitmap) bitmap = bit_alloc(node_record_count);
   bit_clear_all(bitmap);

@@ -42,27 +42,28 @@ void pick(std::vector<T>& values) {
   for (T& value : values) pick(value);
 }
 
-inline void pick(NodeCpus& m) {
-  auto& [node, cpus] = m;
-  pick_all(node, cpus);
-}
 inline void pick(Tres& m) {
   auto& [name, count] = m;
   pick_all(name, count);
+}
+inline void pick(NodeHolding& m) {
+  auto& [node, cpus, memory, gres] = m;
+  pick_all(node, cpus, memory, gres);
 }
 inline void pick(JobRecord& m) {
   auto& [job_id, array_job_id, array_task_id, pending_tasks, het_job_id, restart_count, state, completing, slurm_state,
          wait, user_id, group_id, account, account_ancestors, partition, qos, name, wckey, submit_time, eligible_time,
          start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time, requested_cpus, nodes,
-         tres, depends_on, time_limit_s] = m;
+         tres, depends_on, time_limit_s, requested_nodes, requested_memory, exclusive, requested_gres] = m;
   pick_all(job_id, array_job_id, array_task_id, pending_tasks, het_job_id, restart_count, state, completing,
            slurm_state, wait, user_id, group_id, account, account_ancestors, partition, qos, name, wckey, submit_time,
            eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time,
-           requested_cpus, nodes, tres, depends_on, time_limit_s);
+           requested_cpus, nodes, tres, depends_on, time_limit_s, requested_nodes, requested_memory, exclusive,
+           requested_gres);
 }
 inline void pick(NodeRecord& m) {
-  auto& [name, cpus, usable, tres] = m;
-  pick_all(name, cpus, usable, tres);
+  auto& [name, cpus, usable, tres, memory, gres] = m;
+  pick_all(name, cpus, usable, tres, memory, gres);
 }
 inline void pick(Rule& m) {
   auto& [organization, kind, name, id] = m;

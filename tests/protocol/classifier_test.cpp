@@ -1,5 +1,6 @@
 #include "protocol/classifier.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,44 @@ INSTANTIATE_TEST_SUITE_P(
         // The order of the rules decides, not the distance in the account tree.
         Case{"a nearer account does not overtake an earlier rule", "bio", {"physics"}, "", "", 0, 0, "physics"},
         Case{"the root account catches the rest", "chem", {"science", "root"}, "", "", 0, 0, "math"}));
+
+std::vector<std::string> choices(const Classifier& classifier, const JobTraits& job) {
+  std::vector<std::string> names;
+  classifier.for_each_organization(job, [&](std::string_view name) { names.emplace_back(name); });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Classifier, SeveralPartitionsAreBookedUnderTheLastRuleWhateverTheirOrder) {
+  const Classifier classifier({{"early", RuleKind::partition, "early", 0},
+                               {"physics", RuleKind::account, "physics", 0},
+                               {"A", RuleKind::partition, "a", 0},
+                               {"B", RuleKind::partition, "b", 0}});
+  const auto asks_for = [](std::string_view partitions, std::string_view account = "") {
+    JobTraits job = job_of_account(account);
+    job.partition = partitions;
+    return job;
+  };
+  for (const char* list : {"a,b", "b,a", ",b,,a,b,"}) {
+    EXPECT_EQ(classifier.organization_of(asks_for(list)), "B") << list;
+    EXPECT_EQ(classifier.organization_of(asks_for(list, "physics")), "physics") << list;
+  }
+  EXPECT_EQ(choices(classifier, asks_for("b,a")), (Names{"A", "B"}));
+  EXPECT_EQ(choices(classifier, asks_for("b,a", "physics")), (Names{"physics", "physics"}));
+  for (const char* list : {"a,other", "other,a"}) {
+    EXPECT_EQ(classifier.organization_of(asks_for(list)), "") << list << ": guests come last";
+    EXPECT_EQ(choices(classifier, asks_for(list)), (Names{"", "A"}));
+  }
+  for (const char* list : {"early,a", "a,early"}) {
+    EXPECT_EQ(classifier.organization_of(asks_for(list, "physics")), "physics") << list;
+    EXPECT_EQ(choices(classifier, asks_for(list, "physics")), (Names{"early", "physics"})) << "it may start in either";
+  }
+  EXPECT_EQ(classifier.organization_of(asks_for("early", "physics")), "early");
+  EXPECT_EQ(classifier.organization_of(asks_for(",")), "");
+  EXPECT_EQ(choices(classifier, asks_for("")), (Names{""}));
+}
 
 TEST(Classifier, WithoutRulesEverybodyIsAGuest) {
   EXPECT_EQ(Classifier{}.organization_of(job_of_account("physics")), "");

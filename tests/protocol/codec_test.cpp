@@ -84,6 +84,25 @@ TEST(Codec, MissingTrailingMembersKeepTheirDefaults) {
   EXPECT_EQ(seen.jobs[0].array_task_id, -1);
 }
 
+// What a plugin without them sent, or left in its spool: a job of 31 members on a node of two, and a node of four.
+TEST(Codec, RecordsWithoutMemoryAndGresAreRead) {
+  const std::string job = bytes({0xdc, 0x00, 0x1f, 0x2a, 0x00, 0xff, 0x01, 0x00, 0x00, 0x01, 0xc2, 0xa0, 0x00,
+                                 0x00, 0x00, 0xa0, 0x90, 0xa0, 0xa0, 0xa0, 0xa0, 0x00, 0x00, 0x05, 0x00, 0x00,
+                                 0x00, 0x00, 0x00, 0x02, 0x91, 0x92, 0xa2, 'n',  '1',  0x02, 0x90, 0x90, 0x3c});
+  const std::string node = bytes({0x94, 0xa2, 'n', '1', 0x08, 0xc2, 0x91, 0x92, 0xa3, 'c', 'p', 'u', 0x08});
+  const auto seen = decoded<Observations>(bytes({k_observations, 0x94, 0x01, 0x02, 0x91}) + job + bytes({0x91}) + node);
+  ASSERT_EQ(seen.jobs.size(), 1U);
+  EXPECT_EQ(seen.jobs[0].time_limit_s, 60U);
+  ASSERT_EQ(seen.jobs[0].nodes.size(), 1U);
+  EXPECT_EQ(seen.jobs[0].nodes[0], (NodeHolding{.node = "n1", .cpus = 2, .memory = 0, .gres = {}}));
+  EXPECT_EQ(seen.jobs[0].requested_nodes, 1U);
+  EXPECT_EQ(seen.jobs[0].requested_memory, 0U);
+  EXPECT_FALSE(seen.jobs[0].exclusive);
+  EXPECT_TRUE(seen.jobs[0].requested_gres.empty());
+  ASSERT_EQ(seen.nodes.size(), 1U);
+  EXPECT_EQ(seen.nodes[0], (NodeRecord{.name = "n1", .cpus = 8, .usable = false, .tres = {{"cpu", 8}}}));
+}
+
 struct BadBody {
   const char* why;
   std::string body;

@@ -95,7 +95,7 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
 }
 
 TEST(Page, TellsTheMembersOfEveryRecord) {
-  for (const char* name : {"JobRecord", "NodeCpus", "Tres", "NodeRecord", "Rule", "JobLevel"}) {
+  for (const char* name : {"JobRecord", "NodeHolding", "Tres", "NodeRecord", "Rule", "JobLevel"}) {
     EXPECT_EQ(documented_members(name), declared_members(name)) << name;
     EXPECT_GT(documented_members(name).size(), 1U) << name;
   }
@@ -126,7 +126,7 @@ Message example(const std::string& name) {
   job.submit_time = job.eligible_time = 1767225580;
   job.start_time = 1767225590;
   job.requested_cpus = 2;
-  job.nodes = {{"n1", 2}};
+  job.nodes = {{"n1", 2, 4096, {{"gres/gpu", 1}}}};
   job.tres = {{"cpu", 2}};
   return Observations{2, 1767225600, {job}, {}, {}, {}};
 }

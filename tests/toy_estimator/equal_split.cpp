@@ -18,9 +18,8 @@ class EqualSplit final : public Estimator {
 
   void set_organizations(const std::vector<OrgId>& by_name) override { by_name_ = by_name; }
 
-  void fold_segment(int sign, const SegmentFact& segment) override {
-    if (segment.key.kind != SegmentKind::run) return;
-    all_.fold(sign, {0}, {segment.processors, segment.begin, segment.end});
+  void fold_piece(int sign, const Piece& piece) override {
+    all_.fold(sign, {0}, {piece.processors, piece.begin, piece.end});
   }
 
   void close_period(const std::vector<Instant>& boundaries) override { all_.close_period(boundaries.back()); }

@@ -18,7 +18,7 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 2;
+constexpr std::int64_t k_version = 3;
 constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_max_count = 1'000'000'000;
@@ -29,7 +29,10 @@ void write_segment(TextWriter& out, const SegmentRecord& record) {
   out.line("segment").word(name_of(opened.key.kind)).instant(opened.key.anchor).number(opened.key.ordinal);
   if (record.opened) {
     out.line("opened").word(opened.organization).instant(opened.begin).number(opened.processors.value);
-    for (const NodeShare& share : opened.nodes) out.line("on").word(share.node).number(share.processors.value);
+    for (const NodeShare& share : opened.nodes) {
+      out.line(k_description<NodeShare>.name);
+      write_value(out, share);
+    }
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -52,8 +55,9 @@ void write_nodes(TextWriter& out, const State::Impl& state) {
   for (const std::string& name : State::Impl::sorted_names(state.nodes)) {
     out.line("node").word(name);
     const Node& node = state.nodes[state.node_index.find(name)->second];
-    for (const CapacityEntry& c : node.capacities) {
-      out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value);
+    for (const CapacityChanged& c : node.capacities) {
+      out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value).number(c.whole.value);
+      write_value(out.number(c.cpus).number(c.memory), c.gres);
     }
   }
 }
@@ -75,6 +79,7 @@ void write_jobs(TextWriter& out, const Jobs& jobs) {
     out.line("job").number(id.value);
     for (const JobDescription& d : job.descriptions) {
       out.line("description").instant(d.submit).number(Int128{d.content_hash}).word(d.organization);
+      out.number(d.array.value);
     }
     for (const SegmentRecord& record : job.segments) write_segment(out, record);
   }
@@ -91,6 +96,12 @@ void write_levels(TextWriter& out, const Levels& levels) {
       out.number(level.owned.value).number(level.waiting.value);
       out.number(level.lent.value).number(level.borrowed.value);
     }
+  }
+}
+
+void write_forgotten_starts(TextWriter& out, const std::vector<Instant>& starts) {
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (starts[i] != k_beginning_of_time) out.line("last_start").number(static_cast<Int128>(i)).instant(starts[i]);
   }
 }
 
@@ -115,7 +126,9 @@ class Loader {
     read_kept(std::type_identity<Event>{});
     state_.got.load(in_);
     read_levels();
+    read_forgotten_starts();
     while (in_.next("job")) read_job();
+    if (in_.ok()) state_.restore_runs();
     if (in_.ok()) state_.restore_offers();
     read_estimators();
     if (in_.finished()) finish();
@@ -185,12 +198,16 @@ class Loader {
       if (name.empty() || state_.node_index.contains(name)) return in_.fault("a node without a name of its own");
       Node& node = state_.node_of(name);
       while (in_.next("capacity")) {
-        CapacityChanged fact{name, in_.instant(k_zero, k_last_instant), 0, {}};
+        CapacityChanged fact{.node = name, .at = in_.instant(k_zero, k_last_instant)};
         fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
         fact.processors = {in_.small(0, k_max_held.value)};
+        fact.whole = {in_.small(0, k_max_held.value)};
+        read_value(in_, fact.cpus);
+        read_value(in_, fact.memory);
+        read_value(in_, fact.gres);
         if (!accept(fact)) return;
         if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
-        node.insert_capacity({fact.at, fact.ordinal, fact.processors});
+        node.insert_capacity(fact);
       }
     }
   }
@@ -238,6 +255,16 @@ class Loader {
     }
   }
 
+  void read_forgotten_starts() {
+    std::vector<Instant>& starts = state_.forgotten_starts;
+    for (std::size_t next = 0; in_.next("last_start");) {
+      const auto i = static_cast<std::size_t>(in_.small(0, k_u32_max));
+      if (i < next || i >= starts.size()) return in_.fault("last starts out of order");
+      starts[i] = in_.instant(k_zero, state_.now);
+      next = i + 1;
+    }
+  }
+
   void read_estimators() {
     for (const EstimatorId id : estimator_ids()) {
       if (!in_.next("estimator") || in_.word() != name_of(id)) {
@@ -257,6 +284,8 @@ class Loader {
       d.submit = in_.instant(k_zero, k_last_instant);
       d.content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
       d.organization = in_.word();
+      d.array = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
+      state_.note_task(id, d.array);
     }
     while (in_.next("segment")) {
       SegmentRecord record = read_segment(id);
@@ -298,10 +327,7 @@ class Loader {
     opened.organization = known_organization();
     opened.begin = in_.instant(k_zero, k_last_instant);
     opened.processors = {in_.small(0, k_max_wanted.value)};
-    while (in_.next("on")) {
-      std::string node = in_.word();
-      opened.nodes.push_back({std::move(node), {in_.small(1, k_max_held.value)}});
-    }
+    while (in_.next(k_description<NodeShare>.name)) read_value(in_, opened.nodes.emplace_back());
     accept(opened);
   }
 
@@ -319,10 +345,8 @@ class Loader {
 
 PeriodSums State::Impl::got_by_forgotten() const {
   PeriodSums forgotten = got;
-  for_each_remembered([&](const SegmentRecord& record) {
-    for_each_piece(record, organization_of(record), [&](const Piece& piece) {
-      forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
-    });
+  for_each_remembered_piece([&](const Piece& piece) {
+    forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
   });
   return forgotten;
 }
@@ -347,15 +371,21 @@ void State::Impl::restore_segment(const SegmentRecord& segment) {
   const SegmentOpened& opened = segment.live.opened;
   for (const NodeShare& share : opened.nodes) node_of(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
-  fold_segment(segment, 1);
-  const auto change = [&](Instant t, int sign) {
-    hold_or_ask(opened, t, sign);
-    for (const NodeShare& share : opened.nodes) {
-      node_of(share.node).change_running(t, {sign * share.processors.value});
-    }
-  };
-  change(opened.begin, 1);
-  if (segment.live.end) change(*segment.live.end, -1);
+  fold_segment(1, segment);
+  if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
+  for (const NodeShare& share : opened.nodes) {
+    Node& node = node_of(share.node);
+    node.change_claimed(opened.begin, share.processors);
+    if (segment.live.end) node.change_claimed(*segment.live.end, {-share.processors.value});
+  }
+}
+
+// Only when all claims are known can be told what each holds.
+void State::Impl::restore_runs() {
+  for (const Node& node : nodes) {
+    fold_node_pieces(1, node, remembered_since());
+    fold_node_running(1, node, remembered_since());
+  }
 }
 
 void State::Impl::restore_offers() {
@@ -371,6 +401,7 @@ std::string State::save() const {
   write_kept(out, impl_->kept, std::type_identity<Event>{});
   impl_->got_by_forgotten().save(out);
   write_levels(out, impl_->levels);
+  write_forgotten_starts(out, impl_->forgotten_starts);
   write_jobs(out, impl_->jobs);
   write_estimators(out, *impl_);
   return out.finish();

@@ -20,6 +20,9 @@ enum class Role {
   identity,           // part of the event's identity (event_key)
   time,               // the instant that the event speaks of (time_of)
   identity_and_time,  // both
+  // Content that events of older ledgers do not have. Its default value, which says "not known", is left out of the
+  // ledger's JSON, so that those events are written today as they were.
+  supplement,
 };
 
 constexpr bool is_identity(Role role) {
@@ -27,6 +30,10 @@ constexpr bool is_identity(Role role) {
 }
 constexpr bool is_time(Role role) {
   return role == Role::time || role == Role::identity_and_time;
+}
+
+constexpr bool is_supplement(Role role) {
+  return role == Role::supplement;
 }
 
 // `name` is its name in the ledger's JSON. The members of a member that is a described record itself stand among those

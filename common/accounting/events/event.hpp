@@ -46,15 +46,32 @@ inline constexpr auto k_description<SegmentKey> = describe("key", member<Role::i
                                                            member<Role::identity>("anchor", &SegmentKey::anchor),
                                                            member<Role::identity>("ordinal", &SegmentKey::ordinal));
 
-// Weighted micro-processors that a segment holds on one node (> 0).
+// So much of a generic resource (GRES), by Slurm's name without a type ("gres/gpu").
+struct Resource {
+  std::string name;
+  std::int64_t count = 0;  // >= 0
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+template <>
+inline constexpr auto k_description<Resource> = describe("resource", member("name", &Resource::name),
+                                                         member("count", &Resource::count));
+
+// What a segment holds on one node: what it is charged, and, as the charge follows from it, what Slurm allocated.
+// Where the runs of a node are charged more than the whole node together, it is shared among them (sharing.hpp).
 struct NodeShare {
   std::string node;
-  MicroProcessors processors;
+  MicroProcessors processors{};     // charged, > 0
+  std::uint32_t cpus = 0;           // allocated; 0: not known, then it was charged by CPUs
+  std::int64_t memory = 0;          // MiB allocated; 0: none, or Slurm does not allocate memory
+  std::vector<Resource> gres = {};  // allocated, ascending by name
   friend bool operator==(const NodeShare&, const NodeShare&) = default;
 };
 template <>
 inline constexpr auto k_description<NodeShare> = describe("on", member("node", &NodeShare::node),
-                                                          member("processors", &NodeShare::processors));
+                                                          member("processors", &NodeShare::processors),
+                                                          member<Role::supplement>("cpus", &NodeShare::cpus),
+                                                          member<Role::supplement>("memory", &NodeShare::memory),
+                                                          member<Role::supplement>("gres", &NodeShare::gres));
 
 // [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
 // is their sum. For a wait `nodes` is empty.
@@ -93,8 +110,9 @@ inline constexpr auto k_description<SegmentClosed> = describe("segment_closed",
                                                               member("reason", &SegmentClosed::reason),
                                                               member("job_state", &SegmentClosed::job_state));
 
-// Slurm's own books do not hold this segment after all (slurmctld was killed before it saved the start). It counts for
-// nothing, whatever else is known of it. `at` is when that was learned.
+// Slurm's own books do not hold this segment after all (slurmctld was killed before it saved the start), or, of a wait,
+// what was asked for was withdrawn before it started (daemon/observer/wait_writer.hpp). It counts for nothing, whatever
+// else is known of it. `at` is when that was learned.
 struct SegmentRetracted {
   SegmentKey key;
   Instant at;
@@ -156,18 +174,28 @@ inline constexpr auto k_description<OwnershipStated> =
         .kept("statement");
 
 // From `at` on the node offers `processors` (0: down, drained or gone). `ordinal` orders several changes of one second.
+// `whole` is what the node is worth whether it offers that or not: no more is charged to the runs there together. 0:
+// not known, nothing is shared. The rest is what its worth and the charge of runs are made of.
 struct CapacityChanged {
   std::string node;
   Instant at;
   std::uint32_t ordinal = 0;
-  MicroProcessors processors;
+  MicroProcessors processors{};
+  MicroProcessors whole{};
+  std::uint32_t cpus = 0;           // that jobs may use
+  std::int64_t memory = 0;          // MiB that jobs may use
+  std::vector<Resource> gres = {};  // configured, ascending by name
   friend bool operator==(const CapacityChanged&, const CapacityChanged&) = default;
 };
 template <>
 inline constexpr auto k_description<CapacityChanged> = describe(
     "capacity_changed", member<Role::identity>("node", &CapacityChanged::node),
     member<Role::identity_and_time>("at", &CapacityChanged::at),
-    member<Role::identity>("ordinal", &CapacityChanged::ordinal), member("processors", &CapacityChanged::processors));
+    member<Role::identity>("ordinal", &CapacityChanged::ordinal), member("processors", &CapacityChanged::processors),
+    member<Role::supplement>("whole", &CapacityChanged::whole),
+    member<Role::supplement>("cpus", &CapacityChanged::cpus),
+    member<Role::supplement>("memory", &CapacityChanged::memory),
+    member<Role::supplement>("gres", &CapacityChanged::gres));
 
 // Periods in force from `at` on; the boundary of the old rule that is under way is replaced by the new rule's next one.
 struct PeriodDeclared {
@@ -246,8 +274,35 @@ inline constexpr auto k_description<RankingDeclared> =
              member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions))
         .kept("ranking");
 
-using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared>;
+// What a CPU of these nodes is worth.
+struct NodeWeight {
+  std::string nodes;        // as the configuration writes them
+  std::int64_t weight = 1;  // > 0
+  friend bool operator==(const NodeWeight&, const NodeWeight&) = default;
+};
+template <>
+inline constexpr auto k_description<NodeWeight> = describe("node_weight", member("nodes", &NodeWeight::nodes),
+                                                           member("weight", &NodeWeight::weight));
+
+// The rule by which runs are charged from `at` on, until the next such event (docs/reference/configuration.md,
+// `charge`). What was booked stays: segments say what they were charged, capacities what nodes are worth.
+struct ChargeDeclared {
+  Instant at;
+  std::string charge;             // "dominant", "cpu", "weights"
+  std::vector<Resource> weights;  // of `weights`: what one of a resource counts; ascending by name
+  std::vector<NodeWeight> node_weights;
+  friend bool operator==(const ChargeDeclared&, const ChargeDeclared&) = default;
+};
+template <>
+inline constexpr auto k_description<ChargeDeclared> =
+    describe("charge_declared", member<Role::identity_and_time>("at", &ChargeDeclared::at),
+             member("charge", &ChargeDeclared::charge), member("weights", &ChargeDeclared::weights),
+             member("node_weights", &ChargeDeclared::node_weights))
+        .kept("charge");
+
+using Event =
+    std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
+                 CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

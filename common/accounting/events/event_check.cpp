@@ -25,6 +25,20 @@ bool all_distinct(const std::vector<std::string>& names) {
   return std::set<std::string_view>(names.begin(), names.end()).size() == names.size();
 }
 
+// Resources of a node, or of a run on it.
+Expected<void> check_resources(const Event& event, const std::string& node, std::int64_t memory,
+                               const std::vector<Resource>& gres) {
+  if (memory < 0) return refuse(event, "the memory of node " + node + " must not be negative");
+  for (std::size_t i = 0; i < gres.size(); ++i) {
+    if (gres[i].name.empty()) return refuse(event, "a resource of node " + node + " needs a name");
+    if (gres[i].count < 0) return refuse(event, "the " + gres[i].name + " of node " + node + " must not be negative");
+    if (i > 0 && gres[i - 1].name >= gres[i].name) {
+      return refuse(event, "the resources of node " + node + " must ascend by name, each once");
+    }
+  }
+  return {};
+}
+
 Expected<void> check_nodes(const SegmentOpened& event) {
   MicroProcessors sum;
   const std::string* previous = nullptr;
@@ -34,6 +48,7 @@ Expected<void> check_nodes(const SegmentOpened& event) {
     if (share.processors.value <= 0 || share.processors > k_max_held) {
       return refuse(event, "the processors on node " + share.node + " must be positive, a million at most");
     }
+    SHAPLEY_TRY(check_resources(event, share.node, share.memory, share.gres));
     sum += share.processors;
     if (sum > k_max_held) return refuse(event, "a run holds a million processors at most");
     previous = &share.node;
@@ -100,7 +115,10 @@ Expected<void> check_content(const CapacityChanged& event) {
   if (event.processors.value < 0 || event.processors > k_max_held) {
     return refuse(event, "a node offers 0 to a million processors");
   }
-  return {};
+  if (event.whole.value < 0 || event.whole > k_max_held) {
+    return refuse(event, "a whole node is worth 0 to a million processors");
+  }
+  return check_resources(event, event.node, event.memory, event.gres);
 }
 
 bool is_part(std::int64_t parts_per_million) {
@@ -120,6 +138,20 @@ Expected<void> check_content(const RankingDeclared& event) {
     if (i > 0 && event.exceptions[i - 1].organization >= part.organization) {
       return refuse(event, "exceptions ascend by organization");
     }
+  }
+  return {};
+}
+
+Expected<void> check_content(const ChargeDeclared& event) {
+  if (event.charge.empty()) return refuse(event, "the charge needs a name");
+  for (std::size_t i = 0; i < event.weights.size(); ++i) {
+    if (event.weights[i].name.empty()) return refuse(event, "a resource needs a name");
+    if (event.weights[i].count <= 0) return refuse(event, "a weight must be positive");
+    if (i > 0 && event.weights[i - 1].name >= event.weights[i].name) return refuse(event, "weights ascend by name");
+  }
+  for (const NodeWeight& weight : event.node_weights) {
+    if (weight.nodes.empty()) return refuse(event, "a weight needs nodes");
+    if (weight.weight <= 0) return refuse(event, "a weight must be positive");
   }
   return {};
 }

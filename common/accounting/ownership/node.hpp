@@ -1,5 +1,6 @@
 // One node over time: what it offers (capacity), what runs on it, who owns it; and which jobs used it.
 //
+// running(t) is what runs claim, at most what the whole node is worth (sharing.hpp).
 // offered(t) = max(capacity(t), running(t)): a node that drains still contributes what its last jobs hold, and an
 // unknown node (capacity 0) at least what is seen to run on it. So the processors of all organizations together always
 // cover the running ones, which makes the Shapley rates apportionable. Single-threaded; the caller owns it.
@@ -13,15 +14,10 @@
 #include <vector>
 
 #include "accounting/ownership/ownership.hpp"
+#include "accounting/ownership/sharing.hpp"
 #include "base/types.hpp"
 
 namespace shapley::accounting {
-
-struct CapacityEntry {
-  Instant at;
-  std::uint32_t ordinal = 0;
-  MicroProcessors processors;
-};
 
 // What the node offers and to whose credit, at one instant.
 struct Offer {
@@ -38,16 +34,23 @@ class Node {
 
   std::string name;
   Ownership ownership;
-  std::vector<CapacityEntry> capacities;  // ascending by (at, ordinal)
+  std::vector<CapacityChanged> capacities;  // ascending by (at, ordinal)
   std::vector<JobId> jobs;  // runs that touch the node: unordered, repeats allowed, forgotten jobs possible
 
-  [[nodiscard]] const CapacityEntry* find_capacity(Instant at, std::uint32_t ordinal) const;
-  void insert_capacity(const CapacityEntry& entry);
+  [[nodiscard]] const CapacityChanged* find_capacity(Instant at, std::uint32_t ordinal) const;
+  void insert_capacity(const CapacityChanged& entry);
 
-  // From t on, `delta` more micro-processors run here.
-  void change_running(Instant t, MicroProcessors delta);
+  // From t on, `delta` more micro-processors are claimed here.
+  void change_claimed(Instant t, MicroProcessors delta);
   // Whether such a change would leave offered() as it is at every instant: then nobody else needs to look.
   [[nodiscard]] bool offer_ignores(Instant t, MicroProcessors delta) const;
+  // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t
+  // on.
+  [[nodiscard]] bool is_shared_since(Instant t, MicroProcessors more) const;
+  // Whether at some instant >= t more is claimed than `whole`, if that is known.
+  [[nodiscard]] bool claims_exceed(MicroProcessors whole, Instant t) const;
+  // What the whole node is worth, when.
+  [[nodiscard]] std::vector<Worth> worths() const;
 
   // Calls visit(at, before, after) for every change of the offer at an instant >= from, ascending.
   template <typename Visit>
@@ -60,22 +63,25 @@ class Node {
   void forget_before(Instant horizon);
 
  private:
-  struct RunChange {
+  struct ClaimChange {
     Instant at;
     MicroProcessors delta;
   };
   // A position in the three histories: everything at instants < some t has been passed.
   struct Cursor {
-    std::size_t run = 0, capacity = 0, stretch = 0;
-    MicroProcessors running;
+    std::size_t claim = 0, capacity = 0, stretch = 0;
+    MicroProcessors claimed;
   };
   [[nodiscard]] Cursor before(Instant t) const;
   [[nodiscard]] Instant next_instant(const Cursor& cursor) const;
   void pass(Cursor& cursor, Instant t) const;
   [[nodiscard]] Offer offer(const Cursor& cursor) const;
+  [[nodiscard]] MicroProcessors capacity(const Cursor& cursor) const;
+  [[nodiscard]] MicroProcessors whole(const Cursor& cursor) const;
+  [[nodiscard]] MicroProcessors running(const Cursor& cursor, MicroProcessors more = {}) const;
 
-  std::vector<RunChange> runs_;  // ascending, one entry per instant, no zero
-  MicroProcessors running_;      // after all of runs_
+  std::vector<ClaimChange> claims_;  // ascending, one entry per instant, no zero
+  MicroProcessors claimed_;          // after all of claims_
 };
 
 template <typename Visit>

@@ -62,8 +62,10 @@ void JobRecord::refresh() {
   }
   if (!descriptions.empty()) {
     memory.organization = descriptions.back().organization;
+    memory.array = descriptions.back().array;
   } else {
     memory.organization = latest != nullptr ? latest->organization : std::string{};
+    memory.array = {};
   }
 }
 
@@ -93,12 +95,17 @@ Instant begin_of_latest(const Jobs& jobs, std::size_t most) {
   return *oldest;
 }
 
-void forget_before(Jobs& jobs, Instant horizon) {
-  std::erase_if(jobs, [&](const auto& entry) { return last_instant(entry.second) < horizon; });
+void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten) {
+  const auto is_old = [&](const SegmentRecord& record) {
+    if (last_instant(record) >= horizon) return false;
+    forgotten(record);
+    return true;
+  };
   for (auto& [id, job] : jobs) {
-    std::erase_if(job.segments, [&](const SegmentRecord& record) { return last_instant(record) < horizon; });
+    std::erase_if(job.segments, is_old);
     job.refresh();
   }
+  std::erase_if(jobs, [&](const auto& entry) { return last_instant(entry.second) < horizon; });
 }
 
 }  // namespace shapley::accounting

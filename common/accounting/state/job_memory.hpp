@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,7 @@ struct JobDescription {
   Instant submit;
   std::uint64_t content_hash = 0;
   std::string organization;
+  JobId array;  // 0: none
 };
 
 struct JobRecord {
@@ -54,7 +56,8 @@ using Jobs = std::unordered_map<JobId, JobRecord>;
 // most > 0.
 [[nodiscard]] Instant begin_of_latest(const Jobs& jobs, std::size_t most);
 
-// Forgets segments that ended, retractions, and jobs left without either, from before `horizon`.
-void forget_before(Jobs& jobs, Instant horizon);
+// Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` hears of
+// every segment first.
+void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten);
 
 }  // namespace shapley::accounting

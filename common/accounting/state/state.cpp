@@ -112,6 +112,12 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
 }
 
+std::vector<Instant> State::last_starts() const {
+  std::vector<Instant> starts = impl_->forgotten_starts;
+  impl_->for_each_remembered([&](const SegmentRecord& record) { impl_->note_start(record, starts); });
+  return starts;
+}
+
 const LiveSegment* State::find_segment(const SegmentKey& key) const {
   const SegmentRecord* record = impl_->find(key);
   return record != nullptr && record->counts() ? &record->live : nullptr;
@@ -136,12 +142,28 @@ std::vector<JobId> State::jobs_with_open_segments() const {
   return open;
 }
 
-std::optional<MicroProcessors> State::capacity(std::string_view node) const {
+std::vector<JobId> State::tasks_of(JobId array) const {
+  std::vector<JobId> tasks;
+  const auto known = impl_->tasks.find(array);
+  if (known == impl_->tasks.end()) return tasks;
+  for (const JobId task : known->second) {
+    // Its number may have gone to another job since.
+    const JobMemory* memory = find_job(task);
+    if (memory != nullptr && memory->array == array) tasks.push_back(task);
+  }
+  return tasks;
+}
+
+const CapacityChanged* State::last_capacity(std::string_view node) const {
   const auto index = impl_->node_index.find(node);
-  if (index == impl_->node_index.end()) return std::nullopt;
+  if (index == impl_->node_index.end()) return nullptr;
   const Node& known = impl_->nodes[index->second];
-  if (known.capacities.empty()) return std::nullopt;
-  return known.capacities.back().processors;
+  return known.capacities.empty() ? nullptr : &known.capacities.back();
+}
+
+std::optional<MicroProcessors> State::capacity(std::string_view node) const {
+  const CapacityChanged* last = last_capacity(node);
+  return last == nullptr ? std::nullopt : std::optional(last->processors);
 }
 
 std::vector<std::string> State::nodes() const {

@@ -70,6 +70,7 @@ struct RetractedSegment {
 // What the observer needs to know of a job that slurmctld may still mention.
 struct JobMemory {
   std::string organization;
+  JobId array;                              // 0: none
   std::vector<SegmentKey> segments;         // ascending; runs and waits that count
   std::vector<RetractedSegment> retracted;  // ascending by key
 };
@@ -125,12 +126,20 @@ class State {
   // out.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
+  // When a run of each organization began last; by OrgId, k_beginning_of_time: none ever did. Walks over all remembered
+  // jobs.
+  [[nodiscard]] std::vector<Instant> last_starts() const;
+
   // Memory of jobs and segments, for the observer and for `shapleyctl jobs`. find_segment does not find retracted
   // segments. Pointers hold until the next member that is not const is called.
   [[nodiscard]] const LiveSegment* find_segment(const SegmentKey& key) const;
   [[nodiscard]] const JobMemory* find_job(JobId job) const;
   [[nodiscard]] std::vector<JobId> jobs_with_open_segments() const;
-  [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // latest known
+  // The remembered jobs of an array, itself apart, ascending.
+  [[nodiscard]] std::vector<JobId> tasks_of(JobId array) const;
+  // What is known last of a node: what it offers, is worth and has. nullptr: nothing. Valid until the books change.
+  [[nodiscard]] const CapacityChanged* last_capacity(std::string_view node) const;
+  [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // what it offers by that
   [[nodiscard]] std::vector<std::string> nodes() const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not

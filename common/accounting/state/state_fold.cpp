@@ -16,6 +16,7 @@ State::Impl::Impl(StateOptions state_options) : options(state_options) {
 void State::Impl::set_organizations() {
   got.resize(organizations.names().size());
   levels.resize(organizations.names().size());
+  forgotten_starts.resize(organizations.names().size(), k_beginning_of_time);
   const std::vector<OrgId> by_name = organizations.by_name();
   for (const auto& estimator : estimators) estimator->set_organizations(by_name);
 }
@@ -41,29 +42,11 @@ Node& State::Impl::node_of(std::string_view name) {
 
 void State::Impl::change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change) {
   Node& node = nodes[index];
-  std::sort(node.jobs.begin(), node.jobs.end());
-  node.jobs.erase(std::unique(node.jobs.begin(), node.jobs.end()), node.jobs.end());
-  std::vector<std::pair<const SegmentRecord*, const NodeShare*>> affected;
-  for (const JobId id : node.jobs) {
-    const auto job = jobs.find(id);
-    if (job == jobs.end()) continue;
-    for (const SegmentRecord& record : job->second.segments) {
-      if (!record.counts() || record.end() <= from) continue;
-      for (const NodeShare& share : record.live.opened.nodes) {
-        if (share.node == node.name) affected.emplace_back(&record, &share);
-      }
-    }
-  }
-  const auto fold_affected = [&](int sign) {
-    for (const auto& [run, share] : affected) {
-      for_each_piece(*run, organization_of(*run), *share, [&](const Piece& piece) { fold_piece(sign, piece); });
-    }
-  };
-  fold_affected(-1);
+  fold_node_pieces(-1, node, from);
   emit_offers(node, from, -1);
   change(node.ownership);
   emit_offers(node, from, 1);
-  fold_affected(1);
+  fold_node_pieces(1, node, from);
 }
 
 void State::Impl::schedule_hand_over(std::uint32_t index) {
@@ -71,11 +54,15 @@ void State::Impl::schedule_hand_over(std::uint32_t index) {
 }
 
 void State::Impl::restructure_periods() {
-  for_each_remembered([this](const SegmentRecord& segment) { fold_segment(segment, -1); });
+  const auto fold_remembered = [this](int sign) {
+    for (const Node& node : nodes) fold_node_pieces(sign, node, remembered_since());
+    for_each_remembered([&](const SegmentRecord& segment) { fold_segment(sign, segment); });
+  };
+  fold_remembered(-1);
   got.set_boundaries(boundaries);
   levels.set_boundaries(boundaries);
   for (const auto& estimator : estimators) estimator->set_boundaries(boundaries);
-  for_each_remembered([this](const SegmentRecord& segment) { fold_segment(segment, 1); });
+  fold_remembered(1);
   restate_levels();
 }
 
@@ -86,32 +73,47 @@ void State::Impl::fold(const SegmentOpened& event) {
   JobRecord& job = jobs[event.key.job];
   SegmentRecord& record = job.obtain(event.key);
   record.live.opened = event;
-  record.opened = true;
   for (const NodeShare& share : event.nodes) node_of(share.node).jobs.push_back(event.key.job);
-  if (record.counts()) enter(record, 1);
+  if (record.retracted) {
+    record.opened = true;
+  } else {
+    enter(record, 1, [&] { record.opened = true; });
+  }
   job.refresh();
 }
 
 template <>
 void State::Impl::fold(const SegmentClosed& event) {
   SegmentRecord& record = jobs[event.key.job].obtain(event.key);
-  const bool counts = record.counts();
-  if (counts) fold_segment(record, -1);
-  record.live.end = event.end;
-  record.reason = event.reason;
-  record.job_state_hash = fnv1a(event.job_state);
-  if (!counts) return;
-  fold_segment(record, 1);
-  change_levels(record.live.opened, event.end, -1);
+  const auto mutate = [&] {
+    record.live.end = event.end;
+    record.reason = event.reason;
+    record.job_state_hash = fnv1a(event.job_state);
+  };
+  if (!record.counts()) return mutate();
+  fold_segment(-1, record);
+  if (event.key.kind == SegmentKind::run) {
+    change_run(record, event.end, -1, mutate);
+  } else {
+    change_wait(record, event.end, -1);
+    mutate();
+  }
+  fold_segment(1, record);
 }
 
 template <>
 void State::Impl::fold(const SegmentRetracted& event) {
   JobRecord& job = jobs[event.key.job];
   SegmentRecord& record = job.obtain(event.key);
-  if (record.counts()) enter(record, -1);
-  record.retracted = true;
-  record.retracted_at = event.at;
+  const auto mutate = [&] {
+    record.retracted = true;
+    record.retracted_at = event.at;
+  };
+  if (record.counts()) {
+    enter(record, -1, mutate);
+  } else {
+    mutate();
+  }
   job.refresh();
 }
 
@@ -153,9 +155,17 @@ template <>
 void State::Impl::fold(const CapacityChanged& event) {
   first_event = std::min(first_event, event.at);
   Node& node = node_of(event.node);
+  const auto fold_held = [&](int sign) {
+    fold_node_pieces(sign, node, event.at);
+    fold_node_running(sign, node, event.at);
+  };
+  // What the node is worth decides what runs hold of it only where they claim more.
+  const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
+  if (shared) fold_held(-1);
   emit_offers(node, event.at, -1);
-  node.insert_capacity({event.at, event.ordinal, event.processors});
+  node.insert_capacity(event);
   emit_offers(node, event.at, 1);
+  if (shared) fold_held(1);
 }
 
 template <>
@@ -174,8 +184,20 @@ void State::Impl::fold(const JobDescribed& event) {
   JobRecord& job = jobs[event.job];
   const auto later = std::find_if(job.descriptions.begin(), job.descriptions.end(),
                                   [&](const JobDescription& d) { return d.submit > event.submit; });
-  job.descriptions.insert(later, {event.submit, content_hash(event), event.organization});
+  job.descriptions.insert(later, {event.submit, content_hash(event), event.organization, {event.array_job}});
   job.refresh();
+  note_task(event.job, {event.array_job});
+}
+
+void State::Impl::note_start(const SegmentRecord& record, std::vector<Instant>& starts) const {
+  const SegmentKey& key = record.live.opened.key;
+  if (!record.counts() || key.kind != SegmentKind::run) return;
+  Instant& last = starts[organization_of(record).value];
+  last = std::max(last, key.anchor);
+}
+
+void State::Impl::note_task(JobId job, JobId array) {
+  if (array.value != 0 && array != job) tasks[array].insert(job);
 }
 
 template <>
@@ -185,6 +207,11 @@ void State::Impl::fold(const ConfigurationLoaded& event) {
 
 template <>
 void State::Impl::fold(const RankingDeclared& event) {
+  kept.keep(event);
+}
+
+template <>
+void State::Impl::fold(const ChargeDeclared& event) {
   kept.keep(event);
 }
 
@@ -229,7 +256,9 @@ void State::Impl::compact() {
   horizon = next;
   levels.settle(horizon);
   for (const auto& estimator : estimators) estimator->forget_before(horizon);
-  forget_before(jobs, horizon);
+  forget_before(jobs, horizon, [this](const SegmentRecord& record) { note_start(record, forgotten_starts); });
+  for (auto& [array, known] : tasks) std::erase_if(known, [this](JobId task) { return !jobs.contains(task); });
+  std::erase_if(tasks, [](const auto& entry) { return entry.second.empty(); });
   for (Node& node : nodes) {
     node.forget_before(horizon);
     node.jobs.clear();

@@ -48,9 +48,12 @@ struct State::Impl {
   std::deque<Node> nodes;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
   Jobs jobs;
-  std::map<Instant, std::uint64_t> configurations;  // content hashes
+  std::unordered_map<JobId, std::set<JobId>> tasks;  // by array; derived from the descriptions of jobs
+  std::map<Instant, std::uint64_t> configurations;   // content hashes
   KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
+
+  std::vector<Instant> forgotten_starts;  // by OrgId: the last start of its forgotten runs
 
   Instant now = k_beginning_of_time;
   Instant horizon = k_beginning_of_time;
@@ -81,29 +84,52 @@ struct State::Impl {
   Node& node_of(std::string_view name);
   std::uint32_t index_of(std::string_view name);
 
-  // Calls visit(piece) for each piece of the organization's run, by the ownership in force; on one of its nodes, or on
-  // all.
+  // Calls visit(piece) for each piece of what the organization's run holds on the node, by the ownership in force.
   template <typename Visit>
-  void for_each_piece(const SegmentRecord& run, OrgId organization, const NodeShare& share, Visit&& visit) const;
+  void for_each_piece(const Node& node, OrgId organization, const Work& held, Visit&& visit) const;
+  // Calls visit(organization, work) for what remembered runs hold of the node at instants >= from (sharing.hpp).
   template <typename Visit>
-  void for_each_piece(const SegmentRecord& run, OrgId organization, Visit&& visit) const;
+  void for_each_held_on(const Node& node, Instant from, Visit&& visit) const;
+  // From this second on everything that was held is remembered. Before it a run may have shared a node with another
+  // that is forgotten: what it held then is in the sums.
+  [[nodiscard]] Instant remembered_since() const;
+  // Calls visit(piece) for all pieces of remembered runs since then.
+  template <typename Visit>
+  void for_each_remembered_piece(Visit&& visit) const;
   template <typename Visit>
   void for_each_remembered(Visit&& visit) const;  // segment that counts
+  // The remembered runs that claim some of the node at an instant >= from, ascending by key.
+  struct Holder {
+    const SegmentRecord* run;
+    const NodeShare* share;
+  };
+  [[nodiscard]] std::vector<Holder> holders_of(const Node& node, Instant from) const;
   [[nodiscard]] OrgId organization_of(const SegmentRecord& segment) const;
+  void note_task(JobId job, JobId array);
+  // Raises its organization's last start to that of the run, if it is one that counts.
+  void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
 
   // Tell psi, levels and estimators.
   void fold_piece(int sign, const Piece& piece);
-  void fold_segment(const SegmentRecord& segment, int sign);  // with its pieces
+  void fold_segment(int sign, const SegmentRecord& segment);  // without its pieces
+  void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held);
+  // Pieces of all that is held of the node at instants >= from, and how many processors run by that.
+  void fold_node_pieces(int sign, const Node& node, Instant from);
+  void fold_node_running(int sign, const Node& node, Instant from);
+  void fold_running(int sign, OrgId organization, const Work& held);
   void fold_levels(Instant t, OrgId organization, const LevelChange& change);
   void tell_remembered(Estimator& listener, int sign) const;
   [[nodiscard]] Estimator::Remembered remembered() const;
 
-  // The segment holds (or asks for) so much more or less from t on; with what its nodes offer, or without.
-  void hold_or_ask(const SegmentOpened& segment, Instant t, int sign);
-  void change_levels(const SegmentOpened& segment, Instant t, int sign);
-  // Adds or removes a segment as a whole.
-  void enter(const SegmentRecord& segment, int sign);
+  // The wait asks (sign 1), or no longer asks (-1), for its processors at instants >= from.
+  void change_wait(const SegmentRecord& wait, Instant from, int sign);
+  // The run claims, or no longer claims, its part of its nodes at instants >= from and before its end. `mutate` makes
+  // it so in the memory of jobs.
+  void change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate);
+  void change_claimed(Node& node, Instant t, MicroProcessors delta);
+  // Adds or removes a segment as a whole, as `mutate` does in the memory of jobs.
+  void enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate);
 
   // Tells what the node offers to whom from t on (sign 1), or that it no longer does (-1).
   void emit_offers(const Node& node, Instant from, int sign);
@@ -122,6 +148,7 @@ struct State::Impl {
   // Put a checkpoint's facts back; see state_text.cpp.
   void restore_statement(const OwnershipStated& statement);
   void restore_segment(const SegmentRecord& segment);
+  void restore_runs();
   void restore_offers();
 
   [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t) const;
@@ -129,25 +156,38 @@ struct State::Impl {
 };
 
 template <typename Visit>
-void State::Impl::for_each_piece(const SegmentRecord& run, OrgId organization, const NodeShare& share,
-                                 Visit&& visit) const {
-  const auto stretches = nodes[node_index.find(share.node)->second].ownership.in_force();
+void State::Impl::for_each_piece(const Node& node, OrgId organization, const Work& held, Visit&& visit) const {
+  const auto stretches = node.ownership.in_force();
   // From the last stretch backwards: nearly every run lies in it.
   for (std::size_t i = stretches.size(); i-- > 0;) {
     const Instant until = i + 1 < stretches.size() ? stretches[i + 1].from : k_end_of_time;
-    if (until <= run.live.opened.begin) return;
-    const Instant begin = std::max(run.live.opened.begin, stretches[i].from);
-    const Instant end = std::min(run.end(), until);
+    if (until <= held.begin) return;
+    const Instant begin = std::max(held.begin, stretches[i].from);
+    const Instant end = std::min(held.end, until);
     if (begin >= end) continue;
-    split_among(stretches[i].owners, share.processors, [&](OrgId owner, MicroProcessors part) {
+    split_among(stretches[i].owners, held.processors, [&](OrgId owner, MicroProcessors part) {
       visit(Piece{organization, owner, part, begin, end});
     });
   }
 }
 
 template <typename Visit>
-void State::Impl::for_each_piece(const SegmentRecord& run, OrgId organization, Visit&& visit) const {
-  for (const NodeShare& share : run.live.opened.nodes) for_each_piece(run, organization, share, visit);
+void State::Impl::for_each_held_on(const Node& node, Instant from, Visit&& visit) const {
+  const std::vector<Holder> holders = holders_of(node, from);
+  std::vector<Claim> claims;
+  claims.reserve(holders.size());
+  for (const Holder& h : holders) claims.push_back({h.run->live.opened.begin, h.run->end(), h.share->processors});
+  for_each_held(claims, node.worths(), from, [&](std::size_t claim, Instant begin, Instant end, MicroProcessors held) {
+    visit(organization_of(*holders[claim].run), Work{held, begin, end});
+  });
+}
+
+template <typename Visit>
+void State::Impl::for_each_remembered_piece(Visit&& visit) const {
+  for (const Node& node : nodes) {
+    for_each_held_on(node, remembered_since(),
+                     [&](OrgId organization, const Work& held) { for_each_piece(node, organization, held, visit); });
+  }
 }
 
 template <typename Visit>

@@ -31,10 +31,51 @@ SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
           .reason = segment.reason};
 }
 
-void State::Impl::fold_segment(const SegmentRecord& segment, int sign) {
+void State::Impl::fold_segment(int sign, const SegmentRecord& segment) {
   const SegmentFact fact = fact_of(segment);
-  for_each_piece(segment, fact.organization, [&](const Piece& piece) { fold_piece(sign, piece); });
   for (const auto& estimator : estimators) estimator->fold_segment(sign, fact);
+}
+
+std::vector<State::Impl::Holder> State::Impl::holders_of(const Node& node, Instant from) const {
+  std::vector<JobId> ids = node.jobs;
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::vector<Holder> holders;
+  for (const JobId id : ids) {
+    const auto job = jobs.find(id);
+    if (job == jobs.end()) continue;
+    for (const SegmentRecord& record : job->second.segments) {
+      if (!record.counts() || record.end() <= from) continue;
+      const std::vector<NodeShare>& shares = record.live.opened.nodes;  // ascending by name
+      const auto share = std::lower_bound(shares.begin(), shares.end(), node.name,
+                                          [](const NodeShare& s, const std::string& name) { return s.node < name; });
+      if (share != shares.end() && share->node == node.name) holders.push_back({&record, &*share});
+    }
+  }
+  return holders;
+}
+
+Instant State::Impl::remembered_since() const {
+  return horizon == k_beginning_of_time ? horizon : horizon - Duration{1};
+}
+
+void State::Impl::fold_pieces(int sign, const Node& node, OrgId organization, const Work& held) {
+  for_each_piece(node, organization, held, [&](const Piece& piece) { fold_piece(sign, piece); });
+}
+
+void State::Impl::fold_node_pieces(int sign, const Node& node, Instant from) {
+  for_each_held_on(node, from,
+                   [&](OrgId organization, const Work& held) { fold_pieces(sign, node, organization, held); });
+}
+
+void State::Impl::fold_running(int sign, OrgId organization, const Work& held) {
+  fold_levels(held.begin, organization, {.running = signed_part(sign, held.processors), .waiting = {}, .owned = {}});
+  if (held.end == k_end_of_time) return;
+  fold_levels(held.end, organization, {.running = signed_part(-sign, held.processors), .waiting = {}, .owned = {}});
+}
+
+void State::Impl::fold_node_running(int sign, const Node& node, Instant from) {
+  for_each_held_on(node, from, [&](OrgId organization, const Work& held) { fold_running(sign, organization, held); });
 }
 
 void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& change) {
@@ -43,43 +84,74 @@ void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& 
 }
 
 void State::Impl::tell_remembered(Estimator& listener, int sign) const {
-  for_each_remembered([&](const SegmentRecord& segment) {
-    const SegmentFact fact = fact_of(segment);
-    for_each_piece(segment, fact.organization, [&](const Piece& piece) { listener.fold_piece(sign, piece); });
-    listener.fold_segment(sign, fact);
-  });
+  for_each_remembered_piece([&](const Piece& piece) { listener.fold_piece(sign, piece); });
+  for_each_remembered([&](const SegmentRecord& segment) { listener.fold_segment(sign, fact_of(segment)); });
 }
 
 Estimator::Remembered State::Impl::remembered() const {
   return {horizon, now, [this](Estimator& listener, int sign) { tell_remembered(listener, sign); }};
 }
 
-void State::Impl::hold_or_ask(const SegmentOpened& segment, Instant t, int sign) {
-  const OrgId organization = *organizations.find(segment.organization);
-  const MicroProcessors delta = signed_part(sign, segment.processors);
-  if (segment.key.kind == SegmentKind::wait) {
-    fold_levels(t, organization, {.running = {}, .waiting = delta, .owned = {}});
-  } else {
-    fold_levels(t, organization, {.running = delta, .waiting = {}, .owned = {}});
-  }
+void State::Impl::change_wait(const SegmentRecord& wait, Instant from, int sign) {
+  const OrgId organization = organization_of(wait);
+  const MicroProcessors wanted = wait.live.opened.processors;
+  fold_levels(from, organization, {.running = {}, .waiting = signed_part(sign, wanted), .owned = {}});
+  if (wait.end() == k_end_of_time) return;
+  fold_levels(wait.end(), organization, {.running = {}, .waiting = signed_part(-sign, wanted), .owned = {}});
 }
 
-void State::Impl::change_levels(const SegmentOpened& segment, Instant t, int sign) {
-  hold_or_ask(segment, t, sign);
-  for (const NodeShare& share : segment.nodes) {
+void State::Impl::change_claimed(Node& node, Instant t, MicroProcessors delta) {
+  const bool offers_change = !node.offer_ignores(t, delta);
+  if (offers_change) emit_offers(node, t, -1);
+  node.change_claimed(t, delta);
+  if (offers_change) emit_offers(node, t, 1);
+}
+
+// Where nothing is shared the run holds what it claims, and nobody else is concerned. Where something is, before or
+// after the change, all that is held of the node since `from` is taken back and told anew.
+void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate) {
+  const std::vector<NodeShare>& shares = run.live.opened.nodes;
+  const Instant end = run.end();
+  const OrgId organization = organization_of(run);
+  struct Place {
+    Node* node;
+    bool shared;
+  };
+  std::vector<Place> places;
+  places.reserve(shares.size());
+  for (const NodeShare& share : shares) {
     Node& node = node_of(share.node);
-    const MicroProcessors here = signed_part(sign, share.processors);
-    const bool offers_change = !node.offer_ignores(t, here);
-    if (offers_change) emit_offers(node, t, -1);
-    node.change_running(t, here);
-    if (offers_change) emit_offers(node, t, 1);
+    places.push_back({&node, node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{})});
+    if (!places.back().shared) continue;
+    fold_node_pieces(-1, node, from);
+    fold_node_running(-1, node, from);
   }
+  mutate();
+  MicroProcessors alone;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    Node& node = *places[i].node;
+    change_claimed(node, from, signed_part(sign, shares[i].processors));
+    if (end != k_end_of_time) change_claimed(node, end, signed_part(-sign, shares[i].processors));
+    if (places[i].shared) {
+      fold_node_pieces(1, node, from);
+      fold_node_running(1, node, from);
+    } else {
+      alone += shares[i].processors;
+      fold_pieces(sign, node, organization, {shares[i].processors, from, end});
+    }
+  }
+  if (alone.value > 0) fold_running(sign, organization, {alone, from, end});
 }
 
-void State::Impl::enter(const SegmentRecord& segment, int sign) {
-  fold_segment(segment, sign);
-  change_levels(segment.live.opened, segment.live.opened.begin, sign);
-  if (segment.live.end) change_levels(segment.live.opened, *segment.live.end, -sign);
+void State::Impl::enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate) {
+  const Instant begin = segment.live.opened.begin;
+  fold_segment(sign, segment);
+  if (segment.live.opened.key.kind == SegmentKind::run) {
+    change_run(segment, begin, sign, mutate);
+  } else {
+    change_wait(segment, begin, sign);
+    mutate();
+  }
 }
 
 void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
@@ -106,11 +178,11 @@ std::vector<Level> State::Impl::levels_before(Instant t) const {
     const SegmentFact fact = fact_of(segment);
     if (fact.begin >= t || fact.end < t) return;
     if (fact.key.kind == SegmentKind::wait) rows[fact.organization.value].waiting += fact.processors;
-    for_each_piece(segment, fact.organization, [&](const Piece& piece) {
-      if (piece.begin >= t || piece.end < t || piece.organization == piece.owner) return;
-      rows[piece.owner.value].lent += piece.processors;
-      rows[piece.organization.value].borrowed += piece.processors;
-    });
+  });
+  for_each_remembered_piece([&](const Piece& piece) {
+    if (piece.begin >= t || piece.end < t || piece.organization == piece.owner) return;
+    rows[piece.owner.value].lent += piece.processors;
+    rows[piece.organization.value].borrowed += piece.processors;
   });
   return rows;
 }

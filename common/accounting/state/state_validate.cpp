@@ -73,8 +73,8 @@ Expected<Applied> State::Impl::validate(const OwnershipStated& event) const {
 template <>
 Expected<Applied> State::Impl::validate(const CapacityChanged& event) const {
   if (const auto index = node_index.find(event.node); index != node_index.end()) {
-    const CapacityEntry* known = nodes[index->second].find_capacity(event.at, event.ordinal);
-    if (known != nullptr) return same_or_conflict(known->processors == event.processors, event);
+    const CapacityChanged* known = nodes[index->second].find_capacity(event.at, event.ordinal);
+    if (known != nullptr) return same_or_conflict(*known == event, event);
   }
   return fresh_since(event.at);
 }
@@ -105,6 +105,12 @@ Expected<Applied> State::Impl::validate(const ConfigurationLoaded& event) const 
 template <>
 Expected<Applied> State::Impl::validate(const RankingDeclared& event) const {
   if (const RankingDeclared* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
+Expected<Applied> State::Impl::validate(const ChargeDeclared& event) const {
+  if (const ChargeDeclared* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise
 }
 

@@ -13,6 +13,7 @@
 
 #include "accounting/events/event.hpp"
 #include "base/name_index.hpp"
+#include "ledger/audit/naive_sharing.hpp"
 
 namespace shapley::ledger {
 
@@ -23,6 +24,7 @@ struct SegmentFacts {
   accounting::CloseReason reason = accounting::CloseReason::ended;
   std::uint32_t organization = 0;  // of Facts::organizations
   MicroProcessors processors;
+  std::int64_t cpus = 0;                                         // that Slurm allocated; 0: not known
   std::vector<std::pair<std::uint32_t, MicroProcessors>> nodes;  // (of Facts::nodes, held there)
 
   // Whether it is part of the books as they are known at the end.
@@ -39,6 +41,7 @@ class Facts {
   std::map<accounting::SegmentKey, SegmentFacts> segments;
   std::map<std::uint32_t, std::map<Instant, std::vector<accounting::OwnershipSpan>>>
       ownership;  // node -> effective -> spans
+  std::map<std::uint32_t, WholeNode> whole_nodes;
   std::map<Instant, Period> periods;
   std::map<Instant, std::string> configurations;
   std::map<std::pair<std::uint32_t, std::uint32_t>, JobId>

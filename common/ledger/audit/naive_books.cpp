@@ -13,27 +13,6 @@ Int128 series(Instant a, Instant b, Instant t) {
   return terms * (static_cast<Int128>(t.value - a.value) + (t.value - b.value + 1)) / 2;
 }
 
-// `total` in the given parts of a million, as integers: rounded down, then one more to those that lost most by it; of
-// equals, to the first.
-std::vector<std::int64_t> divided(std::int64_t total, const std::vector<std::int64_t>& parts) {
-  struct Loss {
-    Int128 amount;
-    std::size_t index;
-  };
-  std::vector<std::int64_t> result;
-  std::vector<Loss> losses;
-  std::int64_t left = total;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Int128 exact = static_cast<Int128>(total) * parts[i];
-    result.push_back(static_cast<std::int64_t>(exact / accounting::k_whole_node));
-    losses.push_back({exact - static_cast<Int128>(result.back()) * accounting::k_whole_node, i});
-    left -= result.back();
-  }
-  std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.amount > b.amount; });
-  for (std::size_t i = 0; left > 0; ++i, --left) ++result[losses[i].index];
-  return result;
-}
-
 }  // namespace
 
 std::optional<accounting::Credit> credit_of(const NaiveRow& row, accounting::EstimatorId estimator) {
@@ -102,26 +81,36 @@ Instant NaiveBooks::period_begin_at(Instant t) const {
   return begin;
 }
 
-void NaiveBooks::credit(const SegmentFacts& segment, const Window& window, std::vector<NaiveRow>& rows) const {
-  NaiveRow& user = rows[segment.organization];
-  for (const auto& [node, held] : segment.nodes) {
-    for (const Stretch& stretch : nodes_[node]) {
-      const Instant a = std::max(window.begin, stretch.begin);
-      const Instant b = std::min(window.end, stretch.end);
-      if (a >= b) continue;
-      const Int128 worth = series(a, b, window.t);
-      const Int128 seconds = b.value - a.value;
-      user.psi.value += held.value * worth;
-      user.got.value += held.value * seconds;
-      std::vector<std::int64_t> parts;
-      for (const Part& part : stretch.parts) parts.push_back(part.parts_per_million);
-      const auto amounts = divided(held.value, parts);
-      for (std::size_t i = 0; i < amounts.size(); ++i) {
-        rows[stretch.parts[i].owner].direct.phi.value += amounts[i] * worth;
-        rows[stretch.parts[i].owner].direct.given.value += amounts[i] * seconds;
-      }
+void NaiveBooks::credit(std::uint32_t user, std::uint32_t node, std::int64_t held, const Window& window,
+                        std::vector<NaiveRow>& rows) const {
+  for (const Stretch& stretch : nodes_[node]) {
+    const Instant a = std::max(window.begin, stretch.begin);
+    const Instant b = std::min(window.end, stretch.end);
+    if (a >= b) continue;
+    const Int128 worth = series(a, b, window.t);
+    const Int128 seconds = b.value - a.value;
+    rows[user].psi.value += held * worth;
+    rows[user].got.value += held * seconds;
+    std::vector<std::int64_t> parts;
+    for (const Part& part : stretch.parts) parts.push_back(part.parts_per_million);
+    const auto amounts = divided(held, parts);
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      rows[stretch.parts[i].owner].direct.phi.value += amounts[i] * worth;
+      rows[stretch.parts[i].owner].direct.given.value += amounts[i] * seconds;
     }
   }
+}
+
+std::vector<NaiveBooks::Run> NaiveBooks::runs_of(const Span& span) const {
+  std::vector<Run> runs;
+  for (const auto& [key, segment] : facts_.segments) {
+    if (key.kind != accounting::SegmentKind::run || !segment.begin || *segment.begin > span.known) continue;
+    if (segment.retracted && *segment.retracted <= span.known) continue;
+    const bool ended = segment.end && *segment.end <= span.known;
+    const Instant end = ended ? std::min(*segment.end, span.end) : span.end;
+    if (*segment.begin < end) runs.push_back({&segment, end});
+  }
+  return runs;
 }
 
 std::map<std::string, NaiveRow> NaiveBooks::at(Instant t) const {
@@ -130,13 +119,28 @@ std::map<std::string, NaiveRow> NaiveBooks::at(Instant t) const {
 
 std::map<std::string, NaiveRow> NaiveBooks::of_period(const Span& span) const {
   std::vector<NaiveRow> rows(owners_.size());
-  for (const auto& [key, segment] : facts_.segments) {
-    if (key.kind != accounting::SegmentKind::run || !segment.begin || *segment.begin > span.known) continue;
-    if (segment.retracted && *segment.retracted <= span.known) continue;
-    const bool ended = segment.end && *segment.end <= span.known;
-    const Instant begin = std::max(*segment.begin, span.begin);
-    const Instant end = ended ? std::min(*segment.end, span.end) : span.end;
-    if (begin < end) credit(segment, {begin, end, span.end}, rows);
+  std::vector<std::vector<NodeUse>> uses(nodes_.size());
+  std::vector<std::vector<std::uint32_t>> users(nodes_.size());
+  for (const Run& run : runs_of(span)) {
+    for (const auto& [node, claimed] : run.facts->nodes) {
+      uses[node].push_back({*run.facts->begin, run.end, claimed.value});
+      users[node].push_back(run.facts->organization);
+    }
+  }
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    WholeNode whole;
+    if (const auto known = facts_.whole_nodes.find(node); known != facts_.whole_nodes.end()) {
+      for (const auto& [when, worth] : known->second) {
+        if (when.first <= span.known) whole.emplace(when, worth);
+      }
+    }
+    const auto held = held_stretches(uses[node], whole);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      for (const HeldStretch& stretch : held[i]) {
+        const Window window{std::max(stretch.begin, span.begin), stretch.end, span.end};
+        if (window.begin < window.end) credit(users[node][i], node, stretch.processors, window, rows);
+      }
+    }
   }
   std::map<std::string, NaiveRow> by_name;
   for (std::uint32_t i = 0; i < rows.size(); ++i) by_name.emplace(owners_.name_of(i), rows[i]);

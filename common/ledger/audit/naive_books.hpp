@@ -1,7 +1,8 @@
 // psi and phi computed again, the long way: the independent witness of an audit. phi by direct_contr only: what other
 // estimators say is checked by the conservation of sums, and by being the same however the books come about.
 //
-// For every run, every node it held, and every stretch of that node's ownership, the sum over unit parts of SR13 Eq. 3,
+// For every run, every node it held, every stretch in which it held the same of it (naive_sharing.hpp), and every
+// stretch of that node's ownership, the sum over unit parts of SR13 Eq. 3,
 //     psi = q * sum over i in [a, b) of (t - i)
 // taken as an arithmetic series. Nothing of accounting/ but its vocabulary is used: not UtilitySum, not State, not its
 // apportioning.
@@ -66,7 +67,14 @@ class NaiveBooks {
   [[nodiscard]] std::vector<Part> owners_at(const std::map<Instant, std::vector<accounting::OwnershipSpan>>& statements,
                                             Instant t);
   [[nodiscard]] std::vector<Stretch> stretches_of(std::uint32_t node);
-  void credit(const SegmentFacts& segment, const Window& window, std::vector<NaiveRow>& rows) const;
+  // A run that counts as far as it is known.
+  struct Run {
+    const SegmentFacts* facts;
+    Instant end;
+  };
+  [[nodiscard]] std::vector<Run> runs_of(const Span& span) const;
+  void credit(std::uint32_t user, std::uint32_t node, std::int64_t held, const Window& window,
+              std::vector<NaiveRow>& rows) const;
 
   const Facts& facts_;
   NameIndex owners_;  // the facts' organizations, then owners that run nothing

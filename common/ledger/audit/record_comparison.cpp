@@ -18,6 +18,7 @@ struct LedgerPiece {
   Instant begin;
   std::optional<Instant> end;
   MicroProcessors processors;
+  std::int64_t cpus = 0;  // that Slurm allocated; 0: not known
 };
 
 // The segments of one (job, anchor).
@@ -114,7 +115,7 @@ class LedgerRuns {
   }
 
   void add_piece(const SegmentFacts& segment) {
-    runs_.back().pieces.push_back({*segment.begin, segment.end, segment.processors});
+    runs_.back().pieces.push_back({*segment.begin, segment.end, segment.processors, segment.cpus});
     account(segment);
   }
 
@@ -258,6 +259,11 @@ class Comparison {
   void compare_processors(const LedgerRun& run, const LedgerPiece& ours, const RecordedPiece& theirs,
                           const std::string& name) {
     if (!theirs.cpus) return;
+    if (ours.cpus > 0) {
+      if (ours.cpus == *theirs.cpus) return;
+      return find(name + ": has " + std::to_string(ours.cpus) + " CPUs in the ledger, " + std::to_string(*theirs.cpus) +
+                  " in the record");
+    }
     const auto after = facts_.configurations.upper_bound(run.begin);
     if (after != facts_.configurations.begin() && !counts_cpus_only(std::prev(after)->second)) {
       ++weighted_;

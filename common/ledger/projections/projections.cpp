@@ -32,6 +32,13 @@ Statement& bind_unless_zero(Statement& statement, int parameter, std::uint32_t v
   return value == 0 ? statement.bind_null(parameter) : statement.bind(parameter, std::int64_t{value});
 }
 
+// "gres/gpu=2,gres/license=1"
+std::string text_of(const std::vector<accounting::Resource>& gres) {
+  std::string text;
+  for (const accounting::Resource& r : gres) text += (text.empty() ? "" : ",") + r.name + '=' + std::to_string(r.count);
+  return text;
+}
+
 // The parts with what they leave given to commons, ascending by name.
 std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
   std::int64_t rest = accounting::k_whole_node;
@@ -143,10 +150,12 @@ Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
   bind_key(*segment, e.key).bind(5, e.organization).bind(6, e.begin.value).bind(7, e.processors.value);
   SHAPLEY_TRY(segment->run());
   SHAPLEY_TRY_ASSIGN(Statement * node,
-                     cached("INSERT INTO SCHEMA.segment_nodes(kind, job, anchor, ordinal, node, processors) "
-                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+                     cached("INSERT INTO SCHEMA.segment_nodes(kind, job, anchor, ordinal, node, processors, "
+                            "cpus, memory, gres) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
   for (const accounting::NodeShare& share : e.nodes) {
     bind_key(*node, e.key).bind(5, share.node).bind(6, share.processors.value);
+    const std::string gres = text_of(share.gres);  // bound by reference
+    node->bind(7, std::int64_t{share.cpus}).bind(8, share.memory).bind(9, gres);
     SHAPLEY_TRY(node->run());
   }
   return {};
@@ -226,8 +235,11 @@ Expected<void> Projector::fold(const OwnershipStated& e) {
 
 Expected<void> Projector::fold(const accounting::CapacityChanged& e) {
   SHAPLEY_TRY_ASSIGN(Statement * row,
-                     cached("INSERT INTO SCHEMA.capacity(node, at, ordinal, processors) VALUES (?1, ?2, ?3, ?4)"));
-  return row->bind(1, e.node).bind(2, e.at.value).bind(3, std::int64_t{e.ordinal}).bind(4, e.processors.value).run();
+                     cached("INSERT INTO SCHEMA.capacity(node, at, ordinal, processors, whole, cpus, memory, gres) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+  const std::string gres = text_of(e.gres);  // bound by reference
+  row->bind(1, e.node).bind(2, e.at.value).bind(3, std::int64_t{e.ordinal}).bind(4, e.processors.value);
+  return row->bind(5, e.whole.value).bind(6, std::int64_t{e.cpus}).bind(7, e.memory).bind(8, gres).run();
 }
 
 Expected<void> Projector::fold(const accounting::PeriodDeclared& e) {

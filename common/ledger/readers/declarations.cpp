@@ -20,8 +20,8 @@ std::string keys_of(const std::string& kind) {
 
 std::string declared_sql() {
   std::string chosen;
-  for (const char* kind :
-       {"organizations_declared", "ownership_stated", "period_declared", "configuration_loaded", "ranking_declared"})
+  for (const char* kind : {"organizations_declared", "ownership_stated", "period_declared", "configuration_loaded",
+                           "ranking_declared", "charge_declared"})
     chosen += (chosen.empty() ? "" : " UNION ") + ("SELECT seq FROM events WHERE " + keys_of(kind));
   return "SELECT seq, received, kind, payload FROM events WHERE seq IN (" + chosen + ") ORDER BY seq";
 }

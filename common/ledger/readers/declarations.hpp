@@ -11,8 +11,8 @@
 
 namespace shapley::ledger {
 
-// Every OrganizationsDeclared, OwnershipStated, PeriodDeclared, ConfigurationLoaded and RankingDeclared, in the order
-// of recording. Errors: Errc::corrupt when one cannot be decoded (says which), Errc::io.
+// Every OrganizationsDeclared, OwnershipStated, PeriodDeclared, ConfigurationLoaded, RankingDeclared and
+// ChargeDeclared, in the order of recording. Errors: Errc::corrupt when one cannot be decoded (says which), Errc::io.
 [[nodiscard]] Expected<std::vector<accounting::Event>> declarations(const Ledger& ledger);
 
 // The configuration in force at `at`: the last one loaded by then. nullopt: none was. Errors as above.

@@ -186,7 +186,8 @@ std::string state_after(const Segment& last) {
 Summary summary_of(const std::vector<const Segment*>& segments, Instant at) {
   Summary summary;
   for (const Segment* segment : segments) {
-    if (segment->retracted || !segment->begin) continue;
+    // A wait that was taken back still tells what became of the job.
+    if (!segment->begin || (segment->retracted && segment->kind == "run")) continue;
     summary.state = state_after(*segment);
     summary.slurm_state = segment->job_state;
     summary.processors = segment->processors;

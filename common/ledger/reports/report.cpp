@@ -1,5 +1,6 @@
 #include "ledger/reports/report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -49,10 +50,11 @@ double standing_core_hours(Utility balance, Duration elapsed) {
   return processor_seconds / k_seconds_per_hour;
 }
 
-// Open segments are few per job: at most one run and one wait.
+// What an organization's open segments say; they are few per job: at most one run and one wait.
 struct JobCounts {
   std::int64_t running = 0;
   std::int64_t waiting = 0;
+  Instant oldest_wait = k_end_of_time;  // begin of the longest present stretch of waiting
 };
 
 std::vector<JobCounts> count_jobs(const accounting::State& state) {
@@ -66,10 +68,19 @@ std::vector<JobCounts> count_jobs(const accounting::State& state) {
       const std::optional<OrgId> owner = state.find_organization(segment->opened.organization);
       if (!owner) continue;
       JobCounts& count = counts[owner->value];
-      (key.kind == accounting::SegmentKind::run ? count.running : count.waiting) += 1;
+      if (key.kind == accounting::SegmentKind::run) {
+        count.running += 1;
+        continue;
+      }
+      count.waiting += 1;
+      count.oldest_wait = std::min(count.oldest_wait, key.anchor);
     }
   }
   return counts;
+}
+
+json no_start_since(const JobCounts& jobs, Instant last_start) {
+  return jobs.waiting == 0 ? json(nullptr) : json(std::max(jobs.oldest_wait, last_start).value);
 }
 
 // A row of the report. `rank` is 1-based; commons has neither rank nor key.
@@ -81,6 +92,7 @@ struct RowContext {
   EstimatorId estimator;
   Duration elapsed;  // since the period began
   JobCounts jobs;
+  Instant last_start;
 };
 
 json organization_row(const Standing& standing, const RowContext& context) {
@@ -108,6 +120,7 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"waiting", processors(standing.waiting)},
       {"running_jobs", context.jobs.running},
       {"waiting_jobs", context.jobs.waiting},
+      {"no_start_since", no_start_since(context.jobs, context.last_start)},
   };
   for (const EstimatorId estimator : accounting::estimator_ids()) {
     row[accounting::figure_name("phi", estimator)] = exact(standing.phi(estimator));
@@ -227,6 +240,19 @@ std::string standing_sentence(double standing_core_hours) {
   return "owes the others " + amount + " core-hours";
 }
 
+json no_start_report(const accounting::State& state, const std::vector<std::string>& only) {
+  const std::vector<JobCounts> jobs = count_jobs(state);
+  const std::vector<Instant> starts = state.last_starts();
+  json rows = json::array();
+  for (const OrgId organization : state.configured_order()) {
+    const std::size_t id = organization.value;
+    const std::string& name = state.organizations()[id];
+    if (jobs[id].waiting == 0 || (!only.empty() && std::ranges::find(only, name) == only.end())) continue;
+    rows.push_back({{"organization", name}, {"since", no_start_since(jobs[id], starts[id])}});
+  }
+  return rows;
+}
+
 json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
   state.advance(t);
   const Instant at = state.now();
@@ -235,6 +261,7 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
   const Duration horizon = accounting::horizon_of(rule);
   const std::vector<accounting::Rank> ranked = state.ranking(at, estimator);
   const std::vector<JobCounts> jobs = count_jobs(state);
+  const std::vector<Instant> starts = state.last_starts();
   const Instant begin = state.period_begin();
 
   json rows = json::array();
@@ -247,7 +274,8 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
                                                     .horizon = horizon,
                                                     .estimator = estimator,
                                                     .elapsed = at - begin,
-                                                    .jobs = jobs[id]}));
+                                                    .jobs = jobs[id],
+                                                    .last_start = starts[id]}));
   }
   const bool any_event = begin > k_beginning_of_time;
   json sentences = ranking_sentences(rows, horizon);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -34,6 +35,12 @@ inline constexpr int k_report_version = 1;
 //   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}
 // An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
 [[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId estimator);
+
+// Who is kept waiting: [{"organization", "since"}], in the configuration's order, of the organizations with startable
+// jobs. `since`, in seconds since the epoch: when a run of it began last, or, if that is later, when the longest
+// present stretch of a job of it being startable began. The same as "no_start_since" of the rows above, null there for
+// others. `only`: of these organizations; empty: of all.
+[[nodiscard]] nlohmann::json no_start_report(const accounting::State& state, const std::vector<std::string>& only = {});
 
 // "is owed 12.4 core-hours by the others", "owes the others 3.1 core-hours", "is even with the others" (exactly 0
 // only).

@@ -64,10 +64,10 @@ json json_of(const std::vector<T>& list) {
 
 template <Described T>
 void put_members(json& object, const T& record) {
-  for_each_member(record, [&](std::string_view name, const auto& value, auto) {
-    if constexpr (Described<std::remove_cvref_t<decltype(value)>>) {
+  for_each_member(record, [&]<typename Value>(std::string_view name, const Value& value, auto role) {
+    if constexpr (Described<Value>) {
       put_members(object, value);
-    } else {
+    } else if (!accounting::is_supplement(role) || value != Value{}) {
       object[std::string(name)] = json_of(value);
     }
   });
@@ -91,9 +91,11 @@ class Reader {
 
   template <Described T>
   void members(T& record) {
-    for_each_member(record, [&](std::string_view name, auto& value, auto) {
-      if constexpr (Described<std::remove_cvref_t<decltype(value)>>) {
+    for_each_member(record, [&]<typename Value>(std::string_view name, Value& value, auto role) {
+      if constexpr (Described<Value>) {
         members(value);
+      } else if constexpr (accounting::is_supplement(role)) {
+        supplement(name, value);
       } else if (const json* member = find(name); member != nullptr) {
         take(*member, name, value);
       }
@@ -163,6 +165,14 @@ class Reader {
   void take(const json& value, std::string_view name, std::vector<T>& list) {
     if (!value.is_array()) return complain(std::string(name) + " is no array");
     for (const json& item : value) take(item, name, list.emplace_back());
+  }
+
+  // One fact must have one encoding: a default value is not written down.
+  template <typename Value>
+  void supplement(std::string_view name, Value& value) {
+    if (!object_.is_object() || !object_.contains(name)) return;
+    take(*find(name), name, value);
+    if (value == Value{}) complain(std::string(name) + " is written though it says nothing");
   }
 
   const json* find(std::string_view name) {

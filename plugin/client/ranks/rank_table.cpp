@@ -21,11 +21,16 @@ RankTable::RankTable(const std::vector<protocol::Rule>& rules, const std::vector
 }
 
 std::uint32_t RankTable::position_of(const protocol::JobTraits& job) const {
-  std::string_view organization = classifier_.organization_of(job);
-  if (organization.empty()) organization = k_guests;
-  const auto found = positions_.find(organization);
-  if (found != positions_.end()) return found->second;
-  return ranks_ == 0 ? 0 : ranks_ - 1;
+  std::uint32_t worst = 0;
+  classifier_.for_each_organization(job, [&](std::string_view organization) {
+    const auto found = positions_.find(organization.empty() ? k_guests : organization);
+    if (found != positions_.end()) {
+      worst = std::max(worst, found->second);
+    } else if (ranks_ > 0) {
+      worst = ranks_ - 1;
+    }
+  });
+  return worst;
 }
 
 bool RankBoard::set_policy(Policy policy) {

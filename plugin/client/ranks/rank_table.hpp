@@ -25,7 +25,8 @@ class RankTable {
   RankTable() = default;
   RankTable(const std::vector<protocol::Rule>& rules, const std::vector<std::string>& organizations);
 
-  // Position of the job's organization, 0 first; last when it has none in the list. Does not allocate.
+  // Position of the job's organization, 0 first; last when it has none in the list. Of several that it may run for,
+  // by the partitions that it asks for, the worst. Does not allocate.
   [[nodiscard]] std::uint32_t position_of(const protocol::JobTraits& job) const;
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
 

@@ -1,7 +1,11 @@
 #include "plugin/client/scan/records.hpp"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "plugin/client/scan/gres.hpp"
 
 namespace shapley::client {
 
@@ -12,6 +16,25 @@ std::vector<protocol::Tres> to_tres(const shapley_tres_t* tres, std::size_t coun
   result.reserve(count);
   for (std::size_t i = 0; i < count; ++i) result.push_back({text_or_empty(tres[i].name), tres[i].count});
   return result;
+}
+
+protocol::NodeHolding to_holding(const shapley_node_holding_t& holding) {
+  return {text_or_empty(holding.node), holding.cpus, holding.memory, read_gres(holding.gres)};
+}
+
+// Slurm reorders the list of a job that asks for several partitions, and users repeat names.
+std::string to_partition(const char* names) {
+  const std::string list = text_or_empty(names);
+  if (list.find(',') == std::string::npos) return list;
+  std::set<std::string> each;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) each.insert(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::string ascending;
+  for (const std::string& name : each) ascending.append(ascending.empty() ? "" : ",").append(name);
+  return ascending;
 }
 
 // The shim's enumerations are declared in the protocol's order; these hold it to that.
@@ -49,7 +72,7 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   for (std::size_t i = 0; i < job.account_ancestors_count; ++i) {
     record.account_ancestors.push_back(text_or_empty(job.account_ancestors[i]));
   }
-  record.partition = text_or_empty(job.partition);
+  record.partition = to_partition(job.partition);
   record.qos = text_or_empty(job.qos);
   record.name = text_or_empty(job.name);
   record.wckey = text_or_empty(job.wckey);
@@ -63,11 +86,15 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   record.resize_time = job.resize_time;
   record.requested_cpus = job.requested_cpus;
   record.nodes.reserve(job.nodes_count);
-  for (std::size_t i = 0; i < job.nodes_count; ++i)
-    record.nodes.push_back({text_or_empty(job.nodes[i].node), job.nodes[i].cpus});
+  for (std::size_t i = 0; i < job.nodes_count; ++i) record.nodes.push_back(to_holding(job.nodes[i]));
   record.tres = to_tres(job.tres, job.tres_count);
   record.depends_on.assign(job.depends_on, job.depends_on + job.depends_on_count);
   record.time_limit_s = job.time_limit_s;
+  record.requested_nodes = job.requested_nodes;
+  record.requested_memory = job.requested_memory;
+  record.exclusive = job.exclusive;
+  if (job.gres_request != nullptr)
+    record.requested_gres = requested_gres(*job.gres_request, job.requested_nodes, record.tres);
   return record;
 }
 
@@ -77,18 +104,22 @@ protocol::NodeRecord to_record(const shapley_node_t& node) {
   record.cpus = node.cpus;
   record.usable = node.usable;
   record.tres = to_tres(node.tres, node.tres_count);
+  record.memory = node.memory;
+  record.gres = read_gres(node.gres);
   return record;
 }
 
 std::size_t approximate_bytes(const protocol::JobRecord& job) {
   // Long strings are rare beside the fixed part, except the job's name, which a user chooses.
+  std::size_t tres = job.tres.size() + job.requested_gres.size();
+  for (const protocol::NodeHolding& holding : job.nodes) tres += holding.gres.size();
   return sizeof job + job.name.size() + job.account_ancestors.size() * sizeof(std::string) +
-         job.nodes.size() * sizeof(protocol::NodeCpus) + job.tres.size() * sizeof(protocol::Tres) +
+         job.nodes.size() * sizeof(protocol::NodeHolding) + tres * sizeof(protocol::Tres) +
          job.depends_on.size() * sizeof(std::uint32_t);
 }
 
 std::size_t approximate_bytes(const protocol::NodeRecord& node) {
-  return sizeof node + node.tres.size() * sizeof(protocol::Tres);
+  return sizeof node + (node.tres.size() + node.gres.size()) * sizeof(protocol::Tres);
 }
 
 }  // namespace shapley::client

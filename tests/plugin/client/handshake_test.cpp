@@ -1,6 +1,7 @@
 // The course of a healthy connection: Hello, snapshot, changes, acknowledgements.
 #include <limits>
 
+#include "plugin/client/scan/records.hpp"
 #include "support.hpp"
 
 namespace shapley::client::testing {
@@ -205,9 +206,10 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
   start();
   (void)connect_and_take_snapshot();
   const char* const ancestors[] = {"faculty", nullptr};
-  const shapley_node_cpus_t on[] = {{"n1", 4}, {"n2", 2}};
+  const shapley_node_holding_t on[] = {{"n1", 4, 22, "gpu:tesla:2(IDX:0,2),gpu:h100:1(IDX:1)"}, {"n2", 2, 23, nullptr}};
   const shapley_tres_t tres[] = {{"cpu", 6}, {"gres/gpu", 1}};
   const std::uint32_t depends_on[] = {18, 19, 20};
+  const shapley_gres_request_t request{.per_node = "gres:shard:2", .tasks = 1};
   const shapley_job_t job{.job_id = 1,
                           .array_job_id = 2,
                           .array_task_id = 3,
@@ -242,7 +244,11 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .tres_count = 2,
                           .depends_on = depends_on,
                           .depends_on_count = 3,
-                          .time_limit_s = 21};
+                          .time_limit_s = 21,
+                          .requested_nodes = 24,
+                          .requested_memory = 25,
+                          .exclusive = true,
+                          .gres_request = &request};
   shapley_client_scan_begin(client, 18);
   ASSERT_TRUE(shapley_client_scan_job(client, 1, 1, 0));
   shapley_client_scan_record(client, &job);
@@ -277,15 +283,33 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                                .total_suspended_s = 15,
                                .resize_time = 16,
                                .requested_cpus = 17,
-                               .nodes = {{"n1", 4}, {"n2", 2}},
+                               .nodes = {{"n1", 4, 22, {{"gres/gpu", 3}}}, {"n2", 2, 23, {}}},
                                .tres = {{"cpu", 6}, {"gres/gpu", 1}},
                                .depends_on = {18, 19, 20},
-                               .time_limit_s = 21};
+                               .time_limit_s = 21,
+                               .requested_nodes = 24,
+                               .requested_memory = 25,
+                               .exclusive = true,
+                               .requested_gres = {{"gres/shard", 48}, {"gres/gpu", 1}}};
   protocol::Observations wanted;
   wanted.sequence = changes.sequence;
   wanted.observed_at = 18;
   wanted.jobs = {expected};
   EXPECT_EQ(protocol::encode_frame(changes), protocol::encode_frame(wanted));
+}
+
+TEST(Record, ListsItsPartitionsAscendingEachOnce) {
+  const auto partition_of = [](const char* names) {
+    shapley_job_t job{};
+    job.partition = names;
+    return to_record(job).partition;
+  };
+  EXPECT_EQ(partition_of("main"), "main");
+  EXPECT_EQ(partition_of("short,main"), "main,short");
+  EXPECT_EQ(partition_of("main,short"), "main,short");
+  EXPECT_EQ(partition_of(",short,,short,main,"), "main,short");
+  EXPECT_EQ(partition_of(","), "");
+  EXPECT_EQ(partition_of(nullptr), "");
 }
 
 TEST(WithoutAClient, EveryFunctionIsHarmless) {

@@ -118,6 +118,31 @@ TEST_F(RanksTest, EveryKindOfRuleFindsItsJobs) {
   EXPECT_EQ(rank({.account = "newcomer"}), 5U) << "an organization without a rank comes last";
 }
 
+TEST_F(RanksTest, AListOfPartitionsRanksWithTheWorstOfTheirOrganizations) {
+  rules_ = {{{.organization = "early", .kind = RuleKind::partition, .name = "early"},
+             {.organization = "by_account", .kind = RuleKind::account, .name = "acc"},
+             {.organization = "pa", .kind = RuleKind::partition, .name = "a"},
+             {.organization = "pb", .kind = RuleKind::partition, .name = "b"}}};
+  connect_with_ranks(FakeDaemon::default_welcome(), {"pa", "guests", "by_account", "pb", "early"});
+  ASSERT_TRUE(eventually([&] { return order().act; }));
+  const auto rank = [&](shapley_job_traits_t traits) { return shapley_client_rank(client, &traits); };
+  EXPECT_EQ(rank({.partition = "a"}), 0U);
+  EXPECT_EQ(rank({.partition = "a,b"}), 3U);
+  EXPECT_EQ(rank({.partition = "b,a"}), 3U);
+  EXPECT_EQ(rank({.partition = ",a,,a,"}), 0U);
+  EXPECT_EQ(rank({.partition = "a,nobody's"}), 1U);
+  EXPECT_EQ(rank({.partition = ","}), 1U);
+  EXPECT_EQ(rank({.account = "acc", .partition = "b,a"}), 2U) << "a rule before those of the partitions decides";
+  EXPECT_EQ(rank({.account = "acc", .partition = "early"}), 4U);
+  EXPECT_EQ(rank({.account = "acc", .partition = "early,a"}), 4U) << "a longer list is of no use";
+  const std::uint64_t before = order().generation;
+  send_ranks({"pb", "guests", "by_account", "pa", "early"});
+  ASSERT_TRUE(eventually([&] { return order().generation != before; }));
+  EXPECT_EQ(rank({.partition = "b"}), 0U);
+  EXPECT_EQ(rank({.partition = "a,b"}), 3U);
+  EXPECT_EQ(rank({.partition = "b,a"}), 3U);
+}
+
 TEST_F(RanksTest, GuestsWithoutARankComeLast) {
   connect_with_ranks(FakeDaemon::default_welcome(), {"red", "blue"});
   ASSERT_TRUE(eventually([&] { return order().act; }));
@@ -134,7 +159,8 @@ TEST_F(RanksTest, RankingAllocatesNothing) {
                                    long_name.c_str()};
   const shapley_job_traits_t traits{.account = "another account with a name that would have to be allocated",
                                     .account_ancestors = ancestors,
-                                    .account_ancestors_count = 2};
+                                    .account_ancestors_count = 2,
+                                    .partition = "a list of partitions that is longer than any,string keeps inside"};
   const std::uint64_t before = allocations_of_this_thread();
   const std::uint32_t rank = shapley_client_rank(client, &traits);
   const shapley_order_t current = order();

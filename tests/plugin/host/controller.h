@@ -67,11 +67,12 @@ void host_set_done(void);
 
 /* The host's own account of a job, kept beside Slurm's record and never read from it. */
 enum host_state { HOST_PENDING, HOST_RUNNING, HOST_SUSPENDED, HOST_ENDED };
+enum { k_host_cpu_memory = 100 }; /* MiB */
 typedef struct {
   uint32_t job_id;
   enum host_state state;
   int64_t start, end; /* 0: not yet; of a waiting job: 0 */
-  uint32_t cpus;      /* held; 0 for a job that never ran */
+  uint32_t cpus;      /* held, each with k_host_cpu_memory and one GPU; 0 for a job that never ran */
 } host_truth_t;
 
 /* All jobs on the list, up to `capacity`; the number of them. */

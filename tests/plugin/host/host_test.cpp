@@ -96,16 +96,21 @@ class Load {
 std::string difference(const host_truth_t& truth, const protocol::JobRecord& reported) {
   const auto state = static_cast<int>(reported.state);
   std::uint32_t cpus = 0;
-  for (const auto& share : reported.nodes) cpus += share.cpus;
+  bool whole = true;
+  for (const protocol::NodeHolding& held : reported.nodes) {
+    cpus += held.cpus;
+    whole = whole && held.memory == std::uint64_t{k_host_cpu_memory} * held.cpus &&
+            held.gres == std::vector<protocol::Tres>{{"gres/gpu", held.cpus}};
+  }
   const bool same = state == static_cast<int>(truth.state) &&
-                    (truth.state == HOST_PENDING ||
-                     (reported.start_time == truth.start && reported.end_time == truth.end && cpus == truth.cpus));
+                    (truth.state == HOST_PENDING || (reported.start_time == truth.start &&
+                                                     reported.end_time == truth.end && cpus == truth.cpus && whole));
   if (same) return "";
   return "job " + std::to_string(truth.job_id) + ": state " + std::to_string(truth.state) + " reported " +
          std::to_string(state) + ", start " + std::to_string(truth.start) + " reported " +
          std::to_string(reported.start_time) + ", end " + std::to_string(truth.end) + " reported " +
          std::to_string(reported.end_time) + ", cpus " + std::to_string(truth.cpus) + " reported " +
-         std::to_string(cpus);
+         std::to_string(cpus) + (whole ? "" : ", memory or GPUs of a node not those of its CPUs");
 }
 
 std::string differences(const Daemon& daemon) {

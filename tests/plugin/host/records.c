@@ -15,6 +15,9 @@ typedef struct {
   job_resources_t resources;
   uint64_t requested[k_host_tres], allocated[k_host_tres];
   uint16_t cpus[k_host_nodes];
+  uint64_t memory[k_host_nodes];
+  char* gres[k_host_nodes];
+  char gres_text[32];
   uint32_t held_nodes; /* bit i: node "n<i + 1>", whatever its place in the table */
   char account[32], name[32], partition[32], nodes[128];
   host_truth_t truth;
@@ -197,6 +200,8 @@ static void place(host_job_t* job) {
     uint32_t number = (uint32_t)atoi(nodes[index]->name + 1) - 1;
     if (!(job->held_nodes >> number & 1)) continue;
     bit_set(job->resources.node_bitmap, index);
+    job->memory[entry] = (uint64_t)k_host_cpu_memory * each;
+    job->gres[entry] = job->gres_text;
     job->cpus[entry++] = (uint16_t)each;
   }
   for (uint32_t number = 0; number < k_host_nodes; number++)
@@ -205,6 +210,10 @@ static void place(host_job_t* job) {
           (size_t)snprintf(job->nodes + length, sizeof(job->nodes) - length, "%sn%u", length ? "," : "", number + 1);
   job->resources.nodes = job->nodes;
   job->resources.cpus = job->cpus;
+  job->resources.memory_allocated = job->memory;
+  snprintf(job->gres_text, sizeof(job->gres_text), "gpu:%u(IDX:0-%u)", each, each - 1);
+  job->record.gres_detail_str = job->gres;
+  job->record.gres_detail_cnt = entry;
   job->resources.nhosts = entry;
   job->resources.ncpus = entry * each;
 }
