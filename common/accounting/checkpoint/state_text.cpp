@@ -382,10 +382,7 @@ void State::Impl::restore_segment(const SegmentRecord& segment) {
 
 // Only when all claims are known can be told what each holds.
 void State::Impl::restore_runs() {
-  for (const Node& node : nodes) {
-    fold_node_pieces(1, node, remembered_since());
-    fold_node_running(1, node, remembered_since());
-  }
+  for (const Node& node : nodes) fold_node(1, node, remembered_since());
 }
 
 void State::Impl::restore_offers() {

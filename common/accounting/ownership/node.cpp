@@ -37,32 +37,26 @@ void Node::change_claimed(Instant t, MicroProcessors delta) {
   }
 }
 
-bool Node::offer_ignores(Instant t, MicroProcessors delta) const {
+template <typename Predicate>
+bool Node::any_since(Instant t, Predicate&& holds) const {
   Cursor cursor = before(t);
   for (Instant at = t; at < k_end_of_time; at = next_instant(cursor)) {
     pass(cursor, at);
-    if (std::max(running(cursor), running(cursor, delta)) > capacity(cursor)) return false;
+    if (holds(cursor)) return true;
   }
-  return true;
+  return false;
+}
+
+bool Node::offer_ignores(Instant t, MicroProcessors delta) const {
+  return !any_since(t, [&](const Cursor& c) { return std::max(running(c), running(c, delta)) > capacity(c); });
 }
 
 bool Node::is_shared_since(Instant t, MicroProcessors more) const {
-  Cursor cursor = before(t);
-  for (Instant at = t; at < k_end_of_time; at = next_instant(cursor)) {
-    pass(cursor, at);
-    if (whole(cursor).value > 0 && cursor.claimed + more > whole(cursor)) return true;
-  }
-  return false;
+  return any_since(t, [&](const Cursor& c) { return whole(c).value > 0 && c.claimed + more > whole(c); });
 }
 
-bool Node::claims_exceed(MicroProcessors whole, Instant t) const {
-  if (whole.value == 0) return false;
-  Cursor cursor = before(t);
-  for (Instant at = t; at < k_end_of_time; at = next_instant(cursor)) {
-    pass(cursor, at);
-    if (cursor.claimed > whole) return true;
-  }
-  return false;
+bool Node::claims_exceed(MicroProcessors worth, Instant t) const {
+  return worth.value > 0 && any_since(t, [&](const Cursor& c) { return c.claimed > worth; });
 }
 
 std::vector<Worth> Node::worths() const {

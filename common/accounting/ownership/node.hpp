@@ -47,8 +47,8 @@ class Node {
   // Whether at some instant >= t more is claimed than the whole node is worth, or would be with `more` (>= 0) from t
   // on.
   [[nodiscard]] bool is_shared_since(Instant t, MicroProcessors more) const;
-  // Whether at some instant >= t more is claimed than `whole`, if that is known.
-  [[nodiscard]] bool claims_exceed(MicroProcessors whole, Instant t) const;
+  // Whether at some instant >= t more is claimed than `worth`, if that is known.
+  [[nodiscard]] bool claims_exceed(MicroProcessors worth, Instant t) const;
   // What the whole node is worth, when.
   [[nodiscard]] std::vector<Worth> worths() const;
 
@@ -75,6 +75,9 @@ class Node {
   [[nodiscard]] Cursor before(Instant t) const;
   [[nodiscard]] Instant next_instant(const Cursor& cursor) const;
   void pass(Cursor& cursor, Instant t) const;
+  // Whether holds(cursor) after all of some instant >= t was passed, t itself included.
+  template <typename Predicate>
+  [[nodiscard]] bool any_since(Instant t, Predicate&& holds) const;
   [[nodiscard]] Offer offer(const Cursor& cursor) const;
   [[nodiscard]] MicroProcessors capacity(const Cursor& cursor) const;
   [[nodiscard]] MicroProcessors whole(const Cursor& cursor) const;

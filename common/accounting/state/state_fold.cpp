@@ -155,17 +155,13 @@ template <>
 void State::Impl::fold(const CapacityChanged& event) {
   first_event = std::min(first_event, event.at);
   Node& node = node_of(event.node);
-  const auto fold_held = [&](int sign) {
-    fold_node_pieces(sign, node, event.at);
-    fold_node_running(sign, node, event.at);
-  };
   // What the node is worth decides what runs hold of it only where they claim more.
   const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
-  if (shared) fold_held(-1);
+  if (shared) fold_node(-1, node, event.at);
   emit_offers(node, event.at, -1);
   node.insert_capacity(event);
   emit_offers(node, event.at, 1);
-  if (shared) fold_held(1);
+  if (shared) fold_node(1, node, event.at);
 }
 
 template <>

@@ -114,9 +114,9 @@ struct State::Impl {
   void fold_piece(int sign, const Piece& piece);
   void fold_segment(int sign, const SegmentRecord& segment);  // without its pieces
   void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held);
-  // Pieces of all that is held of the node at instants >= from, and how many processors run by that.
+  // Pieces of all that is held of the node at instants >= from; with how many processors run by that, or without.
   void fold_node_pieces(int sign, const Node& node, Instant from);
-  void fold_node_running(int sign, const Node& node, Instant from);
+  void fold_node(int sign, const Node& node, Instant from);
   void fold_running(int sign, OrgId organization, const Work& held);
   void fold_levels(Instant t, OrgId organization, const LevelChange& change);
   void tell_remembered(Estimator& listener, int sign) const;

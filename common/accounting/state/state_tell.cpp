@@ -74,8 +74,11 @@ void State::Impl::fold_running(int sign, OrgId organization, const Work& held) {
   fold_levels(held.end, organization, {.running = signed_part(-sign, held.processors), .waiting = {}, .owned = {}});
 }
 
-void State::Impl::fold_node_running(int sign, const Node& node, Instant from) {
-  for_each_held_on(node, from, [&](OrgId organization, const Work& held) { fold_running(sign, organization, held); });
+void State::Impl::fold_node(int sign, const Node& node, Instant from) {
+  for_each_held_on(node, from, [&](OrgId organization, const Work& held) {
+    fold_pieces(sign, node, organization, held);
+    fold_running(sign, organization, held);
+  });
 }
 
 void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& change) {
@@ -123,8 +126,7 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
     Node& node = node_of(share.node);
     places.push_back({&node, node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{})});
     if (!places.back().shared) continue;
-    fold_node_pieces(-1, node, from);
-    fold_node_running(-1, node, from);
+    fold_node(-1, node, from);
   }
   mutate();
   MicroProcessors alone;
@@ -133,8 +135,7 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
     change_claimed(node, from, signed_part(sign, shares[i].processors));
     if (end != k_end_of_time) change_claimed(node, end, signed_part(-sign, shares[i].processors));
     if (places[i].shared) {
-      fold_node_pieces(1, node, from);
-      fold_node_running(1, node, from);
+      fold_node(1, node, from);
     } else {
       alone += shares[i].processors;
       fold_pieces(sign, node, organization, {shares[i].processors, from, end});
