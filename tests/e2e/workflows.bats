@@ -6,20 +6,28 @@ load lib/e2e
 workflows_of() { shapleyctl workflows "$1" --json | jq -r ".organizations[0] | $2"; }
 workflows_are() { shapleyctl workflows "$1" --json | jq -e ".organizations[0] | $2"; }
 
-# How long a job of a workflow lasts is counted in looks at shapleyctl's answer, not in seconds: what is true while one runs is seen.
+# The jobs of a workflow end one by one: at each look, one of each account. The next look comes when shapleyd has seen that end and what started
+# after it, however long that takes, so no order of starts depends on how fast the machine is.
 looks=0
+ends_allowed() { find "$CLUSTER_DIR" -maxdepth 2 -path "$CLUSTER_DIR/gate.*" -o -path "$CLUSTER_DIR/turns/astro.*" | wc -l; }
+all_ends_seen() {
+  shapleyctl workflows astro --json | jq -e --argjson ends "$(ends_allowed)" '.organizations[0].workflows |
+    length < 2 or ((map(.finished) | add) >= $ends and ((map(.running) | add) == 3 or (map(.pending) | add) == 0))'
+}
 look() { echo "$((++looks))" >"$CLUSTER_DIR/looks.new" && mv "$CLUSTER_DIR/looks.new" "$CLUSTER_DIR/looks"; }
-looks_passed() { echo "begun=\$(cat $CLUSTER_DIR/looks); until test \$(cat $CLUSTER_DIR/looks) -ge \$((begun + $1)); do sleep 0.1; done"; }
-look_at_workflows() { look && workflows_are "$@"; }
-look_at_queue() { look && queue_empty; }
+# its_turn ACCOUNT: lasts until a look that no other job of the account has taken.
+its_turn() {
+  echo "begun=\$(cat $CLUSTER_DIR/looks); until n=\$(cat $CLUSTER_DIR/looks); test \$n -gt \$begun && mkdir $CLUSTER_DIR/turns/$1.\$n; do sleep 0.1; done"
+}
+look_until() { "$@" || { all_ends_seen && look && false; }; }
 
-# submit_workflow ACCOUNT NAME PARTITION GATES: twelve jobs of activity NAME-align, the first GATES of which run until the gate is open, and
-# two of NAME-merge, which depend on all of them.
+# submit_workflow ACCOUNT NAME PARTITION GATES: twelve jobs of activity NAME-align, of which each of the first GATES runs until its gate is open,
+# and two of NAME-merge, which depend on all of them.
 submit_workflow() {
   local account=$1 name=$2 partition=$3 i id command ids=""
   for ((i = 0; i < 12; ++i)); do
-    command=$(looks_passed 10)
-    [ "$i" -ge "$4" ] || command="until test -e $CLUSTER_DIR/gate; do sleep 0.1; done"
+    command=$(its_turn "$account")
+    [ "$i" -ge "$4" ] || command="until test -e $CLUSTER_DIR/gate.$i; do sleep 0.1; done"
     id=$(submit "$account" -p "$partition" -J "$name-align-$i" "$command") || return 1
     ids+=:$id
   done
@@ -35,6 +43,7 @@ started_names() {
 }
 # early_before_late [PREFIX]: how many align jobs of the early workflow started before the first job of the later one.
 early_before_late() { started_names "$1early|$1late" | awk '/late/ { exit } /align/ { ++n } END { print n + 0 }'; }
+runs_of() { test "$(squeue -h -t RUNNING -o %j | grep -c "^$1-")" -ge "$2"; }
 some_run() { test "$(squeue -h -t RUNNING -A "$1" -o %A | wc -l)" -ge "$2"; }
 # priorities_of ACCOUNT NAMES: of its pending jobs that could start, ascending.
 priorities_of() { squeue -h -t PENDING -A "$1" -o '%Q %r %j' | grep -v ' Dependency ' | grep -E " ($2)-[^ ]*$" | cut -d ' ' -f 1 | sort -n; }
@@ -63,6 +72,7 @@ PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=60 State=UP"
     "  - name: chem" "    accounts: [chem]" "    nodes: [n2]"
   cluster_start
   wait_until 15 plugin_connected
+  mkdir -m 1777 "$CLUSTER_DIR/turns"
   look
   submit_workflow astro early left 3
   submit_workflow chem fifo-early right 3
@@ -75,11 +85,14 @@ PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=60 State=UP"
   wait_until 20 workflows_are astro '.unfair and (.workflows[0] | .workflow == "name late" and .pending == 12 and .raised_jobs > 0)'
   [ "$(workflows_of astro '.workflows[0].pending_work')" = 1 ]
   wait_until 20 raised_above_others
-  touch "$CLUSTER_DIR/gate"
+  # One job of the earlier workflow ends while others of it run: whoever looks meanwhile sees that the later one is behind.
+  touch "$CLUSTER_DIR/gate.0"
+  wait_until 20 runs_of late 1
+  touch "$CLUSTER_DIR"/gate.{1,2}
   # After: both run, both still have much to do, and they are even.
-  wait_until 40 look_at_workflows astro '(.unfair | not) and (.workflows | length == 2 and all(.running > 0 and .pending > 0))'
+  wait_until 40 look_until workflows_are astro '(.unfair | not) and (.workflows | length == 2 and all(.running > 0 and .pending > 0))'
   workflows_are astro '.highest.eta > .threshold'
-  wait_until 120 look_at_queue
+  wait_until 120 look_until queue_empty
   fair=$(early_before_late "")
   fifo=$(early_before_late fifo-)
   echo "jobs of the early workflow that start before the first of the later one: $fair by fairness, $fifo by fifo"
