@@ -212,12 +212,12 @@ raise_spool_disk() { [ "$spool_disk" = free ] || { empty "$CLUSTER_DIR/state"; n
 raisable=(shapleyd slurmctld ledger_disk spool_disk)
 
 # raise_something: undoes one of the faults in effect, or none.
-raise_something() { pick 4; "raise_${raisable[picked]}" || true; }
+raise_something() { pick ${#raisable[@]}; "raise_${raisable[picked]}" || true; }
 
 # raise_all: undoes all of them, in any order.
 raise_all() {
-  local i from
-  pick 4; from=$picked
-  for ((i = 0; i < 4; ++i)); do "raise_${raisable[(from + i) % 4]}" || true; done
+  local i from all=${#raisable[@]}
+  pick "$all"; from=$picked
+  for ((i = 0; i < all; ++i)); do "raise_${raisable[(from + i) % all]}" || true; done
   raise_slurmctld && raise_shapleyd
 }
