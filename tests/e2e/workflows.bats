@@ -6,20 +6,24 @@ load lib/e2e
 workflows_of() { shapleyctl workflows "$1" --json | jq -r ".organizations[0] | $2"; }
 workflows_are() { shapleyctl workflows "$1" --json | jq -e ".organizations[0] | $2"; }
 
-# The jobs of a workflow end one by one: at each look, one of each account. The next look comes when shapleyd has seen that end and what started
-# after it, however long that takes, so no order of starts depends on how fast the machine is.
+# The jobs of a workflow end one by one, in the order in which they started: at each look, the next one of each account. The next look comes when
+# shapleyd has seen that end and what started after it, and slurmctld has the levels that follow from it, however long that takes. So no order of
+# starts depends on how fast the machine is.
 looks=0
-ends_allowed() { find "$CLUSTER_DIR" -maxdepth 2 -path "$CLUSTER_DIR/gate.*" -o -path "$CLUSTER_DIR/turns/astro.*" | wc -l; }
+look() { echo "$((++looks))" >"$CLUSTER_DIR/looks.new" && mv "$CLUSTER_DIR/looks.new" "$CLUSTER_DIR/looks"; }
+# its_turn ACCOUNT: lasts until the jobs of the account that started before have ended, and a look that none of them has taken.
+its_turn() {
+  echo "cd $CLUSTER_DIR/turns; t=1; until mkdir $1.started.\$t; do t=\$((t + 1)); done; begun=\$(cat ../looks)"
+  echo "until n=\$(cat ../looks); test \$n -gt \$begun && test \$t = 1 -o -e $1.ended.\$((t - 1)) && mkdir $1.look.\$n; do sleep 0.1; done"
+  echo "mkdir $1.ended.\$t"
+}
+ends_allowed() { find "$CLUSTER_DIR" -maxdepth 2 -path "$CLUSTER_DIR/gate.*" -o -path "$CLUSTER_DIR/turns/astro.look.*" | wc -l; }
 all_ends_seen() {
   shapleyctl workflows astro --json | jq -e --argjson ends "$(ends_allowed)" '.organizations[0].workflows |
     length < 2 or ((map(.finished) | add) >= $ends and ((map(.running) | add) == 3 or (map(.pending) | add) == 0))'
 }
-look() { echo "$((++looks))" >"$CLUSTER_DIR/looks.new" && mv "$CLUSTER_DIR/looks.new" "$CLUSTER_DIR/looks"; }
-# its_turn ACCOUNT: lasts until a look that no other job of the account has taken.
-its_turn() {
-  echo "begun=\$(cat $CLUSTER_DIR/looks); until n=\$(cat $CLUSTER_DIR/looks); test \$n -gt \$begun && mkdir $CLUSTER_DIR/turns/$1.\$n; do sleep 0.1; done"
-}
-look_until() { "$@" || { all_ends_seen && look && false; }; }
+levels_followed() { raised_above_others || { [ -z "$raised" ] && [ "$(priorities_of astro "early|late" | sort -u | wc -l)" -le 1 ]; }; }
+look_until() { "$@" || { all_ends_seen && levels_followed && look && false; }; }
 
 # submit_workflow ACCOUNT NAME PARTITION GATES: twelve jobs of activity NAME-align, of which each of the first GATES runs until its gate is open,
 # and two of NAME-merge, which depend on all of them.
@@ -51,7 +55,6 @@ priorities_of() { squeue -h -t PENDING -A "$1" -o '%Q %r %j' | grep -v ' Depende
 above() { [ "$(head -n 1 <<<"$1")" -gt "$(tail -n 1 <<<"$2")" ]; }
 # raised_above_others: in slurmctld, too, the jobs that have a level come before the others of astro.
 raised_above_others() {
-  local raised
   raised=$(workflows_of astro '.workflows[].raised[].job')
   squeue -h -t PENDING -A astro -o '%A %Q' | awk -v raised="$raised" '
     BEGIN { n = split(raised, job, "\n"); for (i in job) is_raised[job[i]] = 1 }

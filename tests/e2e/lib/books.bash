@@ -123,13 +123,13 @@ books_agree() {
 # audit_agrees [RECORDS]: so says shapleyctl, of jobcomp's records unless others are given.
 audit_agrees() { shapleyctl audit "$CLUSTER_LEDGER" --against "${1:-$CLUSTER_JOBCOMP}" >"$CLUSTER_DIR/audit.txt" 2>&1; }
 
+enough_recorded() { test "$(recorded_runs | wc -l)" -ge "$1"; }
+
 # expect_books_correct [MIN_RUNS]: both witnesses, ours and audit's; at least MIN_RUNS runs must have been compared, so that
-# an empty ledger beside an empty record file does not pass.
+# an empty ledger beside an empty record file does not pass. Slurm writes a record some time after squeue shows the end.
 expect_books_correct() {
-  local runs
+  wait_until 20 enough_recorded "${1:-1}" || { say "only $(recorded_runs | wc -l) runs were recorded"; return 1; }
   wait_until 20 books_agree || { cat "$CLUSTER_DIR/differences" >&2; return 1; }
-  runs=$(recorded_runs | wc -l)
-  [ "$runs" -ge "${1:-1}" ] || { say "only $runs runs were recorded"; return 1; }
   wait_until 5 audit_agrees || { cat "$CLUSTER_DIR/audit.txt" >&2; return 1; }
 }
 
