@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "config/brackets.hpp"
+#include "base/brackets.hpp"
 #include "config/keys.hpp"
 #include "config/settings.hpp"
 #include "config/values.hpp"

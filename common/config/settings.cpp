@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "accounting/estimators/table.hpp"
-#include "config/brackets.hpp"
+#include "base/brackets.hpp"
 #include "config/choice.hpp"
 #include "config/values.hpp"
 #include "game/serving_order.hpp"

@@ -1,17 +1,17 @@
 // Slurm's node list notation.
 #include <string>
 
-#include "config/brackets.hpp"
+#include "base/brackets.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using shapley::fuzz::require;
-  const auto names = shapley::config::expand_brackets(shapley::fuzz::text_of(data, size));
+  const auto names = shapley::expand_brackets(shapley::fuzz::text_of(data, size));
   if (!names) {
     require(!names.error().what.empty(), "a refusal has words");
     return 0;
   }
-  require(!names->empty() && names->size() <= shapley::config::k_max_expanded_nodes, "1 to a million names");
+  require(!names->empty() && names->size() <= shapley::k_max_expanded_nodes, "1 to a million names");
   if (names->size() > 10'000) return 0;
   std::string list;
   for (const std::string& name : *names) {
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!list.empty()) list += ',';
     list += name;
   }
-  const auto again = shapley::config::expand_brackets(list);
+  const auto again = shapley::expand_brackets(list);
   require(again && *again == *names, "names written one by one expand to themselves");
   return 0;
 }

@@ -1,11 +1,11 @@
-#include "config/brackets.hpp"
+#include "base/brackets.hpp"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace shapley::config {
+namespace shapley {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -116,4 +116,4 @@ TEST(Brackets, AMillionNodesAreAllowed) {
 }
 
 }  // namespace
-}  // namespace shapley::config
+}  // namespace shapley

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "config/brackets.hpp"
+#include "base/brackets.hpp"
 
-namespace shapley::config {
+namespace shapley {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -86,4 +86,4 @@ RC_GTEST_PROP(Brackets, OfRandomCharactersNeverCrash, ()) {
 }
 
 }  // namespace
-}  // namespace shapley::config
+}  // namespace shapley

@@ -1,11 +1,11 @@
-#include "config/brackets.hpp"
+#include "base/brackets.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <utility>
 
-namespace shapley::config {
+namespace shapley {
 
 namespace {
 
@@ -216,4 +216,4 @@ Expected<std::vector<std::string>> expand_brackets(std::string_view text) {
   return Parser(text).parse();
 }
 
-}  // namespace shapley::config
+}  // namespace shapley

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 
-namespace shapley::config {
+namespace shapley {
 
 // A cluster of a million nodes is larger than any; a typing error such as n[1-99999999999] must not eat the memory.
 // The fuzz targets have a smaller bound: at a million names each they would look at a few inputs a minute.
@@ -23,4 +23,4 @@ inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
 // wrong; Errc::limit above k_max_expanded_nodes.
 [[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text);
 
-}  // namespace shapley::config
+}  // namespace shapley
