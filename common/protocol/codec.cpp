@@ -30,7 +30,7 @@ auto members(Tres& m) {
   return std::tie(m.name, m.count);
 }
 auto members(NodeHolding& m) {
-  return std::tie(m.node, m.cpus, m.memory, m.gres);
+  return std::tie(m.node, m.cpus, m.memory, m.gres, m.partitions, m.features, m.reservations);
 }
 auto members(JobRecord& m) {
   return std::tie(m.job_id, m.array_job_id, m.array_task_id, m.pending_tasks, m.het_job_id, m.restart_count, m.state,
@@ -38,7 +38,7 @@ auto members(JobRecord& m) {
                   m.partition, m.qos, m.name, m.wckey, m.submit_time, m.eligible_time, m.start_time, m.end_time,
                   m.suspend_time, m.pre_suspend_run_s, m.total_suspended_s, m.resize_time, m.requested_cpus, m.nodes,
                   m.tres, m.depends_on, m.time_limit_s, m.requested_nodes, m.requested_memory, m.exclusive,
-                  m.requested_gres);
+                  m.requested_gres, m.required_nodes, m.excluded_nodes, m.features, m.reservation);
 }
 auto members(NodeRecord& m) {
   return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres);

@@ -74,22 +74,23 @@ inline constexpr auto k_description<NodeShare> = describe("on", member("node", &
                                                           member<Role::supplement>("gres", &NodeShare::gres));
 
 // [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
-// is their sum. For a wait `nodes` is empty.
+// is their sum. For a wait `nodes` is empty, and `placement` says which nodes the job may use (PlacementResolved);
+// empty: any.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;
   Instant begin;
   MicroProcessors processors;
   std::vector<NodeShare> nodes;
+  std::string placement = {};
   friend bool operator==(const SegmentOpened&, const SegmentOpened&) = default;
 };
 template <>
-inline constexpr auto k_description<SegmentOpened> = describe("segment_opened",
-                                                              member<Role::identity>("", &SegmentOpened::key),
-                                                              member("organization", &SegmentOpened::organization),
-                                                              member<Role::time>("begin", &SegmentOpened::begin),
-                                                              member("processors", &SegmentOpened::processors),
-                                                              member("nodes", &SegmentOpened::nodes));
+inline constexpr auto k_description<SegmentOpened> =
+    describe("segment_opened", member<Role::identity>("", &SegmentOpened::key),
+             member("organization", &SegmentOpened::organization), member<Role::time>("begin", &SegmentOpened::begin),
+             member("processors", &SegmentOpened::processors), member("nodes", &SegmentOpened::nodes),
+             member<Role::supplement>("placement", &SegmentOpened::placement));
 
 enum class CloseReason : std::uint8_t { ended, suspended, requeued, resized, started, changed, vanished };
 
@@ -300,9 +301,25 @@ inline constexpr auto k_description<ChargeDeclared> =
              member("node_weights", &ChargeDeclared::node_weights))
         .kept("charge");
 
-using Event =
-    std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                 CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared>;
+// From `at` on jobs of this placement may use these nodes and no others; none before the first such event. A placement
+// is what jobs ask of their nodes, in words of Slurm ("partition=batch nodes=n1"), so many waits share it. Demand
+// counts up to what these nodes offer (game/shapley_value.hpp). `ordinal` orders several changes of one second.
+struct PlacementResolved {
+  std::string placement;
+  Instant at;
+  std::uint32_t ordinal = 0;
+  std::string nodes;  // in Slurm's notation ("n[1-4],gpu1"); empty: none
+  friend bool operator==(const PlacementResolved&, const PlacementResolved&) = default;
+};
+template <>
+inline constexpr auto k_description<PlacementResolved> = describe(
+    "placement_resolved", member<Role::identity>("placement", &PlacementResolved::placement),
+    member<Role::identity_and_time>("at", &PlacementResolved::at),
+    member<Role::identity>("ordinal", &PlacementResolved::ordinal), member("nodes", &PlacementResolved::nodes));
+
+using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
+                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
+                           ChargeDeclared, PlacementResolved>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

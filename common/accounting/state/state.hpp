@@ -141,6 +141,10 @@ class State {
   [[nodiscard]] const CapacityChanged* last_capacity(std::string_view node) const;
   [[nodiscard]] std::optional<MicroProcessors> capacity(std::string_view node) const;  // what it offers by that
   [[nodiscard]] std::vector<std::string> nodes() const;
+  // What is known last of a placement. nullptr: nothing. Valid until the books change.
+  [[nodiscard]] const PlacementResolved* last_placement(std::string_view placement) const;
+  // The placements of the remembered waits that count, ascending, each once; the empty one is not among them.
+  [[nodiscard]] std::vector<std::string> placements() const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
   // change.
