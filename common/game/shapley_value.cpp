@@ -32,27 +32,80 @@ struct HalfGame {
   }
 };
 
-struct Totals {
-  Int128 demand = 0;
-  Int128 owned = 0;
-  [[nodiscard]] Int128 value() const { return std::min(demand, owned); }
-  void add(const Player& player) {
-    demand += player.demand.value;
-    owned += player.owned.value;
+// The players themselves, and what they are of each placement: the parts of one game.
+struct Game {
+  std::vector<Player> players;
+  std::vector<Placement> placements;
+};
+
+class Totals {
+ public:
+  explicit Totals(const Game& game) : game_(game), placed_(game.placements.size()) {}
+
+  [[nodiscard]] Int128 value() const {
+    Int128 served = anywhere_.demand;
+    for (const Sum& placed : placed_) served += std::min(placed.demand, placed.owned);
+    return std::min(served, anywhere_.owned);
+  }
+  void add(std::size_t player) {
+    anywhere_.add(game_.players[player]);
+    for (std::size_t p = 0; p < placed_.size(); ++p) placed_[p].add(game_.placements[p][player]);
+  }
+
+ private:
+  struct Sum {
+    Int128 demand = 0;
+    Int128 owned = 0;
+    void add(const Player& player) {
+      demand += player.demand.value;
+      owned += player.owned.value;
+    }
+  };
+  const Game& game_;
+  Sum anywhere_;
+  std::vector<Sum> placed_;
+};
+
+Int128 value_of_all(const Game& game) {
+  Totals all(game);
+  for (std::size_t i = 0; i < game.players.size(); ++i) all.add(i);
+  return all.value();
+}
+
+// Capping every term at v(N) changes no coalition's value, because v(C) <= v(N), and keeps every sum within 64 bits.
+std::int64_t cap_of(Int128 value_of_all) {
+  return static_cast<std::int64_t>(std::min<Int128>(value_of_all, std::numeric_limits<std::int64_t>::max()));
+}
+
+void cap(std::vector<Player>& players, std::int64_t most) {
+  for (Player& player : players) {
+    player.demand.value = std::min(player.demand.value, most);
+    player.owned.value = std::min(player.owned.value, most);
+  }
+}
+
+// One half of the players in a game, by bit mask: for any processors, and for those of each placement.
+struct Half {
+  HalfGame anywhere;
+  std::vector<HalfGame> placed;
+
+  Half(const Game& game, std::size_t first, std::size_t count)
+      : anywhere(std::span(game.players).subspan(first, count)) {
+    placed.reserve(game.placements.size());
+    for (const Placement& placement : game.placements) placed.emplace_back(std::span(placement).subspan(first, count));
   }
 };
 
-// Capping both terms at v(N) changes no coalition's value, because v(C) <= v(N), and keeps every sum within 64 bits.
-std::vector<Player> capped(std::span<const Player> players) {
-  Totals all;
-  for (const Player& player : players) all.add(player);
-  const auto cap = static_cast<std::int64_t>(std::min<Int128>(all.value(), std::numeric_limits<std::int64_t>::max()));
-  std::vector<Player> result(players.begin(), players.end());
-  for (Player& player : result) {
-    player.demand.value = std::min(player.demand.value, cap);
-    player.owned.value = std::min(player.owned.value, cap);
+// v of the coalition of these two halves. Sums of the halves are below 2^62, each term at most `most`.
+std::int64_t value_of(const Half& low, std::size_t l, const Half& high, std::size_t h, std::int64_t most) {
+  const std::int64_t owned = low.anywhere.owned[l] + high.anywhere.owned[h];
+  std::int64_t value = std::min(low.anywhere.demand[l] + high.anywhere.demand[h], owned);
+  for (std::size_t p = 0; p < low.placed.size(); ++p) {
+    const std::int64_t placed =
+        std::min(low.placed[p].demand[l] + high.placed[p].demand[h], low.placed[p].owned[l] + high.placed[p].owned[h]);
+    value = std::min(value + std::min(placed, most), owned);
   }
-  return result;
+  return value;
 }
 
 // By size s of the coalition: k! times the weight that v(C) has in a member's value, after the sum over the coalitions
@@ -75,16 +128,16 @@ void add_sums_by_member(std::span<const Int128> by_mask, std::span<Int128> by_pl
   }
 }
 
-std::vector<Int128> marginal_contributions(std::span<const Player> players, std::uint64_t seed) {
-  std::vector<std::size_t> order(players.size());
+std::vector<Int128> marginal_contributions(const Game& game, std::uint64_t seed) {
+  std::vector<std::size_t> order(game.players.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   Rng(seed).shuffle(std::span<std::size_t>(order));
-  std::vector<Int128> sums(players.size());
+  std::vector<Int128> sums(game.players.size());
   for (int pass = 0; pass < 2; ++pass) {
-    Totals coalition;
+    Totals coalition(game);
     for (const std::size_t i : order) {
       const Int128 before = coalition.value();
-      coalition.add(players[i]);
+      coalition.add(i);
       sums[i] += coalition.value() - before;
     }
     std::reverse(order.begin(), order.end());
@@ -120,15 +173,19 @@ Quotient proportion(std::int64_t total, Int128 weight, Int128 sum) {
 
 }  // namespace
 
-std::vector<Int128> scaled_shapley_values(std::span<const Player> players) {
+std::vector<Int128> scaled_shapley_values(std::span<const Player> players, std::span<const Placement> placements) {
   const std::size_t k = players.size();
   assert(k >= 1 && k <= k_exact_players);
-  const std::vector<Player> game = capped(players);
+  Game game{{players.begin(), players.end()}, {placements.begin(), placements.end()}};
+  const Int128 value_of_game = value_of_all(game);
+  const std::int64_t most = cap_of(value_of_game);
+  cap(game.players, most);
+  for (Placement& placement : game.placements) cap(placement, most);
   const std::size_t low_players = k / 2;
   const std::size_t low_masks = std::size_t{1} << low_players;
   const std::size_t high_masks = std::size_t{1} << (k - low_players);
-  const HalfGame low({game.data(), low_players});
-  const HalfGame high({game.data() + low_players, k - low_players});
+  const Half low(game, 0, low_players);
+  const Half high(game, low_players, k - low_players);
   const auto weights = member_weights(k);
 
   std::array<Int128, k_half_coalitions> by_low{};
@@ -137,7 +194,7 @@ std::vector<Int128> scaled_shapley_values(std::span<const Player> players) {
     const auto size_of_high = static_cast<std::size_t>(std::popcount(h));
     Int128 row = 0;
     for (std::size_t l = 0; l < low_masks; ++l) {
-      const std::int64_t value = std::min(low.demand[l] + high.demand[h], low.owned[l] + high.owned[h]);
+      const std::int64_t value = value_of(low, l, high, h, most);
       const std::size_t size = size_of_high + static_cast<std::size_t>(std::popcount(l));
       const Int128 weighted = Int128{value} * weights[size];
       row += weighted;
@@ -151,29 +208,74 @@ std::vector<Int128> scaled_shapley_values(std::span<const Player> players) {
   add_sums_by_member({by_low.data(), low_masks}, all_values.first(low_players));
   add_sums_by_member({by_high.data(), high_masks}, all_values.subspan(low_players));
   // What the coalitions without the player take away is the same for everybody; efficiency says how much.
-  Totals all;
-  for (const Player& player : game) all.add(player);
-  Int128 excess = -all.value() * factorial(k);
+  Int128 excess = -value_of_game * factorial(k);
   for (const Int128 value : values) excess += value;
   for (Int128& value : values) value -= excess / static_cast<Int128>(k);
   return values;
 }
 
+namespace {
+
+bool covers_all(const Placement& placement, std::span<const Player> players) {
+  return std::ranges::equal(placement, players, {}, &Player::owned, &Player::owned);
+}
+
+bool can_be_served(const Placement& placement) {
+  const auto any = [&](MicroProcessors Player::*part) {
+    return std::ranges::any_of(placement, [&](const Player& player) { return (player.*part).value > 0; });
+  };
+  return any(&Player::demand) && any(&Player::owned);
+}
+
+// The same game: without placements that count nowhere, those that cover all processors among the players' demand.
+Game simplified(std::span<const Player> players, std::span<const Placement> placements) {
+  Game game{{players.begin(), players.end()}, {}};
+  for (const Placement& placement : placements) {
+    if (!can_be_served(placement)) continue;
+    if (!covers_all(placement, players)) {
+      game.placements.push_back(placement);
+      continue;
+    }
+    for (std::size_t i = 0; i < players.size(); ++i) game.players[i].demand += placement[i].demand;
+  }
+  return game;
+}
+
+// Who is no dummy, ascending.
+std::vector<std::size_t> active_players(const Game& game) {
+  std::vector<std::size_t> active;
+  for (std::size_t i = 0; i < game.players.size(); ++i) {
+    const auto wants = [i](const Placement& placement) { return placement[i].demand.value > 0; };
+    const bool is_dummy = game.players[i].demand.value == 0 && game.players[i].owned.value == 0 &&
+                          std::ranges::none_of(game.placements, wants);
+    if (!is_dummy) active.push_back(i);
+  }
+  return active;
+}
+
+std::vector<Player> chosen(const std::vector<Player>& players, const std::vector<std::size_t>& active) {
+  std::vector<Player> result;
+  result.reserve(active.size());
+  for (const std::size_t i : active) result.push_back(players[i]);
+  return result;
+}
+
+bool is_exact(const Game& game) {
+  return game.players.size() <= k_exact_players && (game.placements.size() + 1) << game.players.size() <= k_exact_steps;
+}
+
+}  // namespace
+
 std::vector<MicroProcessors> shapley_rates(std::span<const Player> players, const RateOptions& options) {
   std::vector<MicroProcessors> rates(players.size());
   if (options.running.value == 0) return rates;
-  std::vector<std::size_t> active;
-  std::vector<Player> game;
-  Totals all;
-  for (std::size_t i = 0; i < players.size(); ++i) {
-    if (players[i].demand.value == 0 && players[i].owned.value == 0) continue;
-    active.push_back(i);
-    game.push_back(players[i]);
-    all.add(players[i]);
-  }
-  if (all.value() == 0) return {};
-  const std::vector<Int128> weights =
-      game.size() <= k_exact_players ? scaled_shapley_values(game) : marginal_contributions(game, options.seed);
+  Game game = simplified(players, options.placements);
+  const std::vector<std::size_t> active = active_players(game);
+  game.players = chosen(game.players, active);
+  for (Placement& placement : game.placements) placement = chosen(placement, active);
+  if (value_of_all(game) == 0) return {};
+  const std::vector<Int128> weights = is_exact(game) ? scaled_shapley_values(game.players, game.placements)
+                                                     : marginal_contributions(game, options.seed);
   const std::vector<std::int64_t> parts = apportion(options.running.value, weights);
   for (std::size_t i = 0; i < active.size(); ++i) rates[active[i]].value = parts[i];
   return rates;

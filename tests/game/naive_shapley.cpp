@@ -6,18 +6,36 @@
 
 namespace shapley::game::naive {
 
-std::vector<Int128> shapley_by_orders(const std::vector<std::pair<std::int64_t, std::int64_t>>& players) {
+namespace {
+
+// What those of `order` before `end` are worth together.
+Int128 value_of(const Players& players, const std::vector<Players>& placements, const std::vector<std::size_t>& order,
+                std::size_t end) {
+  const auto sums = [&](const Players& of) {
+    std::pair<Int128, Int128> sum{0, 0};
+    for (std::size_t i = 0; i < end; ++i) {
+      sum.first += of[order[i]].first;
+      sum.second += of[order[i]].second;
+    }
+    return sum;
+  };
+  auto [served, owned] = sums(players);
+  for (const Players& placement : placements) {
+    const auto [demand, usable] = sums(placement);
+    served += std::min(demand, usable);
+  }
+  return std::min(served, owned);
+}
+
+}  // namespace
+
+std::vector<Int128> shapley_by_orders(const Players& players, const std::vector<Players>& placements) {
   std::vector<Int128> sums(players.size());
   std::vector<std::size_t> order(players.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   do {
-    Int128 demand = 0;
-    Int128 owned = 0;
-    for (const std::size_t i : order) {
-      const Int128 before = std::min(demand, owned);
-      demand += players[i].first;
-      owned += players[i].second;
-      sums[i] += std::min(demand, owned) - before;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      sums[order[i]] += value_of(players, placements, order, i + 1) - value_of(players, placements, order, i);
     }
   } while (std::next_permutation(order.begin(), order.end()));
   return sums;

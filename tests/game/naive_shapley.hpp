@@ -9,8 +9,12 @@
 
 namespace shapley::game::naive {
 
-// The Shapley value of min(demand, owned) times k!, as the mean over all k! orders. REQUIRES: few players.
-[[nodiscard]] std::vector<Int128> shapley_by_orders(const std::vector<std::pair<std::int64_t, std::int64_t>>& players);
+using Players = std::vector<std::pair<std::int64_t, std::int64_t>>;  // demand, owned
+
+// The Shapley value times k! of min(owned, demand + what each placement's own processors can serve of its demand), as
+// the mean over all k! orders. A placement has a pair for each player. REQUIRES: few players.
+[[nodiscard]] std::vector<Int128> shapley_by_orders(const Players& players,
+                                                    const std::vector<Players>& placements = {});
 
 // Largest remainder by handing out one unit after the other to whoever is furthest below its due.
 [[nodiscard]] std::vector<std::int64_t> apportion_by_remainders(std::int64_t total, const std::vector<Int128>& weights);
