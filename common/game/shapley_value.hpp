@@ -8,7 +8,7 @@
 //                   min( sum over C of demand_p[u],  sum over C of owned_p[u] ) )
 // What a coalition could serve at most is the maximum flow from demand to processors; v_t is never less. It is the same
 // where placements have no processors in common, or one of two has all that the other has; else it exceeds the flow by
-// at most the demand of placements that overlap, which then counts for the same processors more than once.
+// at most the processors that placements share, once for each placement beyond the first.
 //
 // Exact in 2^k steps and without memory that grows with 2^k: with w(s) = s!(k-s-1)! the value of i is, times k!,
 //     sum over C with i of v(C) * k (|C|-1)! (k-|C|-1)!  (of v(N) (k-1)! for C = N)

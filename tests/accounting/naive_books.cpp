@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "tests/game/naive_shapley.hpp"
 
@@ -28,6 +29,7 @@ struct Facts {
   std::vector<Held> segments;
   std::vector<OwnershipStated> statements;
   std::vector<CapacityChanged> capacities;
+  std::vector<PlacementResolved> placements;
   std::set<std::string> organizations{std::string(k_guests), std::string(k_commons)};
   std::set<std::string> nodes;
 };
@@ -36,6 +38,7 @@ Facts facts_of(const std::vector<Event>& events) {
   Facts facts;
   facts.statements = all_of_kind<OwnershipStated>(events);
   facts.capacities = all_of_kind<CapacityChanged>(events);
+  facts.placements = all_of_kind<PlacementResolved>(events);
   const auto closed = all_of_kind<SegmentClosed>(events);
   const auto retracted = all_of_kind<SegmentRetracted>(events);
   for (const SegmentOpened& opened : all_of_kind<SegmentOpened>(events)) {
@@ -119,19 +122,45 @@ std::map<SegmentKey, std::int64_t> held_on(const Facts& facts, const std::string
   return held;
 }
 
+// The nodes that jobs of the placement may use at t, as the scenarios write them: names and commas.
+std::set<std::string> usable_at(const Facts& facts, const std::string& placement, Instant t) {
+  const PlacementResolved* last = nullptr;
+  for (const PlacementResolved& p : facts.placements) {
+    if (p.placement != placement || p.at > t) continue;
+    if (last == nullptr || std::pair(p.at, p.ordinal) > std::pair(last->at, last->ordinal)) last = &p;
+  }
+  std::set<std::string> nodes;
+  std::istringstream names(last == nullptr ? std::string{} : last->nodes);
+  for (std::string name; std::getline(names, name, ',');) nodes.insert(name);
+  return nodes;
+}
+
 // Everything that holds during the second [t, t+1).
 struct Second {
   std::map<std::string, std::int64_t> used, waiting, owned, busy, on_own, rate;
+  std::map<std::string, std::map<std::string, std::int64_t>> placed;   // of `waiting`, by placement
+  std::map<std::string, std::map<std::string, std::int64_t>> offered;  // `owned` by node
 };
 
-void add_rates(const Facts& facts, Second& second) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> players;
+void add_rates(const Facts& facts, Instant t, Second& second) {
+  game::naive::Players players;
+  std::vector<game::naive::Players> placements;
   std::int64_t running = 0;
   for (const std::string& name : facts.organizations) {
-    players.emplace_back(second.used[name] + second.waiting[name], second.owned[name]);
+    std::int64_t anywhere = second.waiting[name];
+    for (auto& [placement, waiting] : second.placed) anywhere -= waiting[name];
+    players.emplace_back(second.used[name] + anywhere, second.owned[name]);
     running += second.used[name];
   }
-  const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players));
+  for (auto& [placement, waiting] : second.placed) {
+    placements.emplace_back();
+    for (const std::string& name : facts.organizations) {
+      std::int64_t usable = 0;
+      for (const std::string& node : usable_at(facts, placement, t)) usable += second.offered[node][name];
+      placements.back().emplace_back(waiting[name], usable);
+    }
+  }
+  const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players, placements));
   std::size_t i = 0;
   for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
 }
@@ -144,6 +173,9 @@ Second during(const Facts& facts, Instant t) {
     organization_of[held.opened.key] = held.opened.organization;
     if (held.opened.key.kind == SegmentKind::wait) {
       second.waiting[held.opened.organization] += held.opened.processors.value;
+      if (!held.opened.placement.empty()) {
+        second.placed[held.opened.placement][held.opened.organization] += held.opened.processors.value;
+      }
     }
   }
   for (const std::string& node : facts.nodes) {
@@ -159,9 +191,12 @@ Second during(const Facts& facts, Instant t) {
     }
     const CapacityChanged* capacity = capacity_at(facts, node, t);
     const std::int64_t offered = std::max(capacity == nullptr ? 0 : capacity->processors.value, running);
-    for (const auto& [owner, part] : split(offered, owners_at(facts, node, t))) second.owned[owner] += part;
+    for (const auto& [owner, part] : split(offered, owners_at(facts, node, t))) {
+      second.owned[owner] += part;
+      second.offered[node][owner] += part;
+    }
   }
-  add_rates(facts, second);
+  add_rates(facts, t, second);
   return second;
 }
 

@@ -28,6 +28,7 @@ struct JobPlan {
   bool fractional = false;
   int first_node = 0;
   int node_count = 1;
+  int placement = 0;  // of its wait; 0: any node
   std::vector<RunPiece> pieces;
 };
 
@@ -51,6 +52,13 @@ struct CapacityPlan {
   int more = 0;  // the whole node is worth so many more than it offers; below 0: not known
 };
 
+struct PlacementPlan {
+  int placement = 1;
+  int at = 0;
+  int ordinal = 0;
+  int nodes = 0;  // a bit for each
+};
+
 struct PeriodPlan {
   int at = 0;
   Period period = Period::none;
@@ -60,6 +68,10 @@ struct PeriodPlan {
 std::string organization(const Shape& shape, int index) {
   if (index >= shape.organizations) return std::string(k_guests);
   return "o" + std::to_string(index / 10) + std::to_string(index % 10);
+}
+
+std::string placement(int number) {
+  return number == 0 ? "" : "partition=p" + std::to_string(number);
 }
 
 // RapidCheck scales ranges and lengths with the size of a test; here every test may use all of them.
@@ -86,7 +98,8 @@ rc::Gen<JobPlan> job_plans(const Shape& shape) {
       rc::gen::set(&JobPlan::ends, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
       rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
       rc::gen::set(&JobPlan::fractional, rc::gen::arbitrary<bool>()), rc::gen::set(&JobPlan::first_node, uniform(0, 3)),
-      rc::gen::set(&JobPlan::node_count, uniform(1, 4)), rc::gen::set(&JobPlan::pieces, some_of(3, run_pieces())));
+      rc::gen::set(&JobPlan::node_count, uniform(1, 4)), rc::gen::set(&JobPlan::placement, uniform(0, 4)),
+      rc::gen::set(&JobPlan::pieces, some_of(3, run_pieces())));
 }
 
 rc::Gen<StatementPlan> statement_plans(const Shape& shape) {
@@ -103,6 +116,12 @@ rc::Gen<CapacityPlan> capacity_plans() {
   return rc::gen::build<CapacityPlan>(
       rc::gen::set(&CapacityPlan::node, uniform(0, 3)), rc::gen::set(&CapacityPlan::at, uniform(0, 36)),
       rc::gen::set(&CapacityPlan::processors, uniform(0, 9)), rc::gen::set(&CapacityPlan::more, uniform(-3, 6)));
+}
+
+rc::Gen<PlacementPlan> placement_plans() {
+  return rc::gen::build<PlacementPlan>(
+      rc::gen::set(&PlacementPlan::placement, uniform(1, 4)), rc::gen::set(&PlacementPlan::at, uniform(0, 36)),
+      rc::gen::set(&PlacementPlan::ordinal, uniform(0, 2)), rc::gen::set(&PlacementPlan::nodes, uniform(0, 8)));
 }
 
 rc::Gen<PeriodPlan> period_plans() {
@@ -147,6 +166,15 @@ class Writer {
     events_.push_back(std::move(changed));
   }
 
+  void add(const PlacementPlan& plan) {
+    std::string nodes;
+    for (std::size_t i = 0; i < k_nodes.size(); ++i) {
+      if ((plan.nodes >> i & 1) != 0) nodes += (nodes.empty() ? "" : ",") + k_nodes[i];
+    }
+    const auto ordinal = static_cast<std::uint32_t>(plan.ordinal);
+    events_.push_back(PlacementResolved{placement(plan.placement), shape_.at(plan.at), ordinal, nodes});
+  }
+
   void add(const PeriodPlan& plan) { events_.push_back(PeriodDeclared{shape_.at(plan.at), plan.period}); }
 
   void declare_organizations() {
@@ -179,7 +207,8 @@ class Writer {
     const Instant eligible = shape_.at(plan.eligible);
     const SegmentKey key{SegmentKind::wait, job, eligible, 0};
     const MicroProcessors wanted{k_micro * (1 + static_cast<std::int64_t>(plan.pieces.size()))};
-    events_.push_back(SegmentOpened{key, organization(shape_, plan.organization), eligible, wanted, {}});
+    events_.push_back(
+        SegmentOpened{key, organization(shape_, plan.organization), eligible, wanted, {}, placement(plan.placement)});
     if (!plan.starts) return;
     events_.push_back(SegmentClosed{key, shape_.at(plan.eligible + plan.wait), CloseReason::started, "RUNNING"});
   }
@@ -217,11 +246,11 @@ std::vector<Plan> without_contradictions(std::vector<Plan> plans, Identity ident
   return kept;
 }
 
-using Plans =
-    std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>, std::vector<PeriodPlan>>;
+using Plans = std::tuple<std::vector<JobPlan>, std::vector<StatementPlan>, std::vector<CapacityPlan>,
+                         std::vector<PeriodPlan>, std::vector<PlacementPlan>>;
 
 Scenario scenario_of(const Shape& shape, const Plans& plans) {
-  const auto& [jobs, statements, capacities, periods] = plans;
+  const auto& [jobs, statements, capacities, periods, placements] = plans;
   Writer writer(shape);
   writer.declare_organizations();
   writer.keep_waiting();
@@ -233,14 +262,17 @@ Scenario scenario_of(const Shape& shape, const Plans& plans) {
   for (const CapacityPlan& plan : without_contradictions(capacities, moment)) writer.add(plan);
   const auto instant = [](const auto& plan) { return plan.at; };
   for (const PeriodPlan& plan : without_contradictions(periods, instant)) writer.add(plan);
+  const auto resolution = [](const auto& plan) { return std::tuple(plan.placement, plan.at, plan.ordinal); };
+  for (const PlacementPlan& plan : without_contradictions(placements, resolution)) writer.add(plan);
   return {std::move(writer).events()};
 }
 
 }  // namespace
 
 rc::Gen<Scenario> arbitrary(Shape shape) {
-  const auto plans = rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)),
-                                    some_of(7, capacity_plans()), some_of(shape.declarations, period_plans()));
+  const auto plans =
+      rc::gen::tuple(some_of(14, job_plans(shape)), some_of(7, statement_plans(shape)), some_of(7, capacity_plans()),
+                     some_of(shape.declarations, period_plans()), some_of(5, placement_plans()));
   return rc::gen::map(plans, [shape](const Plans& p) { return scenario_of(shape, p); });
 }
 
@@ -249,8 +281,10 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
     out << event_key(event) << " at " << time_of(event).value - k_begin.value;
     if (const auto* opened = std::get_if<SegmentOpened>(&event)) {
       out << " by " << opened->organization << " of " << opened->processors.value;
+      if (!opened->placement.empty()) out << " in " << opened->placement;
       for (const NodeShare& share : opened->nodes) out << ' ' << share.node << ':' << share.processors.value;
     }
+    if (const auto* placed = std::get_if<PlacementResolved>(&event)) out << " on " << placed->nodes;
     if (const auto* stated = std::get_if<OwnershipStated>(&event)) {
       for (const OwnershipSpan& span : stated->spans) {
         out << " from " << span.from.value - k_begin.value;

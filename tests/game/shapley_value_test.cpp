@@ -159,6 +159,49 @@ RC_GTEST_PROP(ShapleyValue, OfAPlacementThatCoversEverythingIsDemandForAny, ()) 
             scaled_shapley_values(players_of(merged)));
 }
 
+// Nodes of one processor pool each, placements as sets of nodes (a bit each): what all together are worth is at least
+// the maximum flow from demand to nodes, and exceeds it by no more than what placements share. The flow is by the
+// theorem of the minimum cut: the least, over all sets of placements, of the capacity of their nodes and the demand of
+// the others.
+RC_GTEST_PROP(ShapleyValue, ExceedsTheMaximumFlowByWhatPlacementsShareAtMost, ()) {
+  constexpr std::size_t k_nodes = 4;
+  const auto amounts = rc::gen::container<std::vector<std::int64_t>>(k_nodes, rc::gen::inRange<std::int64_t>(0, 20));
+  const auto capacities = *amounts;
+  const auto demands = *rc::gen::container<std::vector<std::int64_t>>(3, rc::gen::inRange<std::int64_t>(0, 40));
+  const auto sets = *rc::gen::container<std::vector<unsigned>>(3, rc::gen::inRange(0U, 1U << k_nodes));
+  const auto anywhere = *rc::gen::inRange<std::int64_t>(0, 20);
+  const auto capacity_of = [&](unsigned nodes) {
+    Int128 sum = 0;
+    for (std::size_t n = 0; n < k_nodes; ++n) sum += (nodes >> n & 1) != 0 ? capacities[n] : 0;
+    return sum;
+  };
+  const Int128 all = capacity_of((1U << k_nodes) - 1);
+  Int128 flow = all;
+  Int128 shared = -capacity_of(sets[0] | sets[1] | sets[2]);
+  for (unsigned cut = 0; cut < 8; ++cut) {
+    Int128 crossing = anywhere;
+    unsigned nodes = 0;
+    for (std::size_t p = 0; p < 3; ++p) {
+      if ((cut >> p & 1) != 0) {
+        nodes |= sets[p];
+      } else {
+        crossing += demands[p];
+      }
+    }
+    flow = std::min(flow, crossing + capacity_of(nodes));
+  }
+  std::vector<Placement> placements;
+  for (std::size_t p = 0; p < 3; ++p) {
+    const auto usable = static_cast<std::int64_t>(capacity_of(sets[p]));
+    placements.push_back(players_of({{demands[p], usable}}));
+    shared += usable;
+  }
+  const auto players = players_of({{anywhere, static_cast<std::int64_t>(all)}});
+  const Int128 value = scaled_shapley_values(players, placements).front();
+  RC_ASSERT(value >= flow);
+  RC_ASSERT(value <= flow + shared);
+}
+
 RC_GTEST_PROP(ShapleyValue, IsEfficientSymmetricAndIgnoresDummies, ()) {
   auto game = *games(9, 1000);
   game.push_back(game.front());

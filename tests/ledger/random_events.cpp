@@ -92,6 +92,7 @@ void make_sense(std::vector<Resource>& gres) {
 void make_sense(SegmentOpened& e) {
   name(e.organization);
   if (e.key.kind == SegmentKind::wait) return e.nodes.clear();
+  e.placement.clear();
   e.processors = {};
   for (NodeShare& share : e.nodes) name(share.node);
   distinct(e.nodes, [](const NodeShare& share) { return share.node; });
@@ -151,6 +152,11 @@ void make_sense(ChargeDeclared& e) {
     name(weight.nodes);
     weight.weight = *rc::gen::inRange<std::int64_t>(1, 1001);
   }
+}
+
+void make_sense(PlacementResolved& e) {
+  name(e.placement);
+  e.nodes = *rc::gen::element<std::string>("", "n1", "n[1-4],gpu[01-02]b", "login,n7");
 }
 
 void make_sense(RankingDeclared& e) {

@@ -33,6 +33,7 @@ void write_segment(TextWriter& out, const SegmentRecord& record) {
       out.line(k_description<NodeShare>.name);
       write_value(out, share);
     }
+    if (!opened.placement.empty()) out.line("placed").word(opened.placement);
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -59,6 +60,14 @@ void write_nodes(TextWriter& out, const State::Impl& state) {
       out.line("capacity").instant(c.at).number(c.ordinal).number(c.processors.value).number(c.whole.value);
       write_value(out.number(c.cpus).number(c.memory), c.gres);
     }
+  }
+}
+
+void write_placements(TextWriter& out, const State::Impl& state) {
+  for (const auto& [name, placement] : state.placements) {
+    placement.for_each([&](const PlacementResolved& fact) {
+      out.line("placement").word(fact.placement).instant(fact.at).number(fact.ordinal).word(fact.nodes);
+    });
   }
 }
 
@@ -123,6 +132,7 @@ class Loader {
     read_organizations();
     read_rules();
     read_nodes();
+    read_placements();
     read_kept(std::type_identity<Event>{});
     state_.got.load(in_);
     read_levels();
@@ -209,6 +219,20 @@ class Loader {
         if (node.find_capacity(fact.at, fact.ordinal) != nullptr) return in_.fault("a capacity twice");
         node.insert_capacity(fact);
       }
+    }
+  }
+
+  void read_placements() {
+    while (in_.next("placement")) {
+      PlacementResolved fact{in_.word(), in_.instant(k_zero, k_last_instant), 0, {}};
+      fact.ordinal = static_cast<std::uint32_t>(in_.small(0, k_u32_max));
+      fact.nodes = in_.word();
+      if (!accept(fact)) return;
+      const auto known = state_.placements.find(fact.placement);
+      if (known != state_.placements.end() && known->second.find(fact.at, fact.ordinal) != nullptr) {
+        return in_.fault("a placement twice");
+      }
+      state_.restore_placement(fact);
     }
   }
 
@@ -328,6 +352,7 @@ class Loader {
     opened.begin = in_.instant(k_zero, k_last_instant);
     opened.processors = {in_.small(0, k_max_wanted.value)};
     while (in_.next(k_description<NodeShare>.name)) read_value(in_, opened.nodes.emplace_back());
+    if (in_.next("placed")) opened.placement = in_.word();
     accept(opened);
   }
 
@@ -372,12 +397,23 @@ void State::Impl::restore_segment(const SegmentRecord& segment) {
   for (const NodeShare& share : opened.nodes) node_of(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
   fold_segment(1, segment);
-  if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
+  if (opened.key.kind == SegmentKind::wait) {
+    if (!opened.placement.empty()) {
+      PlacementHistory& placement = placement_of(opened.placement);
+      ++placement.waits;
+      placement.told_since = std::min(placement.told_since, opened.begin);
+    }
+    return change_wait(segment, opened.begin, 1);
+  }
   for (const NodeShare& share : opened.nodes) {
     Node& node = node_of(share.node);
     node.change_claimed(opened.begin, share.processors);
     if (segment.live.end) node.change_claimed(*segment.live.end, {-share.processors.value});
   }
+}
+
+void State::Impl::restore_placement(const PlacementResolved& fact) {
+  placement_of(fact.placement).insert(fact, indices_of(fact));
 }
 
 // Only when all claims are known can be told what each holds.
@@ -387,6 +423,9 @@ void State::Impl::restore_runs() {
 
 void State::Impl::restore_offers() {
   for (const Node& node : nodes) emit_offers(node, k_beginning_of_time, 1);
+  for (auto& [name, placement] : placements) {
+    if (placement.told_since < horizon) placement.told_since = k_beginning_of_time;
+  }
 }
 
 std::string State::save() const {
@@ -395,6 +434,7 @@ std::string State::save() const {
   out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);
   write_facts(out, *impl_);
   write_nodes(out, *impl_);
+  write_placements(out, *impl_);
   write_kept(out, impl_->kept, std::type_identity<Event>{});
   impl_->got_by_forgotten().save(out);
   write_levels(out, impl_->levels);

@@ -11,7 +11,9 @@
 // Single-threaded; State owns its estimators and reads no clock for them.
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -44,8 +46,21 @@ struct Piece {
 // How an organization's levels change at an instant, and from there on.
 struct LevelChange {
   MicroProcessors running;  // processors that its jobs hold
-  MicroProcessors waiting;  // that its startable pending jobs ask for
+  MicroProcessors waiting;  // that its startable pending jobs ask for, if they may use any node
   MicroProcessors owned;    // that it offers, by ownership and capacity
+};
+
+// One placement (PlacementResolved) as long as waits ask for it.
+struct PlacementId {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const PlacementId&, const PlacementId&) = default;
+};
+
+// How what an organization has to do with a placement changes at an instant, and from there on.
+struct PlacedChange {
+  PlacementId placement;
+  MicroProcessors waiting;  // that its startable pending jobs of this placement ask for
+  MicroProcessors offered;  // that it offers on the nodes which they may use; told only while any of them wait
 };
 
 // A wait or a run of a job as a whole.
@@ -83,6 +98,9 @@ class Estimator {
   virtual void fold_piece(int /*sign*/, const Piece& /*piece*/) {}
   virtual void fold_segment(int /*sign*/, const SegmentFact& /*segment*/) {}
   virtual void change_levels(Instant /*t*/, OrgId /*organization*/, const LevelChange& /*change*/) {}
+  virtual void change_placed(Instant /*t*/, OrgId /*organization*/, const PlacedChange& /*change*/) {}
+  // No wait that the books remember asks for it any more: what was offered is taken back.
+  virtual void forget_placement(PlacementId /*placement*/) {}
 
   // The current period ended at `boundaries.back()`; those before are as they were. What runs there begins anew in the
   // next period.

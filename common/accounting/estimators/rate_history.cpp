@@ -24,15 +24,76 @@ void shift(RateRow& row, const LevelChange& change) {
   row.owned += change.owned;
 }
 
+auto place_of(const PlacedRow& row) {
+  return std::pair(row.placement, row.organization);
+}
+
+// The row of this placement and organization; where there is none, where it would stand.
+PlacedRows::iterator find_row(PlacedRows& rows, const PlacedRow& row) {
+  return std::lower_bound(rows.begin(), rows.end(), row,
+                          [](const PlacedRow& a, const PlacedRow& b) { return place_of(a) < place_of(b); });
+}
+
+void shift(PlacedRows& rows, const PlacedRow& change) {
+  auto row = find_row(rows, change);
+  if (row == rows.end() || place_of(*row) != place_of(change)) {
+    rows.insert(row, change);
+    return;
+  }
+  row->waiting += change.waiting;
+  row->offered += change.offered;
+  if (row->waiting.value == 0 && row->offered.value == 0) rows.erase(row);
+}
+
+bool anybody_waits(const PlacedRows& rows, PlacementId placement) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const PlacedRow& row) { return row.placement == placement && row.waiting.value > 0; });
+}
+
+// What shapley_rates asks for, by position in `players`. Rows of a placement stand together.
+std::vector<game::Placement> placements_of(const PlacedRows& rows, const std::vector<OrgId>& players) {
+  std::vector<std::size_t> position(players.size());
+  for (std::size_t i = 0; i < players.size(); ++i) position[players[i].value] = i;
+  std::vector<game::Placement> placements;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].placement != rows[i - 1].placement) placements.emplace_back(players.size());
+    placements.back()[position[rows[i].organization.value]] = {rows[i].waiting, rows[i].offered};
+  }
+  return placements;
+}
+
 }  // namespace
+
+RateHistory::Breakpoints::iterator RateHistory::breakpoint_at(Instant t) {
+  return breakpoints_.empty() || breakpoints_.rbegin()->first < t
+             ? breakpoints_.emplace_hint(breakpoints_.end(), t, Breakpoint{})
+             : breakpoints_.try_emplace(t).first;
+}
+
+void RateHistory::change(Instant t, OrgId organization, const PlacedChange& change) {
+  if (change.waiting.value == 0 && change.offered.value == 0) return;
+  assert(t > snapshots_.front().upto);
+  rewind_before(t);
+  const auto at = breakpoint_at(t);
+  shift(at->second.placed, {change.placement, organization, change.waiting, change.offered});
+  if (at->second.empty()) breakpoints_.erase(at);
+}
+
+void RateHistory::forget(PlacementId placement) {
+  const auto erase_from = [&](PlacedRows& rows) {
+    std::erase_if(rows, [&](const PlacedRow& row) { return row.placement == placement; });
+  };
+  for (RateSnapshot& snapshot : snapshots_) erase_from(snapshot.placed);
+  erase_from(cursor_.placed);
+  for (auto& [t, breakpoint] : breakpoints_) erase_from(breakpoint.placed);
+  std::erase_if(breakpoints_, [](const auto& entry) { return entry.second.empty(); });
+}
 
 void RateHistory::change(Instant t, OrgId organization, const LevelChange& change) {
   assert(t > snapshots_.front().upto);
   rewind_before(t);
-  const auto at = breakpoints_.empty() || breakpoints_.rbegin()->first < t
-                      ? breakpoints_.emplace_hint(breakpoints_.end(), t, Breakpoint{})
-                      : breakpoints_.try_emplace(t).first;
-  Breakpoint& entries = at->second;
+  const auto at = breakpoint_at(t);
+  std::vector<Entry>& entries = at->second.levels;
   auto entry =
       std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.organization == organization; });
   if (entry == entries.end()) entry = entries.insert(entries.end(), {organization, {}});
@@ -41,7 +102,7 @@ void RateHistory::change(Instant t, OrgId organization, const LevelChange& chang
   entry->change.owned += change.owned;
   // A change that was retracted leaves nothing: an empty breakpoint would still draw new rates above k_exact_players.
   if (is_zero(entry->change)) entries.erase(entry);
-  if (entries.empty()) breakpoints_.erase(at);
+  if (at->second.empty()) breakpoints_.erase(at);
 }
 
 void RateHistory::set_boundaries(std::vector<Instant> boundaries) {
@@ -96,9 +157,20 @@ void RateHistory::close_period(RateSnapshot& cursor, Instant boundary) {
   }
 }
 
+// Offers of a placement matter only while somebody waits for it: without that nothing is rated anew, so that it does
+// not matter from when on they were told.
 void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const {
   cursor.rows.resize(players_.size());
-  for (const Entry& entry : breakpoint) shift(cursor.rows[entry.organization.value], entry.change);
+  for (const Entry& entry : breakpoint.levels) shift(cursor.rows[entry.organization.value], entry.change);
+  bool matters = !breakpoint.levels.empty();
+  for (const PlacedRow& change : breakpoint.placed) shift(cursor.placed, change);
+  for (const PlacedRow& change : breakpoint.placed) {
+    matters = matters || change.waiting.value != 0 || anybody_waits(cursor.placed, change.placement);
+  }
+  if (matters) rate(cursor, t);
+}
+
+void RateHistory::rate(RateSnapshot& cursor, Instant t) const {
   std::vector<game::Player> game;
   game.reserve(players_.size());
   MicroProcessors running;
@@ -107,8 +179,9 @@ void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakp
     game.push_back({row.running + row.waiting, row.owned});
     running += row.running;
   }
-  const std::vector<MicroProcessors> rates =
-      game::shapley_rates(game, {.running = running, .seed = static_cast<std::uint64_t>(t.value)});
+  const std::vector<game::Placement> placements = placements_of(cursor.placed, players_);
+  const std::vector<MicroProcessors> rates = game::shapley_rates(
+      game, {.running = running, .seed = static_cast<std::uint64_t>(t.value), .placements = placements});
   // Nodes offer at least what runs on them (node.hpp), so the grand coalition is worth something whenever something
   // runs.
   assert(rates.size() == players_.size());
@@ -156,12 +229,15 @@ std::vector<const RateSnapshot*> RateHistory::landmarks() const {
 bool RateHistory::restore(RateSnapshot base, std::vector<RateSnapshot> landmarks,
                           std::vector<std::vector<game::UtilitySum>> closed) {
   std::vector<RateRow> levels(players_.size());
+  PlacedRows placed;
   auto next = breakpoints_.begin();
   // Gives the snapshot the levels at its instant; whether its rates sum to what runs then.
   const auto complete = [&](RateSnapshot& snapshot) {
     for (; next != breakpoints_.end() && next->first <= snapshot.upto; ++next) {
-      for (const Entry& entry : next->second) shift(levels[entry.organization.value], entry.change);
+      for (const Entry& entry : next->second.levels) shift(levels[entry.organization.value], entry.change);
+      for (const PlacedRow& change : next->second.placed) shift(placed, change);
     }
+    snapshot.placed = placed;
     snapshot.rows.resize(players_.size());
     MicroProcessors rates;
     MicroProcessors running;

@@ -1,9 +1,10 @@
 // The history behind shapley_rate: contribution that accrues at the Shapley value of the instantaneous game
 // (game/shapley_value.hpp).
 //
-// At an instant t where levels change, rates[t, next) = shapley_rates(demand = running + waiting, owned), which sum to
-// the processors running. A rate r over [a, b) is worth what a segment of r micro-processors over [a, b) is, so
-// phi is a UtilitySum whose running part is the rate in force.
+// At an instant t where levels change, rates[t, next) = shapley_rates(demand = running + waiting, owned; placements),
+// which sum to the processors running. What runs found its place: it is demand for any node. A rate r over [a, b) is
+// worth what a segment of r micro-processors over [a, b) is, so phi is a UtilitySum whose running part is the rate in
+// force.
 //
 // The history is a map of breakpoints (what changed at t), from the base on; its content is a pure function of the
 // facts, whatever their order. Evaluation is lazy: a cursor goes forward over breakpoints and period boundaries when
@@ -32,12 +33,24 @@ struct RateRow {
   friend bool operator==(const RateRow&, const RateRow&) = default;
 };
 
+// What one organization asks for and offers in one placement.
+struct PlacedRow {
+  PlacementId placement;
+  OrgId organization;
+  MicroProcessors waiting;
+  MicroProcessors offered;
+  friend bool operator==(const PlacedRow&, const PlacedRow&) = default;
+};
+// Ascending by placement and organization, each once, none of zeros only.
+using PlacedRows = std::vector<PlacedRow>;
+
 // The evaluation after every breakpoint and boundary at or before `upto`.
 struct RateSnapshot {
   Instant upto = k_beginning_of_time;
   std::size_t periods_closed = 0;
   std::vector<RateRow> rows;  // by OrgId; organizations that joined later have no row yet: all zero
-  std::uint64_t number = 0;   // counts evaluated instants, to thin snapshots out
+  PlacedRows placed;
+  std::uint64_t number = 0;  // counts evaluated instants, to thin snapshots out
 };
 
 class RateHistory {
@@ -48,6 +61,9 @@ class RateHistory {
 
   // REQUIRES: t lies after the base.
   void change(Instant t, OrgId organization, const LevelChange& change);
+  void change(Instant t, OrgId organization, const PlacedChange& change);
+  // REQUIRES: nothing waits for it since the base.
+  void forget(PlacementId placement);
   // Boundaries of periods, ascending.
   void set_boundaries(std::vector<Instant> boundaries);
   [[nodiscard]] const std::vector<Instant>& boundaries() const { return boundaries_; }
@@ -75,17 +91,24 @@ class RateHistory {
     OrgId organization;
     LevelChange change;
   };
-  using Breakpoint = std::vector<Entry>;  // each organization once, no zero change
+  struct Breakpoint {
+    std::vector<Entry> levels;  // each organization once, no zero change
+    PlacedRows placed;
+    [[nodiscard]] bool empty() const { return levels.empty() && placed.empty(); }
+  };
+  using Breakpoints = std::map<Instant, Breakpoint>;
 
+  Breakpoints::iterator breakpoint_at(Instant t);
   void rewind_before(Instant t);
   // Evaluates every breakpoint and boundary at or before `limit`; keeps snapshots on the way if `keep`.
   void go_forward(RateSnapshot& cursor, Instant limit, bool keep);
   void close_period(RateSnapshot& cursor, Instant boundary);
   void apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const;
+  void rate(RateSnapshot& cursor, Instant t) const;
   void keep_snapshot(const RateSnapshot& cursor);
 
   std::vector<OrgId> players_;
-  std::map<Instant, Breakpoint> breakpoints_;
+  Breakpoints breakpoints_;
   std::vector<Instant> boundaries_;
   std::vector<RateSnapshot> snapshots_{RateSnapshot{}};  // ascending; the first is the base
   RateSnapshot cursor_;

@@ -36,6 +36,10 @@ class ShapleyRate final : public Estimator {
   void change_levels(Instant t, OrgId organization, const LevelChange& change) override {
     history_.change(t, organization, change);
   }
+  void change_placed(Instant t, OrgId organization, const PlacedChange& change) override {
+    history_.change(t, organization, change);
+  }
+  void forget_placement(PlacementId placement) override { history_.forget(placement); }
 
   void close_period(const std::vector<Instant>& boundaries) override { history_.set_boundaries(boundaries); }
   void set_boundaries(const std::vector<Instant>& boundaries) override { history_.set_boundaries(boundaries); }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/brackets.hpp"
 #include "game/serving_order.hpp"
 
 namespace shapley::accounting {
@@ -84,7 +85,10 @@ Expected<void> check_content(const SegmentOpened& event) {
   if (event.organization.empty()) return refuse(event, "the organization needs a name; jobs of none belong to guests");
   if (event.organization == k_commons)
     return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
-  if (event.key.kind == SegmentKind::run) return check_nodes(event);
+  if (event.key.kind == SegmentKind::run) {
+    if (!event.placement.empty()) return refuse(event, "a run has nodes; only a wait has a placement");
+    return check_nodes(event);
+  }
   if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
   if (event.processors.value < 0 || event.processors > k_max_wanted) {
     return refuse(event, "a wait asks for 0 to a hundred million processors");
@@ -153,6 +157,13 @@ Expected<void> check_content(const ChargeDeclared& event) {
     if (weight.nodes.empty()) return refuse(event, "a weight needs nodes");
     if (weight.weight <= 0) return refuse(event, "a weight must be positive");
   }
+  return {};
+}
+
+Expected<void> check_content(const PlacementResolved& event) {
+  if (event.placement.empty()) return refuse(event, "the placement needs a name");
+  if (event.nodes.empty()) return {};
+  if (const auto names = expand_brackets(event.nodes); !names) return refuse(event, "nodes: " + names.error().what);
   return {};
 }
 

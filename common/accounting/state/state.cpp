@@ -170,6 +170,33 @@ std::vector<std::string> State::nodes() const {
   return Impl::sorted_names(impl_->nodes);
 }
 
+const PlacementResolved* State::last_placement(std::string_view placement) const {
+  const auto known = impl_->placements.find(placement);
+  return known == impl_->placements.end() ? nullptr : known->second.last();
+}
+
+std::vector<std::string> State::placements() const {
+  std::vector<std::string> names;
+  for (const auto& [name, placement] : impl_->placements) {
+    if (placement.waits > 0) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> State::resolved_placements() const {
+  std::vector<std::string> names;
+  for (const auto& [name, placement] : impl_->placements) {
+    if (placement.last() != nullptr && !placement.last()->nodes.empty()) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<Instant> State::placement_since(std::string_view placement) const {
+  const auto known = impl_->placements.find(placement);
+  if (known == impl_->placements.end() || known->second.waits == 0) return std::nullopt;
+  return known->second.told_since;
+}
+
 void State::compact() {
   impl_->compact();
 }

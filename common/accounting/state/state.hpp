@@ -145,6 +145,10 @@ class State {
   [[nodiscard]] const PlacementResolved* last_placement(std::string_view placement) const;
   // The placements of the remembered waits that count, ascending, each once; the empty one is not among them.
   [[nodiscard]] std::vector<std::string> placements() const;
+  // Those that have nodes by what is known last, ascending.
+  [[nodiscard]] std::vector<std::string> resolved_placements() const;
+  // No remembered wait of the placement that counts begins earlier. nullopt: there is none.
+  [[nodiscard]] std::optional<Instant> placement_since(std::string_view placement) const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
   // change.

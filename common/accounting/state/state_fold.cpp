@@ -4,6 +4,7 @@
 
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
+#include "base/brackets.hpp"
 #include "base/fnv1a.hpp"
 
 namespace shapley::accounting {
@@ -34,6 +35,11 @@ std::uint32_t State::Impl::index_of(std::string_view name) {
   nodes.emplace_back(std::string(name));
   node_index.emplace(name, index);
   return index;
+}
+
+PlacementHistory& State::Impl::placement_of(std::string_view name) {
+  if (const auto known = placements.find(name); known != placements.end()) return known->second;
+  return placements.try_emplace(std::string(name), PlacementId{placements_met++}).first->second;
 }
 
 Node& State::Impl::node_of(std::string_view name) {
@@ -211,6 +217,24 @@ void State::Impl::fold(const ChargeDeclared& event) {
   kept.keep(event);
 }
 
+std::vector<std::uint32_t> State::Impl::indices_of(const PlacementResolved& event) {
+  std::vector<std::uint32_t> indices;
+  if (event.nodes.empty()) return indices;
+  const auto names = expand_brackets(event.nodes);  // check() has read it
+  if (!names) return indices;
+  for (const std::string& name : *names) indices.push_back(index_of(name));
+  return indices;
+}
+
+template <>
+void State::Impl::fold(const PlacementResolved& event) {
+  PlacementHistory& placement = placement_of(event.placement);
+  std::vector<std::uint32_t> indices = indices_of(event);
+  if (placement.waits > 0) emit_all_placed(placement, event.at, -1);
+  placement.insert(event, std::move(indices));
+  if (placement.waits > 0) emit_all_placed(placement, event.at, 1);
+}
+
 void State::Impl::fold(const Event& event) {
   std::visit([this](const auto& fact) { fold(fact); }, event);
 }
@@ -252,7 +276,12 @@ void State::Impl::compact() {
   horizon = next;
   levels.settle(horizon);
   for (const auto& estimator : estimators) estimator->forget_before(horizon);
-  forget_before(jobs, horizon, [this](const SegmentRecord& record) { note_start(record, forgotten_starts); });
+  forget_before(jobs, horizon, [this](const SegmentRecord& record) {
+    note_start(record, forgotten_starts);
+    const std::string& placement = record.live.opened.placement;
+    if (record.counts() && !placement.empty()) remove_wait(placement_of(placement));
+  });
+  compact_placements();
   for (auto& [array, known] : tasks) std::erase_if(known, [this](JobId task) { return !jobs.contains(task); });
   std::erase_if(tasks, [](const auto& entry) { return entry.second.empty(); });
   for (Node& node : nodes) {
@@ -264,6 +293,15 @@ void State::Impl::compact() {
       for (const NodeShare& share : record.live.opened.nodes) node_of(share.node).jobs.push_back(id);
     }
   }
+}
+
+// From before the horizon on what a placement's nodes offer is part of the estimators' own memory.
+void State::Impl::compact_placements() {
+  for (auto& [name, placement] : placements) {
+    placement.forget_before(horizon);
+    if (placement.told_since < horizon) placement.told_since = k_beginning_of_time;
+  }
+  std::erase_if(placements, [this](const auto& entry) { return entry.second.is_over(horizon); });
 }
 
 }  // namespace shapley::accounting

@@ -22,6 +22,7 @@
 #include "accounting/estimators/estimator.hpp"
 #include "accounting/estimators/period_sums.hpp"
 #include "accounting/ownership/node.hpp"
+#include "accounting/ownership/placement.hpp"
 #include "accounting/state/job_memory.hpp"
 #include "accounting/state/kept_facts.hpp"
 #include "accounting/state/levels.hpp"
@@ -47,6 +48,8 @@ struct State::Impl {
   std::vector<std::unique_ptr<Estimator>> estimators;  // by EstimatorId
   std::deque<Node> nodes;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> node_index;
+  std::map<std::string, PlacementHistory, std::less<>> placements;  // by name
+  std::uint32_t placements_met = 0;
   Jobs jobs;
   std::unordered_map<JobId, std::set<JobId>> tasks;  // by array; derived from the descriptions of jobs
   std::map<Instant, std::uint64_t> configurations;   // content hashes
@@ -77,12 +80,14 @@ struct State::Impl {
 
   void advance(Instant t);
   void compact();
+  void compact_placements();
 
   void set_organizations();
   void close_period(Instant boundary);
   OrgId join(std::string_view name);
   Node& node_of(std::string_view name);
   std::uint32_t index_of(std::string_view name);
+  PlacementHistory& placement_of(std::string_view name);
 
   // Calls visit(piece) for each piece of what the organization's run holds on the node, by the ownership in force.
   template <typename Visit>
@@ -124,6 +129,9 @@ struct State::Impl {
 
   // The wait asks (sign 1), or no longer asks (-1), for its processors at instants >= from.
   void change_wait(const SegmentRecord& wait, Instant from, int sign);
+  // One wait more, or less, asks for the placement; `begin` is that wait's.
+  void add_wait(PlacementHistory& placement, Instant begin);
+  void remove_wait(PlacementHistory& placement);
   // The run claims, or no longer claims, its part of its nodes at instants >= from and before its end. `mutate` makes
   // it so in the memory of jobs.
   void change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate);
@@ -133,10 +141,14 @@ struct State::Impl {
 
   // Tells what the node offers to whom from t on (sign 1), or that it no longer does (-1).
   void emit_offers(const Node& node, Instant from, int sign);
+  // The same of what it offers to the jobs of a placement; from told_since on at the earliest.
+  void emit_placed(const PlacementHistory& placement, std::uint32_t node, Instant from, int sign);
+  void emit_all_placed(const PlacementHistory& placement, Instant from, int sign);  // of all its nodes
   // Runs `change` on a node whose ownership will differ from `from` on, and moves what ran there since.
   void change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change);
   void schedule_hand_over(std::uint32_t index);
   [[nodiscard]] std::vector<Ownership::Span> spans_of(const OwnershipStated& event);
+  [[nodiscard]] std::vector<std::uint32_t> indices_of(const PlacementResolved& event);
   void restructure_periods();
   // Takes the levels of the periods that are not settled from the remembered facts.
   void restate_levels();
@@ -148,6 +160,7 @@ struct State::Impl {
   // Put a checkpoint's facts back; see state_text.cpp.
   void restore_statement(const OwnershipStated& statement);
   void restore_segment(const SegmentRecord& segment);
+  void restore_placement(const PlacementResolved& fact);
   void restore_runs();
   void restore_offers();
 

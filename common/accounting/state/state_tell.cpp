@@ -5,6 +5,12 @@ namespace shapley::accounting {
 
 namespace {
 
+// Offers of what may be none at all (without owners).
+bool is_same(const Offer& a, const Offer& b) {
+  if (a.owners == nullptr || b.owners == nullptr) return a.processors == b.processors;
+  return a.same_as(b);
+}
+
 MicroProcessors signed_part(int sign, MicroProcessors processors) {
   return {sign * processors.value};
 }
@@ -96,11 +102,32 @@ Estimator::Remembered State::Impl::remembered() const {
 }
 
 void State::Impl::change_wait(const SegmentRecord& wait, Instant from, int sign) {
+  const SegmentOpened& opened = wait.live.opened;
   const OrgId organization = organization_of(wait);
-  const MicroProcessors wanted = wait.live.opened.processors;
-  fold_levels(from, organization, {.running = {}, .waiting = signed_part(sign, wanted), .owned = {}});
-  if (wait.end() == k_end_of_time) return;
-  fold_levels(wait.end(), organization, {.running = {}, .waiting = signed_part(-sign, wanted), .owned = {}});
+  const auto ask = [&](Instant t, MicroProcessors waiting) {
+    if (opened.placement.empty()) {
+      return fold_levels(t, organization, {.running = {}, .waiting = waiting, .owned = {}});
+    }
+    const PlacementId placement = placement_of(opened.placement).id;
+    levels.change(t, organization, {.owned = {}, .waiting = waiting, .lent = {}, .borrowed = {}});
+    for (const auto& estimator : estimators) estimator->change_placed(t, organization, {placement, waiting, {}});
+  };
+  ask(from, signed_part(sign, opened.processors));
+  if (wait.end() != k_end_of_time) ask(wait.end(), signed_part(-sign, opened.processors));
+}
+
+void State::Impl::add_wait(PlacementHistory& placement, Instant begin) {
+  const bool told = placement.waits++ > 0;
+  if (begin >= placement.told_since) return;
+  if (told) emit_all_placed(placement, placement.told_since, -1);
+  placement.told_since = begin;
+  emit_all_placed(placement, begin, 1);
+}
+
+void State::Impl::remove_wait(PlacementHistory& placement) {
+  if (--placement.waits > 0) return;
+  placement.told_since = k_end_of_time;
+  for (const auto& estimator : estimators) estimator->forget_placement(placement.id);
 }
 
 void State::Impl::change_claimed(Node& node, Instant t, MicroProcessors delta) {
@@ -149,10 +176,13 @@ void State::Impl::enter(SegmentRecord& segment, int sign, const std::function<vo
   fold_segment(sign, segment);
   if (segment.live.opened.key.kind == SegmentKind::run) {
     change_run(segment, begin, sign, mutate);
-  } else {
-    change_wait(segment, begin, sign);
-    mutate();
+    return;
   }
+  const std::string& placement = segment.live.opened.placement;
+  if (!placement.empty() && sign > 0) add_wait(placement_of(placement), begin);
+  change_wait(segment, begin, sign);
+  mutate();
+  if (!placement.empty() && sign < 0) remove_wait(placement_of(placement));
 }
 
 void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
@@ -166,6 +196,47 @@ void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
     tell(before, -sign);
     tell(after, sign);
   });
+  const std::uint32_t index = node_index.find(node.name)->second;
+  for (const auto& [name, placement] : placements) {
+    if (placement.waits > 0 && placement.ever_holds(index)) emit_placed(placement, index, from, sign);
+  }
+}
+
+void State::Impl::emit_placed(const PlacementHistory& placement, std::uint32_t index, Instant from, int sign) {
+  const Node& node = nodes[index];
+  const bool from_the_first = from <= placement.told_since;
+  from = std::max(from, placement.told_since);
+  std::map<Instant, Offer> offers{{k_beginning_of_time, node.offer_before(from)}};
+  node.for_each_offer_change(from, [&](Instant at, const Offer&, const Offer& after) { offers[at] = after; });
+  std::vector<Instant> instants = placement.changes_since(from);
+  instants.push_back(from);
+  for (const auto& [at, offer] : offers) {
+    if (at > from) instants.push_back(at);
+  }
+  std::sort(instants.begin(), instants.end());
+  instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
+  const auto tell = [&](Instant at, const Offer& offer, int direction) {
+    if (offer.processors.value == 0) return;
+    split_among(*offer.owners, offer.processors, [&](OrgId owner, MicroProcessors part) {
+      for (const auto& estimator : estimators) {
+        estimator->change_placed(at, owner, {placement.id, {}, signed_part(direction, part)});
+      }
+    });
+  };
+  Offer before;
+  if (!from_the_first && placement.holds_before(index, from)) before = offers.begin()->second;
+  for (const Instant t : instants) {
+    const Offer after = placement.holds(index, t) ? std::prev(offers.upper_bound(t))->second : Offer{};
+    if (!is_same(before, after)) {
+      tell(t, before, -sign);
+      tell(t, after, sign);
+    }
+    before = after;
+  }
+}
+
+void State::Impl::emit_all_placed(const PlacementHistory& placement, Instant from, int sign) {
+  for (const std::uint32_t node : placement.nodes()) emit_placed(placement, node, from, sign);
 }
 
 std::vector<Level> State::Impl::levels_before(Instant t) const {

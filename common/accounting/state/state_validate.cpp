@@ -114,6 +114,15 @@ Expected<Applied> State::Impl::validate(const ChargeDeclared& event) const {
   return Applied::changed;  // likewise
 }
 
+template <>
+Expected<Applied> State::Impl::validate(const PlacementResolved& event) const {
+  if (const auto placement = placements.find(event.placement); placement != placements.end()) {
+    const PlacementResolved* known = placement->second.find(event.at, event.ordinal);
+    if (known != nullptr) return same_or_conflict(*known == event, event);
+  }
+  return fresh_since(event.at);
+}
+
 Expected<Applied> State::Impl::validate(const Event& event) const {
   return std::visit([this](const auto& fact) { return validate(fact); }, event);
 }
