@@ -46,6 +46,7 @@
 #pragma weak last_node_update
 #pragma weak lock_slurmctld
 #pragma weak queue_job_scheduler
+#pragma weak resv_list
 #pragma weak slurmctld_tres_cnt
 #pragma weak unlock_slurmctld
 
@@ -62,6 +63,7 @@ static inline const char* shapley_missing_symbol(void) {
       {"last_node_update", &last_node_update},
       {"lock_slurmctld", (const void*)(uintptr_t)lock_slurmctld},
       {"queue_job_scheduler", (const void*)(uintptr_t)queue_job_scheduler},
+      {"resv_list", &resv_list},
       {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
       {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
   };

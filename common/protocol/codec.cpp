@@ -30,7 +30,7 @@ auto members(Tres& m) {
   return std::tie(m.name, m.count);
 }
 auto members(NodeHolding& m) {
-  return std::tie(m.node, m.cpus, m.memory, m.gres, m.partitions, m.features, m.reservations);
+  return std::tie(m.node, m.cpus, m.memory, m.gres);
 }
 auto members(JobRecord& m) {
   return std::tie(m.job_id, m.array_job_id, m.array_task_id, m.pending_tasks, m.het_job_id, m.restart_count, m.state,
@@ -41,7 +41,7 @@ auto members(JobRecord& m) {
                   m.requested_gres, m.required_nodes, m.excluded_nodes, m.features, m.reservation);
 }
 auto members(NodeRecord& m) {
-  return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres);
+  return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres, m.partitions, m.features, m.reservations);
 }
 auto members(SnapshotBegin& m) {
   return std::tie(m.sequence, m.observed_at);

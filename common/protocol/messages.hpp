@@ -24,8 +24,11 @@ inline constexpr std::uint32_t k_version = 1;
 
 // More dependencies of one job are not passed on: they are read under slurmctld's locks.
 inline constexpr std::size_t k_max_depends_on = 256;
-// Longer texts about the nodes that a job may use are cut.
+// Longer texts about the nodes that a job may use are cut, and so is each name that tells nodes apart.
 inline constexpr std::size_t k_max_placement_text = 1024;
+// More partitions, features or reservations of one node are not passed on; nor are features beyond so many characters.
+inline constexpr std::size_t k_max_node_names = 256;
+inline constexpr std::size_t k_max_features_text = 4096;
 
 enum class Role : std::uint8_t { feeder = 0, reader = 1 };
 
@@ -130,11 +133,12 @@ struct JobRecord {
   bool exclusive = false;
   std::vector<Tres> requested_gres;  // on all its nodes together
   // Of one that has not started: which nodes it may use, as it was asked for, at most k_max_placement_text characters
-  // of each; empty: not asked for. Node lists and features in Slurm's notation ("n[1-4]", "gpu&(ib|opa)").
+  // of each (one of that length may have been cut, perhaps within a name); empty: not asked for. Node lists and
+  // features in Slurm's notation ("n[1-4]", "gpu&(ib|opa)").
   std::string required_nodes;  // --nodelist
   std::string excluded_nodes;  // --exclude
   std::string features;        // --constraint
-  std::string reservation;     // its name
+  std::string reservation;     // its name, or the names of several separated by commas: any of them will do
   friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
@@ -150,7 +154,7 @@ struct NodeRecord {
   std::vector<Tres> tres;       // configured counts, cpu included
   std::uint64_t memory = 0;     // MiB that jobs may use: MemSpecLimit is taken off; 0: not known
   std::vector<Tres> gres = {};  // configured counts
-  // Ascending, each once.
+  // Ascending, each once, at most k_max_node_names of each.
   std::vector<std::string> partitions = {};    // that it is in
   std::vector<std::string> features = {};      // active ones
   std::vector<std::string> reservations = {};  // active now, maintenance included: only their own jobs may start here

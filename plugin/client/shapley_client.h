@@ -71,6 +71,10 @@ typedef struct {
 } shapley_gres_request_t;
 
 enum { k_shapley_max_depends_on = 256 };
+/* Of texts about the nodes that a job may use, and of each name that tells nodes apart, so many characters are read. */
+enum { k_shapley_max_placement_text = 1024 };
+/* A node's partitions or reservations; and so many of its features, as far as its text goes. */
+enum { k_shapley_max_node_names = 256, k_shapley_max_features_text = 4096 };
 
 /* Mirrors protocol::JobRecord member by member; see common/protocol/messages.hpp for meaning and units. NULL strings
  * count as empty. */
@@ -100,7 +104,8 @@ typedef struct {
   uint32_t requested_nodes;
   uint64_t requested_memory;
   bool exclusive;
-  const shapley_gres_request_t* gres_request; /* NULL: it has started */
+  const shapley_gres_request_t* gres_request;                           /* NULL: it has started */
+  const char *required_nodes, *excluded_nodes, *features, *reservation; /* longer ones are cut */
 } shapley_job_t;
 
 typedef struct {
@@ -111,6 +116,12 @@ typedef struct {
   size_t tres_count;
   uint64_t memory;
   const char* gres; /* Slurm's text, such as "gpu:tesla:4" */
+  /* In any order. */
+  const char* const* partitions;
+  size_t partitions_count; /* at most k_shapley_max_node_names */
+  const char* features;    /* Slurm's text: the active ones, separated by commas */
+  const char* const* reservations;
+  size_t reservations_count; /* at most k_shapley_max_node_names */
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);

@@ -17,9 +17,8 @@ static inline uint64_t shapley_mix(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 32);
 }
 
-/* NULL and "" hash alike, as records treat them alike. The length goes in first, so "ab","c" differs from "a","bc". */
-static inline uint64_t shapley_mix_text(uint64_t hash, const char* text) {
-  size_t length = text ? strlen(text) : 0;
+/* The length goes in first, so "ab","c" differs from "a","bc". */
+static inline uint64_t shapley_mix_bytes(uint64_t hash, const char* text, size_t length) {
   hash = shapley_mix(hash, length);
   for (; length >= 8; text += 8, length -= 8) {
     uint64_t word;
@@ -32,6 +31,16 @@ static inline uint64_t shapley_mix_text(uint64_t hash, const char* text) {
     hash = shapley_mix(hash, word);
   }
   return hash;
+}
+
+/* NULL and "" hash alike, as records treat them alike. */
+static inline uint64_t shapley_mix_text(uint64_t hash, const char* text) {
+  return shapley_mix_bytes(hash, text, text ? strlen(text) : 0);
+}
+
+/* Of a text that is cut when it is passed on: so many characters count. */
+static inline uint64_t shapley_mix_text_up_to(uint64_t hash, const char* text, size_t most) {
+  return shapley_mix_bytes(hash, text, text ? strnlen(text, most) : 0);
 }
 
 #endif

@@ -10,6 +10,7 @@
 bool shapley_records_begin(shapley_records_t* records, time_t now, size_t tres) {
   records->now = now;
   records->next_eligible = 0;
+  shapley_placement_begin(&records->placement, now);
   if (tres > records->tres_capacity) {
     shapley_tres_t* grown = realloc(records->tres, tres * sizeof(*grown));
     if (!grown) return false;
@@ -129,6 +130,7 @@ static uint64_t fingerprint_of(shapley_records_t* records, const job_record_t* r
   /* While a job waits, its allocation holds estimates that change with each try to place it. */
   if (job->start_time) hash = shapley_allocation_hash(hash, record);
   if (job->gres_request) hash = mix_gres_request(hash, job->gres_request);
+  hash = shapley_placement_mix_job(hash, job);
   const uint64_t* counts = tres_counts(record, job);
   for (int i = 0; counts && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, counts[i]);
 
@@ -162,6 +164,7 @@ static void fill(shapley_records_t* records, const job_record_t* record, const s
   };
   shapley_job_state_fill(record, records->now, job);
   shapley_request_fill(record, &records->gres_request, job);
+  shapley_placement_fill_job(record, job);
 }
 
 static void fill_lists(shapley_records_t* records, const job_record_t* record, shapley_job_t* job) {
@@ -221,7 +224,7 @@ static uint64_t node_fingerprint(const node_record_t* record, const shapley_node
   hash = shapley_mix(shapley_mix(hash, node->cpus), node->usable);
   hash = shapley_mix_text(shapley_mix(hash, node->memory), node->gres);
   for (int i = 0; record->tres_cnt && i < slurmctld_tres_cnt; i++) hash = shapley_mix(hash, record->tres_cnt[i]);
-  return hash;
+  return shapley_placement_mix_node(hash, node);
 }
 
 void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const node_record_t* record) {
@@ -232,6 +235,7 @@ void shapley_records_pass_node(shapley_records_t* records, uint32_t index, const
       .memory = usable_memory(record),
       .gres = configured_gres(record),
   };
+  shapley_placement_fill_node(&records->placement, index, record, &node);
   if (!shapley_client_scan_node(records->client, index, node_fingerprint(record, &node))) return;
   node.tres = records->tres;
   node.tres_count = copy_tres(record->tres_cnt, records);

@@ -13,6 +13,7 @@
 
 #include "plugin/client/shapley_client.h"
 #include "plugin/scan/allocation.h"
+#include "plugin/scan/placement.h"
 #include "plugin/slurm_compat.h"
 
 /* All zero but the client: new. One thread's. */
@@ -26,6 +27,7 @@ typedef struct {
   size_t tres_capacity;
   uint32_t depends_on[k_shapley_max_depends_on];
   shapley_gres_request_t gres_request;
+  shapley_placement_t placement;
 } shapley_records_t;
 
 /* A scan's first call, inside the client's scan: records have `tres` kinds of resources. False when there is no memory.

@@ -10,6 +10,9 @@ enum { k_now = 1000000 };
 
 static shapley_records_t records;
 
+/* slurmctld's own, weak in the plugin: none but where a test makes it. */
+__typeof__(resv_list) resv_list;
+
 /* A batch job that waits since 100 s, eligible at once. Tests change what they are about. */
 typedef struct {
   job_record_t record;

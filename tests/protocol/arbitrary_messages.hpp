@@ -54,16 +54,17 @@ inline void pick(JobRecord& m) {
   auto& [job_id, array_job_id, array_task_id, pending_tasks, het_job_id, restart_count, state, completing, slurm_state,
          wait, user_id, group_id, account, account_ancestors, partition, qos, name, wckey, submit_time, eligible_time,
          start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time, requested_cpus, nodes,
-         tres, depends_on, time_limit_s, requested_nodes, requested_memory, exclusive, requested_gres] = m;
+         tres, depends_on, time_limit_s, requested_nodes, requested_memory, exclusive, requested_gres, required_nodes,
+         excluded_nodes, features, reservation] = m;
   pick_all(job_id, array_job_id, array_task_id, pending_tasks, het_job_id, restart_count, state, completing,
            slurm_state, wait, user_id, group_id, account, account_ancestors, partition, qos, name, wckey, submit_time,
            eligible_time, start_time, end_time, suspend_time, pre_suspend_run_s, total_suspended_s, resize_time,
            requested_cpus, nodes, tres, depends_on, time_limit_s, requested_nodes, requested_memory, exclusive,
-           requested_gres);
+           requested_gres, required_nodes, excluded_nodes, features, reservation);
 }
 inline void pick(NodeRecord& m) {
-  auto& [name, cpus, usable, tres, memory, gres] = m;
-  pick_all(name, cpus, usable, tres, memory, gres);
+  auto& [name, cpus, usable, tres, memory, gres, partitions, features, reservations] = m;
+  pick_all(name, cpus, usable, tres, memory, gres, partitions, features, reservations);
 }
 inline void pick(Rule& m) {
   auto& [organization, kind, name, id] = m;

@@ -99,6 +99,8 @@ TEST(Codec, RecordsWithoutMemoryAndGresAreRead) {
   EXPECT_EQ(seen.jobs[0].requested_memory, 0U);
   EXPECT_FALSE(seen.jobs[0].exclusive);
   EXPECT_TRUE(seen.jobs[0].requested_gres.empty());
+  EXPECT_EQ(seen.jobs[0].required_nodes + seen.jobs[0].excluded_nodes, "");
+  EXPECT_EQ(seen.jobs[0].features + seen.jobs[0].reservation, "");
   ASSERT_EQ(seen.nodes.size(), 1U);
   EXPECT_EQ(seen.nodes[0], (NodeRecord{.name = "n1", .cpus = 8, .usable = false, .tres = {{"cpu", 8}}}));
 }

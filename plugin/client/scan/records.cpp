@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/client/scan/gres.hpp"
+#include "plugin/client/scan/placement.hpp"
 
 namespace shapley::client {
 
@@ -95,6 +96,10 @@ protocol::JobRecord to_record(const shapley_job_t& job) {
   record.exclusive = job.exclusive;
   if (job.gres_request != nullptr)
     record.requested_gres = requested_gres(*job.gres_request, job.requested_nodes, record.tres);
+  record.required_nodes = placement_text(job.required_nodes);
+  record.excluded_nodes = placement_text(job.excluded_nodes);
+  record.features = placement_text(job.features);
+  record.reservation = placement_text(job.reservation);
   return record;
 }
 
@@ -106,20 +111,28 @@ protocol::NodeRecord to_record(const shapley_node_t& node) {
   record.tres = to_tres(node.tres, node.tres_count);
   record.memory = node.memory;
   record.gres = read_gres(node.gres);
+  record.partitions = node_names(node.partitions, node.partitions_count);
+  record.features = node_features(node.features);
+  record.reservations = node_names(node.reservations, node.reservations_count);
   return record;
 }
 
 std::size_t approximate_bytes(const protocol::JobRecord& job) {
-  // Long strings are rare beside the fixed part, except the job's name, which a user chooses.
+  // Long strings are rare beside the fixed part, except what a user chooses.
   std::size_t tres = job.tres.size() + job.requested_gres.size();
   for (const protocol::NodeHolding& holding : job.nodes) tres += holding.gres.size();
-  return sizeof job + job.name.size() + job.account_ancestors.size() * sizeof(std::string) +
+  return sizeof job + job.name.size() + job.required_nodes.size() + job.excluded_nodes.size() + job.features.size() +
+         job.reservation.size() + job.account_ancestors.size() * sizeof(std::string) +
          job.nodes.size() * sizeof(protocol::NodeHolding) + tres * sizeof(protocol::Tres) +
          job.depends_on.size() * sizeof(std::uint32_t);
 }
 
 std::size_t approximate_bytes(const protocol::NodeRecord& node) {
-  return sizeof node + (node.tres.size() + node.gres.size()) * sizeof(protocol::Tres);
+  std::size_t names = 0;
+  for (const auto* list : {&node.partitions, &node.features, &node.reservations}) {
+    for (const std::string& name : *list) names += sizeof name + name.size();
+  }
+  return sizeof node + (node.tres.size() + node.gres.size()) * sizeof(protocol::Tres) + names;
 }
 
 }  // namespace shapley::client

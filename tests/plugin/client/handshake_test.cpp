@@ -248,7 +248,11 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                           .requested_nodes = 24,
                           .requested_memory = 25,
                           .exclusive = true,
-                          .gres_request = &request};
+                          .gres_request = &request,
+                          .required_nodes = "n[1-2]",
+                          .excluded_nodes = "n3",
+                          .features = "gpu&ib",
+                          .reservation = "spring,works"};
   shapley_client_scan_begin(client, 18);
   ASSERT_TRUE(shapley_client_scan_job(client, 1, 1, 0));
   shapley_client_scan_record(client, &job);
@@ -290,7 +294,11 @@ TEST_F(Handshake, EveryMemberOfAJobArrives) {
                                .requested_nodes = 24,
                                .requested_memory = 25,
                                .exclusive = true,
-                               .requested_gres = {{"gres/shard", 48}, {"gres/gpu", 1}}};
+                               .requested_gres = {{"gres/shard", 48}, {"gres/gpu", 1}},
+                               .required_nodes = "n[1-2]",
+                               .excluded_nodes = "n3",
+                               .features = "gpu&ib",
+                               .reservation = "spring,works"};
   protocol::Observations wanted;
   wanted.sequence = changes.sequence;
   wanted.observed_at = 18;

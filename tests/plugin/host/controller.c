@@ -22,6 +22,7 @@ int slurmctld_tres_cnt = k_host_tres;
 time_t last_job_update;
 uint32_t cluster_cpus = k_host_nodes * k_host_node_cpus; /* the stock plugin tells by it that it is in slurmctld */
 __typeof__(job_list) job_list;
+__typeof__(resv_list) resv_list;
 
 static job_record_t* by_id[k_max_host_jobs];
 static atomic_uint next_id = 1;
@@ -61,6 +62,7 @@ void host_open(const char* slurm_conf_path, const char* log_path) {
   log_init("slurmctld", quiet, 0, (char*)(uintptr_t)log_path);
   slurm_conf_init(slurm_conf_path);
   job_list = list_create(forget_job);
+  resv_list = list_create(host_reservation_free);
   host_tables_make(0);
   host_associations_move();
 }
@@ -76,6 +78,8 @@ void host_close(void) {
   host_purge_everything();
   list_destroy(job_list);
   job_list = NULL;
+  list_destroy(resv_list);
+  resv_list = NULL;
   host_tables_free();
   slurm_conf_destroy();
   log_fini();
@@ -188,6 +192,8 @@ static void change_something(uint64_t kind, uint64_t random) {
     list_delete_all(job_list, is_old, NULL);
   } else if (kind == 17) {
     host_node_flip(random);
+  } else if (kind == 18) {
+    host_reservation_flip();
   } else {
     job_record_t* job = recent_job(random);
     if (job) act_on(job, random >> 16);
@@ -219,6 +225,7 @@ static int follow_tables(void* element, void* unused) {
 void host_reconfigure(uint64_t random) {
   lock_slurmctld(k_reconfigure);
   host_tables_make(random);
+  host_reservation_follow_tables();
   list_for_each(job_list, follow_tables, NULL);
   last_job_update = time(NULL);
   unlock_slurmctld(k_reconfigure);
@@ -341,6 +348,13 @@ size_t host_truth(host_truth_t* jobs, size_t capacity) {
   truths_t truths = {.jobs = jobs, .capacity = capacity};
   visit_jobs(add_truth, &truths);
   return truths.count;
+}
+
+bool host_is_reserved(const char* node) {
+  lock_slurmctld(k_read);
+  bool reserved = host_reservation_holds(node);
+  unlock_slurmctld(k_read);
+  return reserved;
 }
 
 typedef struct {

@@ -77,6 +77,9 @@ typedef struct {
 
 /* All jobs on the list, up to `capacity`; the number of them. */
 size_t host_truth(host_truth_t* jobs, size_t capacity);
+/* Whether the reservation "works" holds this node now. Every node is in partitions "main" and "long" and has features
+ * "ib" and "gpu". */
+bool host_is_reserved(const char* node);
 /* Whether the priority of every waiting job of organization order[i], unless held, is above those of order[i + 1]. */
 bool host_priorities_follow(const char* const* order, size_t organizations);
 /* A waiting job as Slurm's record has it. */

@@ -98,6 +98,11 @@ std::map<std::uint32_t, protocol::JobRecord> Daemon::jobs() const {
   return jobs_;
 }
 
+std::map<std::string, protocol::NodeRecord> Daemon::nodes() const {
+  const std::lock_guard lock(mutex_);
+  return nodes_;
+}
+
 void Daemon::run() {
   while (!stopping_) {
     if (readable(listener_.get())) serve(Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
@@ -109,6 +114,7 @@ void Daemon::serve(Descriptor peer) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.clear();
+    nodes_.clear();
   }
   snapshot_taken_ = false;
   ++connections_;
@@ -155,6 +161,7 @@ bool Daemon::take(int peer, const protocol::Message& message) {
   if (const auto* begin = std::get_if<protocol::SnapshotBegin>(&message)) {
     const std::lock_guard lock(mutex_);
     jobs_.clear();
+    nodes_.clear();
     send_message(peer, protocol::Ack{begin->sequence});
     return true;
   }
@@ -169,6 +176,7 @@ bool Daemon::take(int peer, const protocol::Message& message) {
     const std::lock_guard lock(mutex_);
     for (const auto& job : seen->jobs) jobs_[job.job_id] = job;
     for (const std::uint32_t id : seen->gone) jobs_.erase(id);
+    for (const auto& node : seen->nodes) nodes_[node.name] = node;
   }
   send_message(peer, protocol::Ack{seen->sequence});
   return true;

@@ -50,6 +50,7 @@ class Daemon {
   [[nodiscard]] std::uint64_t connections() const { return connections_; }
   // What the plugin has reported on the current connection: jobs by id, as last observed, those gone left out.
   [[nodiscard]] std::map<std::uint32_t, protocol::JobRecord> jobs() const;
+  [[nodiscard]] std::map<std::string, protocol::NodeRecord> nodes() const;
   [[nodiscard]] bool snapshot_taken() const { return snapshot_taken_; }
 
  private:
@@ -71,6 +72,7 @@ class Daemon {
   std::atomic<bool> snapshot_taken_ = false;
   mutable std::mutex mutex_;
   std::map<std::uint32_t, protocol::JobRecord> jobs_;      // guarded by mutex_
+  std::map<std::string, protocol::NodeRecord> nodes_;      // guarded by mutex_
   std::vector<std::string> order_;                         // guarded by mutex_
   std::optional<std::vector<protocol::JobLevel>> levels_;  // guarded by mutex_
   std::uint64_t generation_ = 0;

@@ -113,6 +113,27 @@ std::string difference(const host_truth_t& truth, const protocol::JobRecord& rep
          std::to_string(cpus) + (whole ? "" : ", memory or GPUs of a node not those of its CPUs");
 }
 
+// What a waiting job asks of its nodes, as the host makes it from the job's id.
+bool asks_as_made(const protocol::JobRecord& reported) {
+  const bool waits = reported.start_time == 0;
+  const std::string asked = waits ? "n[1-" + std::to_string(2 + reported.job_id % 5) + "]" : "";
+  return reported.required_nodes == asked && reported.excluded_nodes == asked && reported.features == asked &&
+         reported.reservation == asked;
+}
+
+std::string node_differences(const Daemon& daemon) {
+  const auto reported = daemon.nodes();
+  if (reported.size() != 8) return std::to_string(reported.size()) + " nodes reported, 8 exist";
+  for (const auto& [name, node] : reported) {
+    const std::vector<std::string> reservations(host_is_reserved(name.c_str()) ? 1 : 0, "works");
+    if (node.partitions != std::vector<std::string>{"long", "main"} ||
+        node.features != std::vector<std::string>{"gpu", "ib"} || node.reservations != reservations) {
+      return name + " is reported with other partitions, features or reservations than it has";
+    }
+  }
+  return "";
+}
+
 std::string differences(const Daemon& daemon) {
   static std::vector<host_truth_t> truths(1U << 20U);
   const std::size_t count = host_truth(truths.data(), truths.size());
@@ -124,8 +145,9 @@ std::string differences(const Daemon& daemon) {
     const auto found = reported.find(truths[i].job_id);
     if (found == reported.end()) return "job " + std::to_string(truths[i].job_id) + " was never reported";
     if (std::string text = difference(truths[i], found->second); !text.empty()) return text;
+    if (!asks_as_made(found->second)) return "job " + std::to_string(truths[i].job_id) + " asks for other nodes";
   }
-  return "";
+  return node_differences(daemon);
 }
 
 std::vector<host_waiting_t> waiting_jobs() {

@@ -19,7 +19,7 @@ typedef struct {
   char* gres[k_host_nodes];
   char gres_text[32];
   uint32_t held_nodes; /* bit i: node "n<i + 1>", whatever its place in the table */
-  char account[32], name[32], partition[32], nodes[128];
+  char account[32], name[32], partition[32], nodes[128], asked_nodes[32];
   host_truth_t truth;
 } host_job_t;
 
@@ -62,13 +62,23 @@ static void make_node(uint32_t place, uint32_t number) {
   node->index = place;
   node->cpus = node->cpus_efctv = k_host_node_cpus;
   node->node_state = NODE_STATE_IDLE;
+  node->features = copy_of("ib,gpu,knl");
+  node->features_act = copy_of("ib,gpu");
+  node->part_pptr = allocate(2 * sizeof(*node->part_pptr));
   nodes[place] = node;
+}
+
+static void free_node(node_record_t* node) {
+  free(node->name);
+  free(node->features);
+  free(node->features_act);
+  free(node->part_pptr);
+  free(node);
 }
 
 static void free_tables(void) {
   for (size_t i = 0; i < k_host_nodes; i++) {
-    if (nodes[i]) free(nodes[i]->name);
-    free(nodes[i]);
+    if (nodes[i]) free_node(nodes[i]);
     nodes[i] = NULL;
   }
   for (size_t i = 0; i < 2; i++) {
@@ -102,6 +112,8 @@ void host_tables_make(uint64_t random) {
     partitions[i]->name = copy_of(names[i]);
     partitions[i]->priority_job_factor = 1;
     partitions[i]->norm_priority = 1;
+    for (size_t place = 0; place < k_host_nodes; place++)
+      nodes[place]->part_pptr[nodes[place]->part_cnt++] = partitions[i];
   }
   assoc_mgr_tres_name_array = tres_names;
   last_node_update = time(NULL);
@@ -132,8 +144,54 @@ void host_associations_move(void) {
 
 void host_node_flip(uint64_t random) {
   node_record_t* node = nodes[random % k_host_nodes];
-  node->node_state = IS_NODE_DOWN(node) ? NODE_STATE_IDLE : NODE_STATE_DOWN;
+  uint32_t flags = node->node_state & NODE_STATE_FLAGS;
+  node->node_state = flags | (IS_NODE_DOWN(node) ? NODE_STATE_IDLE : NODE_STATE_DOWN);
   last_node_update = time(NULL);
+}
+
+/* ---- the reservation ---------------------------------------------------------------------------- */
+
+static bool is_for_reservation(const char* node) {
+  return node[1] <= '4';
+}
+
+void host_reservation_free(void* element) {
+  slurmctld_resv_t* reservation = element;
+  bit_free(reservation->node_bitmap);
+  free(reservation->name);
+  free(reservation);
+}
+
+void host_reservation_follow_tables(void) {
+  slurmctld_resv_t* reservation = list_peek(resv_list);
+  for (int place = 0; place < k_host_nodes; place++) {
+    bool holds = reservation && is_for_reservation(nodes[place]->name);
+    nodes[place]->node_state &= ~(uint32_t)NODE_STATE_RES;
+    if (holds) nodes[place]->node_state |= NODE_STATE_RES;
+    if (holds)
+      bit_set(reservation->node_bitmap, place);
+    else if (reservation)
+      bit_clear(reservation->node_bitmap, place);
+  }
+  last_node_update = time(NULL);
+}
+
+void host_reservation_flip(void) {
+  if (list_count(resv_list)) {
+    list_flush(resv_list);
+  } else {
+    slurmctld_resv_t* reservation = allocate(sizeof(*reservation));
+    reservation->name = copy_of("works");
+    reservation->ctld_flags = RESV_CTLD_FULL_NODE;
+    reservation->end_time = time(NULL) + 100000;
+    reservation->node_bitmap = bit_alloc(k_host_nodes);
+    list_append(resv_list, reservation);
+  }
+  host_reservation_follow_tables();
+}
+
+bool host_reservation_holds(const char* node) {
+  return list_count(resv_list) && is_for_reservation(node);
 }
 
 /* ---- jobs --------------------------------------------------------------------------------------- */
@@ -170,6 +228,8 @@ job_record_t* host_job_make(uint32_t job_id, uint64_t random) {
   record->site_factor = NICE_OFFSET;
   record->user_id = 1000 + (uint32_t)organization;
   record->group_id = 100;
+  snprintf(job->asked_nodes, sizeof(job->asked_nodes), "n[1-%u]", 2 + job_id % 5);
+  job->details.req_nodes = job->details.features = job->details.exc_nodes = record->resv_name = job->asked_nodes;
   job->truth = (host_truth_t){.job_id = job_id, .state = HOST_PENDING};
   return record;
 }

@@ -25,6 +25,14 @@ part_record_t* host_find_partition(const char* name);
 void host_associations_move(void);
 void host_node_flip(uint64_t random);
 
+/* A reservation of n1 to n4, on resv_list: made and marked in the nodes' states, or taken away. */
+void host_reservation_flip(void);
+/* As the list's destructor. */
+void host_reservation_free(void* reservation);
+/* After host_tables_make: its bitmap and the nodes' states. */
+void host_reservation_follow_tables(void);
+bool host_reservation_holds(const char* node);
+
 /* A job that waits; its organization, size and partition by `random`. On no list. */
 job_record_t* host_job_make(uint32_t job_id, uint64_t random);
 void host_job_free(job_record_t* job);

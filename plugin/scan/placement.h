@@ -1,0 +1,39 @@
+/* Which nodes a waiting job may use: what it asks of them, and what tells them apart (partitions, features,
+ * reservations).
+ *
+ * Everything here only reads, under the locks of a scan; texts and lists point into slurmctld's records and are valid
+ * while these are held. Nothing is allocated: lists beyond their bounds are cut.
+ */
+#ifndef SHAPLEY_PLACEMENT_H
+#define SHAPLEY_PLACEMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "plugin/client/shapley_client.h"
+#include "plugin/slurm_compat.h"
+
+/* All zero: new. Between shapley_placement_begin and the end of a scan it holds the reservations that are active. */
+typedef struct {
+  const slurmctld_resv_t* active[k_shapley_max_node_names];
+  size_t active_count;
+  /* Room for one node's lists. */
+  const char* partitions[k_shapley_max_node_names];
+  const char* reservations[k_shapley_max_node_names];
+} shapley_placement_t;
+
+/* Once a scan, `now` being its time. Job and node lock. */
+void shapley_placement_begin(shapley_placement_t* placement, time_t now);
+
+/* Fills what *job asks of its nodes, unless it has started; its times are filled already. Job lock. */
+void shapley_placement_fill_job(const job_record_t* record, shapley_job_t* job);
+uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job);
+
+/* Fills the node's partitions, features and reservations, `index` in slurmctld's table; the lists are valid until the
+ * next call. Job, node and partition lock. */
+void shapley_placement_fill_node(shapley_placement_t* placement, uint32_t index, const node_record_t* record,
+                                 shapley_node_t* node);
+uint64_t shapley_placement_mix_node(uint64_t hash, const shapley_node_t* node);
+
+#endif

@@ -1,0 +1,126 @@
+// What is copied of Slurm's texts about the nodes that a job may use: whole, sorted, each once, and within bounds.
+#include "plugin/client/scan/placement.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "plugin/client/scan/records.hpp"
+#include "protocol/messages.hpp"
+
+namespace shapley::client {
+namespace {
+
+using Names = std::vector<std::string>;
+using protocol::k_max_features_text, protocol::k_max_node_names, protocol::k_max_placement_text;
+
+Names copied(const std::vector<const char*>& names) {
+  return node_names(names.data(), names.size());
+}
+
+TEST(Placement, TextsAreCut) {
+  EXPECT_EQ(placement_text(nullptr), "");
+  EXPECT_EQ(placement_text(""), "");
+  EXPECT_EQ(placement_text("n[1-4],gpu1"), "n[1-4],gpu1");
+  const std::string longest(k_max_placement_text, 'n');
+  EXPECT_EQ(placement_text(longest.c_str()), longest);
+  EXPECT_EQ(placement_text((longest + "x").c_str()), longest);
+}
+
+TEST(Placement, NamesAscendEachOnce) {
+  EXPECT_EQ(node_names(nullptr, 0), Names{});
+  EXPECT_EQ(copied({"main"}), Names{"main"});
+  EXPECT_EQ(copied({"main", "gpu", nullptr, "long", "", "gpu"}), (Names{"gpu", "long", "main"}));
+  const std::string longest(k_max_placement_text, 'n');
+  EXPECT_EQ(copied({(longest + "x").c_str()}), Names{longest});
+}
+
+TEST(Placement, TheFirstNamesOfManyAreKept) {
+  Names all;
+  for (std::size_t i = 0; i < k_max_node_names + 5; ++i) all.push_back("p" + std::to_string(2000 - i));
+  std::vector<const char*> pointers;
+  for (const std::string& name : all) pointers.push_back(name.c_str());
+  Names expected(all.begin(), all.begin() + k_max_node_names);
+  std::reverse(expected.begin(), expected.end());
+  EXPECT_EQ(copied(pointers), expected);
+
+  std::string list;  // half as long, so that the number of names bounds it
+  for (std::size_t i = 0; i < k_max_node_names + 5; ++i) list += "f" + std::to_string(2000 - i) + ",";
+  const Names features = node_features(list.c_str());
+  EXPECT_EQ(features.size(), k_max_node_names);
+  EXPECT_EQ(features.back(), "f2000");
+}
+
+TEST(Placement, FeaturesAscendEachOnce) {
+  EXPECT_EQ(node_features(nullptr), Names{});
+  EXPECT_EQ(node_features(""), Names{});
+  EXPECT_EQ(node_features(",,"), Names{});
+  EXPECT_EQ(node_features("ib"), Names{"ib"});
+  EXPECT_EQ(node_features(",ib,gpu,,ib,"), (Names{"gpu", "ib"}));
+}
+
+// The bound falls within a name, after a name, and on the end of the text.
+TEST(Placement, AFeatureThatTheBoundCutsIsLeftOut) {
+  const std::string filler = std::string(1000, 'a') + "," + std::string(1000, 'b') + "," + std::string(1000, 'c') + ",";
+  const std::string last(k_max_features_text - filler.size(), 'd');
+  const Names three{std::string(1000, 'a'), std::string(1000, 'b'), std::string(1000, 'c')};
+  Names four = three;
+  four.push_back(last.substr(0, k_max_placement_text));
+  EXPECT_EQ(node_features((filler + last).c_str()), four);
+  EXPECT_EQ(node_features((filler + last + ",e").c_str()), four);
+  EXPECT_EQ(node_features((filler + last + "d,e").c_str()), three);
+  EXPECT_EQ(node_features(std::string(k_max_features_text + 1, 'd').c_str()), Names{});
+}
+
+RC_GTEST_PROP(PlacementProperty, FeaturesAreTheSetOfTheNamesBetweenTheCommas, ()) {
+  const auto names = *rc::gen::container<Names>(rc::gen::element<std::string>("", "a", "ab", "b", "gpu", "ib", "x y"));
+  std::string list;
+  for (const std::string& name : names) list += name + ",";
+  std::set<std::string> expected(names.begin(), names.end());
+  expected.erase("");
+  RC_ASSERT(node_features(list.c_str()) == Names(expected.begin(), expected.end()));
+}
+
+TEST(Placement, EveryMemberOfANodeArrives) {
+  const char* const partitions[] = {"main", "gpu"};
+  const char* const reservations[] = {"works", "spring", "works"};
+  const shapley_tres_t tres{"cpu", 8};
+  const shapley_node_t node{.name = "n1",
+                            .cpus = 8,
+                            .usable = true,
+                            .tres = &tres,
+                            .tres_count = 1,
+                            .memory = 4000,
+                            .gres = "gpu:2",
+                            .partitions = partitions,
+                            .partitions_count = 2,
+                            .features = "ib,amd",
+                            .reservations = reservations,
+                            .reservations_count = 3};
+  const protocol::NodeRecord expected{.name = "n1",
+                                      .cpus = 8,
+                                      .usable = true,
+                                      .tres = {{"cpu", 8}},
+                                      .memory = 4000,
+                                      .gres = {{"gres/gpu", 2}},
+                                      .partitions = {"gpu", "main"},
+                                      .features = {"amd", "ib"},
+                                      .reservations = {"spring", "works"}};
+  EXPECT_EQ(to_record(node), expected);
+  EXPECT_GT(approximate_bytes(to_record(node)), approximate_bytes(protocol::NodeRecord{}) + 6 * sizeof(std::string));
+}
+
+TEST(Placement, WhatAJobAsksForIsCountedAsMemory) {
+  const std::string list(k_max_placement_text, 'n');
+  shapley_job_t job{};
+  const std::size_t nothing = approximate_bytes(to_record(job));
+  job.required_nodes = job.excluded_nodes = job.features = job.reservation = list.c_str();
+  EXPECT_EQ(approximate_bytes(to_record(job)), nothing + 4 * list.size());
+}
+
+}  // namespace
+}  // namespace shapley::client
