@@ -216,6 +216,18 @@ static inline bool shapley_is_count(uint64_t count) {
   return count && count < NO_CONSUME_VAL64;
 }
 
+/* ---- node records ------------------------------------------------------------------------------- */
+
+/* The node's active features, separated by commas; NULL: none. In 22.05 all that are available are active while none is
+ * named (read_config.c: build_feature_list_ne). */
+static inline const char* shapley_active_features(const node_record_t* node) {
+#if SHAPLEY_SLURM_AT_LEAST(23, 2, 0)
+  return node->features_act;
+#else
+  return node->features_act ? node->features_act : node->features;
+#endif
+}
+
 /* ---- job records -------------------------------------------------------------------------------- */
 
 /* Of whole_node in a job's details and resources: does it get its nodes whole (--exclusive)? From 24.05 on these are

@@ -83,16 +83,11 @@ static size_t partitions_of(shapley_placement_t* placement, const node_record_t*
   return count;
 }
 
-/* Without active features of its own a node has all that are available (read_config.c: build_feature_list_ne). */
-static const char* active_features(const node_record_t* record) {
-  return record->features_act ? record->features_act : record->features;
-}
-
 void shapley_placement_fill_node(shapley_placement_t* placement, uint32_t index, const node_record_t* record,
                                  shapley_node_t* node) {
   node->partitions = placement->partitions;
   node->partitions_count = partitions_of(placement, record);
-  node->features = active_features(record);
+  node->features = shapley_active_features(record);
   node->reservations = placement->reservations;
   node->reservations_count = reservations_of(placement, index, record);
 }
