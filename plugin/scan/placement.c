@@ -51,8 +51,7 @@ static int add_if_active(void* element, void* to) {
 
 /* resv_list has no lock of its own. Whatever changes it or one of its records holds slurmctld's job or node WRITE lock
  * (proc_req.c: _slurm_rpc_resv_create and so on; controller.c: set_node_maint_mode, job_resv_check; reservation.c:
- * validate_all_reservations; the schedulers), so either of a scan's READ locks keeps it as it is, and scontrol itself
- * reads it under the node READ lock alone. */
+ * validate_all_reservations; the schedulers), so the job and node READ locks of a scan together keep it as it is. */
 void shapley_placement_begin(shapley_placement_t* placement, time_t now) {
   search_t search = {.placement = placement, .now = now};
   placement->active_count = 0;
