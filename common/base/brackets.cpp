@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 namespace shapley {
@@ -25,6 +26,7 @@ struct Piece {
 // Bounds on what is multiplied by up to a million. Host names have no more characters than this.
 constexpr std::size_t k_max_name_length = 255;
 constexpr std::size_t k_max_groups = 8;
+constexpr std::size_t k_max_digits = 18;  // of a number within brackets: fits 64 bits
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -41,6 +43,12 @@ constexpr bool is_blank(char c) {
 
 std::string quoted(char c) {
   return c >= ' ' && c <= '~' ? std::string{'\'', c, '\''} : "a byte that is no plain character";
+}
+
+std::uint64_t to_number(std::string_view digits) {
+  std::uint64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
 }
 
 class Parser {
@@ -150,18 +158,11 @@ class Parser {
   }
 
   Expected<std::string_view> parse_number() {
-    constexpr std::size_t k_max_digits = 18;  // fits 64 bits
     const std::size_t begin = position_;
     while (!at_end() && is_digit(peek())) ++position_;
     if (position_ == begin) return fault(at_end() ? "a number is missing at the end" : "a number is missing here");
     if (position_ - begin > k_max_digits) return fault_at(begin, "number with more than 18 digits");
     return text_.substr(begin, position_ - begin);
-  }
-
-  static std::uint64_t to_number(std::string_view digits) {
-    std::uint64_t value = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return value;
   }
 
   // Counts before it writes, so that a typing error costs nothing.
@@ -210,10 +211,70 @@ class Parser {
   std::vector<std::string> names_;
 };
 
+// What surrounds the last group of digits of a name. A name without one is all `before`.
+struct Stem {
+  std::string_view before;
+  std::string_view after;
+  friend auto operator<=>(const Stem&, const Stem&) = default;
+};
+
+std::pair<Stem, std::string_view> cut(std::string_view name) {
+  constexpr std::string_view k_digits = "0123456789";
+  const std::size_t end = name.find_last_of(k_digits) + 1;
+  const std::size_t begin = name.substr(0, end).find_last_not_of(k_digits) + 1;
+  if (end == 0 || end - begin > k_max_digits) return {{name, ""}, ""};
+  return {{name.substr(0, begin), name.substr(end)}, name.substr(begin, end - begin)};
+}
+
+// Whether a range whose first number has `width` digits goes on with `next` after `last`.
+bool goes_on(std::string_view last, std::string_view next, std::size_t width) {
+  const bool written_so = next.size() == width || next.front() != '0';
+  return written_so && to_number(next) == to_number(last) + 1;
+}
+
+// `numbers` ascend by their length, then by their digits.
+std::string ranges_of(std::span<const std::string_view> numbers) {
+  std::string text;
+  for (std::size_t first = 0, end = 0; first < numbers.size(); first = end) {
+    const std::size_t width = numbers[first].size();
+    for (end = first + 1; end < numbers.size() && goes_on(numbers[end - 1], numbers[end], width);) ++end;
+    if (first > 0) text += ',';
+    text += numbers[first];
+    if (end - first > 1) text.append("-").append(numbers[end - 1]);
+  }
+  return text;
+}
+
 }  // namespace
 
 Expected<std::vector<std::string>> expand_brackets(std::string_view text) {
   return Parser(text).parse();
+}
+
+std::string collapse_names(std::span<const std::string> names) {
+  std::map<Stem, std::vector<std::string_view>> numbers_by_stem;
+  for (const std::string& name : names) {
+    const auto [stem, number] = cut(name);
+    numbers_by_stem[stem].push_back(number);
+  }
+  std::string text;
+  const auto add = [&text](const Stem& stem, std::string_view number) {
+    if (!text.empty()) text += ',';
+    text.append(stem.before).append(number).append(stem.after);
+  };
+  for (auto& [stem, all] : numbers_by_stem) {
+    std::sort(all.begin(), all.end(), [](std::string_view a, std::string_view b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
+    std::span<const std::string_view> numbers = all;
+    if (numbers.front().empty()) {
+      add(stem, "");
+      numbers = numbers.subspan(1);
+    }
+    if (numbers.size() == 1) add(stem, numbers.front());
+    if (numbers.size() > 1) add(stem, "[" + ranges_of(numbers) + "]");
+  }
+  return text;
 }
 
 }  // namespace shapley

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,10 @@ inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
 // Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is
 // wrong; Errc::limit above k_max_expanded_nodes.
 [[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text);
+
+// The way back, for names that expand_brackets could have given: "n1", "n2", "n10" become "n[1-2,10]". Only the last
+// group of digits of a name gets brackets. Equal sets of names give the same text; none gives an empty one. REQUIRES:
+// each name once.
+[[nodiscard]] std::string collapse_names(std::span<const std::string> names);
 
 }  // namespace shapley

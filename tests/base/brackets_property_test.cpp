@@ -1,5 +1,8 @@
-// expand_brackets against an expander that knows the values beforehand and writes the notation from them.
+// expand_brackets against an expander that knows the values beforehand and writes the notation from them;
+// collapse_names against expand_brackets.
+#include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,6 +86,28 @@ RC_GTEST_PROP(Brackets, OfRandomCharactersNeverCrash, ()) {
   } else {
     RC_ASSERT(names.error().what.starts_with("character "));
   }
+}
+
+RC_GTEST_PROP(Brackets, CollapsedNamesExpandToTheSameSet, ()) {
+  std::set<std::string> names;
+  const auto count = *rc::gen::inRange(0, 40);
+  for (int i = 0; i < count; ++i) {
+    const auto stem = *rc::gen::element<std::string>("n", "r1n", "gpu-", "4u", "m00", "abc12345678901234567");
+    const auto number = *rc::gen::inRange(0, *rc::gen::element(3, 12, 120));
+    const auto width = *rc::gen::element(0, 1, 1, 2, 3);
+    const auto suffix = *rc::gen::element<std::string>("", "", "b", "-x");
+    names.insert(stem + (width > 0 ? padded(number, width) : "") + suffix);
+  }
+  Names shuffled(names.begin(), names.end());
+  const std::string text = collapse_names(shuffled);
+  std::reverse(shuffled.begin(), shuffled.end());
+  RC_ASSERT(collapse_names(shuffled) == text);
+  RC_ASSERT(text.empty() == names.empty());
+  if (names.empty()) return;
+  auto expanded = expand_brackets(text);
+  RC_ASSERT(expanded.has_value());
+  std::sort(expanded->begin(), expanded->end());
+  RC_ASSERT(*expanded == Names(names.begin(), names.end()));
 }
 
 }  // namespace

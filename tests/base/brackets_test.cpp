@@ -49,6 +49,24 @@ TEST(Brackets, TheDigitsCountToTheLengthOfAName) {
   EXPECT_EQ(expanded(stem + "[001]"), Names{stem + "001"});
 }
 
+TEST(Brackets, CollapseNumbersThatFollowEachOther) {
+  EXPECT_EQ(collapse_names(Names{}), "");
+  EXPECT_EQ(collapse_names(Names{"login"}), "login");
+  EXPECT_EQ(collapse_names(Names{"n7"}), "n7");
+  EXPECT_EQ(collapse_names(Names{"n1", "n10", "n2", "n3"}), "n[1-3,10]");
+  EXPECT_EQ(collapse_names(Names{"n10", "n11", "n8", "n9"}), "n[8-11]");
+  EXPECT_EQ(collapse_names(Names{"n08", "n09", "n10", "n9"}), "n[9,08-10]");
+  EXPECT_EQ(collapse_names(Names{"gpu1b", "gpu2b", "gpu2", "gpu"}), "gpu,gpu2,gpu[1-2]b");
+  EXPECT_EQ(collapse_names(Names{"r1n1", "r1n2", "r2n1", "r2n2"}), "r1n[1-2],r2n[1-2]");
+  EXPECT_EQ(collapse_names(Names{"4u", "5u", "u"}), "[4-5]u,u");
+}
+
+TEST(Brackets, NumbersOfTooManyDigitsStayAsTheyAre) {
+  const Names names{"n1000000000000000000", "n1000000000000000001"};
+  EXPECT_EQ(collapse_names(names), names[0] + "," + names[1]);
+  EXPECT_EQ(expanded(collapse_names(names)), names);
+}
+
 struct BadBrackets {
   std::string text;
   std::string what;
