@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "daemon/observer/placement.hpp"
 #include "daemon/observer/run_facts.hpp"
 #include "daemon/observer/wait_writer.hpp"
 
@@ -246,7 +247,8 @@ class JobObserver {
                                                     .eligible = Instant{record_.eligible_time},
                                                     .submit = Instant{record_.submit_time},
                                                     .observed_at = scan_.at,
-                                                    .previous_scan = scan_.previous})
+                                                    .previous_scan = scan_.previous,
+                                                    .placement = placement_of(record_)})
                              : wait.settle_started({.start = Instant{record_.start_time},
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),

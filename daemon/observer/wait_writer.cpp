@@ -30,7 +30,8 @@ void WaitWriter::remember(const accounting::State& state) {
     if (live == nullptr) continue;
     note_edge(live->end.value_or(live->opened.begin));
     if (key.kind == SegmentKind::run) continue;
-    waits_.push_back({key, live->opened.organization, live->opened.begin, live->end, live->opened.processors});
+    const accounting::SegmentOpened& opened = live->opened;
+    waits_.push_back({key, opened.organization, opened.begin, live->end, opened.processors, opened.placement});
   }
   for (const accounting::RetractedSegment& taken : memory->retracted) {
     if (taken.key.kind == SegmentKind::run) continue;
@@ -107,12 +108,14 @@ MicroProcessors WaitWriter::kept_of(const Wait& wait, std::int64_t own_starts, M
   return std::min(wait.amount, MicroProcessors{static_cast<std::int64_t>(most)});
 }
 
-void WaitWriter::open(const SegmentKey& key, Instant begin, std::optional<Instant> end, MicroProcessors amount,
-                      const std::string& organization) {
-  own_.emplace_back(accounting::SegmentOpened{key, organization, begin, amount, {}});
-  if (end) own_.emplace_back(accounting::SegmentClosed{key, *end, CloseReason::changed, job_.slurm_state});
-  used_.insert(key);
-  waits_.push_back({key, organization, begin, end, amount});
+void WaitWriter::open(Wait wait) {
+  own_.emplace_back(
+      accounting::SegmentOpened{wait.key, wait.organization, wait.begin, wait.amount, {}, wait.placement});
+  if (wait.end) {
+    own_.emplace_back(accounting::SegmentClosed{wait.key, *wait.end, CloseReason::changed, job_.slurm_state});
+  }
+  used_.insert(wait.key);
+  waits_.push_back(std::move(wait));
 }
 
 void WaitWriter::close(Wait& wait, Instant end, CloseReason reason) {
@@ -123,19 +126,23 @@ void WaitWriter::close(Wait& wait, Instant end, CloseReason reason) {
 void WaitWriter::reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal) {
   const Wait before = wait;
   const bool is_open = !before.end;
+  Wait rest = before;
+  rest.key = next_key(before.key.anchor);
+  rest.amount = amount;
   if (before.begin < horizon_) {
     // To retract it would have all events replayed. An open one is cut at the horizon.
     if (!is_open) return;
     const Instant cut = std::max(before.begin, std::min(horizon_, withdrawal.end));
     close(wait, cut, withdrawal.reason);
-    if (amount.value > 0) open(next_key(before.key.anchor), cut, std::nullopt, amount, before.organization);
+    rest.begin = cut;
+    if (amount.value > 0) open(std::move(rest));
     return;
   }
   // Where nothing stays, auditors find when and how it ended.
   if (is_open && amount.value == 0) close(wait, std::max(before.begin, withdrawal.end), withdrawal.reason);
   own_.emplace_back(accounting::SegmentRetracted{before.key, std::max(before.begin, withdrawal.at)});
   std::erase_if(waits_, [&](const Wait& w) { return w.key == before.key; });
-  if (amount.value > 0) open(next_key(before.key.anchor), before.begin, before.end, amount, before.organization);
+  if (amount.value > 0) open(std::move(rest));
 }
 
 void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, MicroProcessors outstanding,
@@ -155,12 +162,20 @@ void WaitWriter::take_back(Instant from, Instant to, std::int64_t own_starts, Mi
 void WaitWriter::follow(const Pending& pending, const std::optional<SegmentKey>& stretch) {
   const auto open_now = std::find_if(waits_.begin(), waits_.end(), [](const Wait& wait) { return !wait.end; });
   if (open_now != waits_.end()) {
-    if (open_now->amount == pending.amount && open_now->organization == job_.organization) return;
+    if (open_now->amount == pending.amount && open_now->organization == job_.organization &&
+        open_now->placement == pending.placement) {
+      return;
+    }
     close(*open_now, pending.observed_at, CloseReason::changed);
   }
   if (pending.amount.value == 0) return;
   const Instant begin = stretch ? pending.observed_at : begin_of(pending);
-  open(next_key(stretch ? stretch->anchor : begin), begin, std::nullopt, pending.amount, job_.organization);
+  open({.key = next_key(stretch ? stretch->anchor : begin),
+        .organization = job_.organization,
+        .begin = begin,
+        .end = std::nullopt,
+        .amount = pending.amount,
+        .placement = pending.placement});
 }
 
 bool WaitWriter::hand_over(Instant observed_at) {

@@ -1,7 +1,8 @@
 // The demand of one pending job as the books hold it (wait segments), and what is missing of it, as events.
 //
 // A wait is [since the job could start, until it started or could not]. Its key's anchor is the begin of an unbroken
-// stretch of waiting; a change of the amount within the stretch counts the ordinal up.
+// stretch of waiting; a change of the amount, or of the nodes that it may use (placement.hpp), within the stretch
+// counts the ordinal up.
 //
 // Demand counts for good only if what was asked for starts. A request begins when the job is submitted or requeued. Of
 // each of its waits, at most as much stays as has started since and may still start; the excess was withdrawn, and is
@@ -49,6 +50,7 @@ class WaitWriter {
     Instant submit;
     Instant observed_at;
     Instant previous_scan;
+    std::string placement = {};  // which nodes it may use
   };
   [[nodiscard]] bool settle_pending(const Pending& pending);
 
@@ -71,6 +73,7 @@ class WaitWriter {
     Instant begin;
     std::optional<Instant> end;
     MicroProcessors amount;
+    std::string placement;
   };
   // How a withdrawn wait that is open ends.
   struct Withdrawal {
@@ -92,8 +95,7 @@ class WaitWriter {
   void take_back(Instant from, Instant to, std::int64_t own_starts, MicroProcessors outstanding,
                  const Withdrawal& withdrawal);
   void reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal);
-  void open(const accounting::SegmentKey& key, Instant begin, std::optional<Instant> end, MicroProcessors amount,
-            const std::string& organization);
+  void open(Wait wait);
   void close(Wait& wait, Instant end, accounting::CloseReason reason);
   void follow(const Pending& pending, const std::optional<accounting::SegmentKey>& stretch);
   [[nodiscard]] bool hand_over(Instant observed_at);

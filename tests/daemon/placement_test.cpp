@@ -1,0 +1,233 @@
+#include "daemon/observer/placement.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bench.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using Names = std::vector<std::string>;
+using protocol::JobRecord;
+using protocol::JobState;
+using protocol::NodeRecord;
+
+NodeRecord node_of(const std::string& name, Names partitions, Names features = {}, Names reservations = {}) {
+  NodeRecord node;
+  node.name = name;
+  node.partitions = std::move(partitions);
+  node.features = std::move(features);
+  node.reservations = std::move(reservations);
+  return node;
+}
+
+NodeTable table_of(const std::vector<NodeRecord>& nodes) {
+  NodeTable table;
+  for (const NodeRecord& node : nodes) table.emplace(node.name, node);
+  return table;
+}
+
+// n1 and n2 in batch, n2 and n3 in gpu; n4 in batch, but reserved.
+NodeTable small_cluster() {
+  return table_of({node_of("n1", {"batch"}, {"ib"}), node_of("n2", {"batch", "gpu"}, {"a100", "ib"}),
+                   node_of("n3", {"gpu"}, {"a100"}), node_of("n4", {"batch"}, {"ib"}, {"maint"})});
+}
+
+TEST(Placement, SaysWhatTheJobAsksFor) {
+  JobRecord record;
+  EXPECT_EQ(placement_of(record), "");
+  record.partition = "batch,gpu";
+  EXPECT_EQ(placement_of(record), "partition=batch,gpu");
+  record.features = "gpu & ( ib | opa )";
+  record.reservation = "maint";
+  record.excluded_nodes = "n3";
+  record.required_nodes = "n[1-2]";
+  EXPECT_EQ(placement_of(record),
+            "partition=batch,gpu nodes=n[1-2] exclude=n3 features=gpu&(ib|opa) reservation=maint");
+  record.partition = "gpu, batch,gpu";
+  EXPECT_TRUE(placement_of(record).starts_with("partition=batch,gpu nodes=")) << "in whatever order";
+  record.partition.clear();
+  record.required_nodes.clear();
+  EXPECT_EQ(placement_of(record), "exclude=n3 features=gpu&(ib|opa) reservation=maint");
+}
+
+TEST(Placement, AListThatMayHaveBeenCutAdmitsNoNode) {
+  JobRecord record;
+  while (record.excluded_nodes.size() + 5 < protocol::k_max_placement_text) record.excluded_nodes += "n9,";
+  record.excluded_nodes += "n9";
+  EXPECT_EQ(usable_nodes(placement_of(record), small_cluster()).size(), 3U);
+  record.excluded_nodes.insert(0, protocol::k_max_placement_text - record.excluded_nodes.size(), 'n');
+  EXPECT_EQ(placement_of(record), "exclude=*");
+  EXPECT_EQ(usable_nodes(placement_of(record), small_cluster()), Names{});
+  record = {};
+  record.features = std::string(protocol::k_max_placement_text, 'f');
+  EXPECT_EQ(usable_nodes(placement_of(record), small_cluster()), Names{});
+}
+
+TEST(Placement, NodesThatJobsMayUse) {
+  const NodeTable nodes = small_cluster();
+  const auto usable = [&](const char* placement) { return usable_nodes(placement, nodes); };
+  EXPECT_EQ(usable(""), (Names{"n1", "n2", "n3"}));
+  EXPECT_EQ(usable("partition=batch"), (Names{"n1", "n2"}));
+  EXPECT_EQ(usable("partition=batch,gpu"), (Names{"n1", "n2", "n3"}));
+  EXPECT_EQ(usable("partition=none"), Names{});
+  EXPECT_EQ(usable("partition=batch nodes=n[2-3]"), Names{"n2"});
+  EXPECT_EQ(usable("partition=gpu exclude=n2"), Names{"n3"});
+  EXPECT_EQ(usable("features=ib&a100"), Names{"n2"});
+  EXPECT_EQ(usable("partition=batch reservation=maint"), Names{"n4"});
+  EXPECT_EQ(usable("partition=gpu reservation=maint"), Names{});
+  EXPECT_EQ(usable("reservation=other,maint"), Names{"n4"});
+}
+
+TEST(Placement, WhatCannotBeReadAdmitsNoNode) {
+  for (const char* placement : {"nodes=n[1-", "nodes=*", "exclude=n1,,n2", "features=ib&", "colour=red", "n1"}) {
+    EXPECT_EQ(usable_nodes(placement, small_cluster()), Names{}) << placement;
+  }
+}
+
+TEST(Placement, AFeederThatTellsNoPartitionsIsNotAskedForThem) {
+  const NodeTable nodes = table_of({node_of("n1", {}), node_of("n2", {})});
+  EXPECT_EQ(usable_nodes("partition=batch nodes=n2", nodes), Names{"n2"});
+}
+
+// A pending job of the partition batch that asks for one CPU of these nodes (none: any).
+JobRecord asking(std::uint32_t id, const std::string& nodes = "", const std::string& reservation = "") {
+  JobRecord record = record_of(JobState::pending);
+  record.job_id = id;
+  record.partition = "batch";
+  record.required_nodes = nodes;
+  record.reservation = reservation;
+  return record;
+}
+
+JobRecord cancelled(JobRecord record, std::int64_t at) {
+  record.state = JobState::ended;
+  record.slurm_state = "CANCELLED";
+  record.end_time = at;
+  return record;
+}
+
+class Resolving : public testing::Test {
+ protected:
+  // What was missing in the books, which have it now: "placement @at.ordinal nodes".
+  Names resolve(std::int64_t at) {
+    Observation seen = resolve_placements(bench.state, nodes, known, Instant{at});
+    warnings = seen.warnings;
+    Names told;
+    for (const accounting::Event& event : seen.events) {
+      const auto& e = std::get<accounting::PlacementResolved>(event);
+      told.push_back(e.placement + " @" + std::to_string(e.at.value) + "." + std::to_string(e.ordinal) + " " + e.nodes);
+      const auto applied = bench.state.apply(event);
+      EXPECT_TRUE(applied && *applied == accounting::Applied::changed) << told.back();
+    }
+    EXPECT_TRUE(resolve_placements(bench.state, nodes, known, Instant{at}).events.empty()) << "nothing is said twice";
+    return told;
+  }
+  void put(const NodeRecord& node) {
+    nodes.insert_or_assign(node.name, node);
+    known.clear();
+  }
+
+  Bench bench;
+  NodeTable nodes = small_cluster();
+  UsableNodes known;
+  Names warnings;
+};
+
+TEST_F(Resolving, TheFirstStatementHoldsSinceTheFirstWaitBegan) {
+  EXPECT_EQ(resolve(90), Names{});
+  bench.see(asking(7), 104);
+  JobRecord later = asking(8);
+  later.submit_time = later.eligible_time = 103;
+  bench.see(later, 104);
+  EXPECT_EQ(resolve(104), Names{"partition=batch @100.0 n[1-2]"});
+  EXPECT_EQ(known, (UsableNodes{{"partition=batch", "n[1-2]"}}));
+  EXPECT_EQ(resolve(110), Names{});
+}
+
+TEST_F(Resolving, ANodeThatJoinsServesFromThenOn) {
+  bench.see(asking(7), 104);
+  resolve(104);
+  put(node_of("n5", {"batch"}));
+  EXPECT_EQ(resolve(120), Names{"partition=batch @120.0 n[1-2,5]"});
+  put(node_of("n6", {"batch"}));
+  EXPECT_EQ(resolve(120), Names{"partition=batch @120.1 n[1-2,5-6]"});
+  put(node_of("n7", {"batch"}));
+  EXPECT_EQ(resolve(119), Names{"partition=batch @120.2 n[1-2,5-7]"}) << "never before what was said last";
+  put(node_of("n9", {"gpu"}));
+  EXPECT_EQ(resolve(130), Names{});
+}
+
+TEST_F(Resolving, AReservationTakesNodesFromOthersWhileItLasts) {
+  bench.see(asking(7, "n1"), 104);
+  bench.see(asking(8, "", "course"), 104);
+  EXPECT_EQ(resolve(104), (Names{"partition=batch nodes=n1 @100.0 n1", "partition=batch reservation=course @100.0 "}));
+  put(node_of("n1", {"batch"}, {"ib"}, {"course"}));
+  EXPECT_EQ(resolve(200), (Names{"partition=batch nodes=n1 @200.0 ", "partition=batch reservation=course @200.0 n1"}));
+  put(node_of("n1", {"batch"}, {"ib"}));
+  EXPECT_EQ(resolve(300), (Names{"partition=batch nodes=n1 @300.0 n1", "partition=batch reservation=course @300.0 "}))
+      << "not since the wait began: in between the node was not for it";
+}
+
+TEST_F(Resolving, AWaitThatBeginsDuringAReservationHasNoNodesBeforeItsEnd) {
+  bench.see(asking(7, "n4"), 104);
+  EXPECT_EQ(resolve(104), Names{"partition=batch nodes=n4 @100.0 "});
+  bench.see(cancelled(asking(7, "n4"), 150), 150);
+  EXPECT_EQ(resolve(150), Names{});
+  JobRecord next = asking(8, "n4");
+  next.submit_time = next.eligible_time = 200;
+  bench.see(next, 204);
+  EXPECT_EQ(resolve(204), Names{"partition=batch nodes=n4 @200.0 "});
+  put(node_of("n4", {"batch"}));
+  EXPECT_EQ(resolve(300), Names{"partition=batch nodes=n4 @300.0 n4"});
+}
+
+TEST_F(Resolving, APlacementThatNobodyAsksForIsRetiredAndComesBack) {
+  bench.see(asking(7), 104);
+  resolve(104);
+  bench.see(cancelled(asking(7), 150), 151);
+  EXPECT_EQ(resolve(160), Names{"partition=batch @160.0 "});
+  EXPECT_TRUE(known.empty());
+  EXPECT_EQ(resolve(170), Names{});
+  JobRecord next = asking(8);
+  next.submit_time = next.eligible_time = 200;
+  bench.see(next, 204);
+  EXPECT_EQ(resolve(204), Names{"partition=batch @200.0 n[1-2]"});
+}
+
+TEST_F(Resolving, NothingIsSaidOfWhatTheBooksForgot) {
+  bench.state = accounting::State({.horizon = Duration{50}});
+  bench.see(asking(7), 104);
+  bench.state.advance(Instant{200});
+  bench.state.compact();
+  ASSERT_EQ(bench.state.horizon(), Instant{150});
+  EXPECT_EQ(resolve(200), Names{"partition=batch @150.0 n[1-2]"});
+}
+
+TEST_F(Resolving, OnlySoManyPlacementsHaveNodesAtATime) {
+  for (std::uint32_t i = 100; i < 100 + k_max_placements + 2; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    put(node_of(name, {"batch"}));
+    bench.see(asking(i, name), 104);
+  }
+  EXPECT_EQ(resolve(104).size(), k_max_placements + 2);
+  EXPECT_EQ(bench.state.resolved_placements().size(), k_max_placements);
+  EXPECT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(resolve(110), Names{});
+  EXPECT_EQ(warnings.size(), 1U);
+  bench.see(cancelled(asking(101, "n101"), 150), 151);
+  EXPECT_EQ(resolve(160), (Names{"partition=batch nodes=n101 @160.0 ", "partition=batch nodes=n356 @160.0 n356"}));
+  EXPECT_EQ(bench.state.resolved_placements().size(), k_max_placements);
+  // A node that leaves makes room as well.
+  nodes.erase("n102");
+  known.clear();
+  EXPECT_EQ(resolve(170), (Names{"partition=batch nodes=n102 @170.0 ", "partition=batch nodes=n357 @170.0 n357"}));
+  EXPECT_TRUE(warnings.empty());
+}
+
+}  // namespace
+}  // namespace shapley::daemon
