@@ -18,7 +18,8 @@ bool is_observed(const accounting::Event& event) {
   return std::holds_alternative<accounting::SegmentOpened>(event) ||
          std::holds_alternative<accounting::SegmentClosed>(event) ||
          std::holds_alternative<accounting::SegmentRetracted>(event) ||
-         std::holds_alternative<accounting::CapacityChanged>(event);
+         std::holds_alternative<accounting::CapacityChanged>(event) ||
+         std::holds_alternative<accounting::PlacementResolved>(event);
 }
 
 void log_conflict(const std::string& key) {

@@ -27,6 +27,7 @@ void Intake::end_session() {
   absent_.reset();
   unsettled_jobs_.clear();
   unsettled_nodes_.clear();
+  placements_.forget_nodes();
 }
 
 void Intake::receive(FeederFrame frame) {
@@ -88,6 +89,7 @@ Expected<void> Intake::learn_nodes(Instant now) {
 
 Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant /*now*/) {
   snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(Instant{frame.observed_at})};
+  placements_.forget_nodes();
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);
   return {};
 }
@@ -109,6 +111,7 @@ Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
   begin = end;
   end += frame.gone_nodes.size();
   for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_gone_node(frame.gone_nodes[cursor_ - begin], at, now));
+  SHAPLEY_TRY(read_placements(at, now));
   complete(frame.sequence, at);
   return {};
 }
@@ -136,6 +139,8 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
     for (const std::uint32_t job : absent_->gone) SHAPLEY_TRY(read_gone(JobId{job}, alive, departure, now));
     for (const std::string& node : absent_->gone_nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
   }
+  if (snapshot_) placements_.complete_nodes();
+  SHAPLEY_TRY(read_placements(Instant{frame.observed_at}, now));
   absent_.reset();
   snapshot_.reset();
   complete(frame.sequence, Instant{frame.observed_at});
@@ -191,6 +196,7 @@ Expected<void> Intake::read_node(const protocol::NodeRecord& record, Instant obs
   SHAPLEY_TRY(flush_before_node(record.name, now));
   if (snapshot_) snapshot_->nodes.insert(record.name);
   unsettled_nodes_.erase(record.name);
+  placements_.note(record);
   Observation observation = observe_node(books_.state(), record, observed_at, last_change(record.name), rules_);
   if (observation.unsettled) {
     unsettled_nodes_.insert_or_assign(record.name, Unsettled<protocol::NodeRecord>{record, observed_at});
@@ -202,7 +208,15 @@ Expected<void> Intake::read_node(const protocol::NodeRecord& record, Instant obs
 Expected<void> Intake::read_gone_node(const std::string& node, Instant observed_at, Instant now) {
   SHAPLEY_TRY(flush_before_node(node, now));
   unsettled_nodes_.erase(node);
+  placements_.note_gone(node);
   take_node(node, observed_at, observe_gone_node(books_.state(), node, observed_at, last_change(node)));
+  return {};
+}
+
+Expected<void> Intake::read_placements(Instant observed_at, Instant now) {
+  if (!placements_.due(books_.state())) return {};
+  SHAPLEY_TRY(flush(now));
+  take(placements_.resolve(books_.state(), observed_at));
   return {};
 }
 
@@ -213,6 +227,7 @@ std::optional<Instant> Intake::last_change(const std::string& node) const {
 
 void Intake::take(Observation observation) {
   for (const std::string& warning : observation.warnings) spdlog::warn("{}", warning);
+  for (const accounting::Event& event : observation.events) placements_.note(event);
   std::move(observation.events.begin(), observation.events.end(), std::back_inserter(batch_));
 }
 
@@ -275,6 +290,7 @@ Expected<void> Intake::settle(Instant now) {
     const auto entry = unsettled_nodes_.at(node);
     SHAPLEY_TRY(read_node(entry.record, entry.observed_at + Duration{1}, now));
   }
+  SHAPLEY_TRY(read_placements(known_until_.value_or(now), now));
   return flush(now);
 }
 

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
+#include "daemon/books/placements.hpp"
 #include "daemon/observer/observer.hpp"
 #include "protocol/messages.hpp"
 
@@ -87,6 +88,8 @@ class Intake {
   [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
   [[nodiscard]] Expected<void> read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone_node(const std::string& node, Instant observed_at, Instant now);
+  // Reads what the books lack about the nodes that waiting jobs may use, once a whole snapshot was seen.
+  [[nodiscard]] Expected<void> read_placements(Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> flush(Instant now);
   [[nodiscard]] Expected<void> flush_before(JobId job, Instant now);
   [[nodiscard]] Expected<void> flush_before_node(const std::string& node, Instant now);
@@ -114,8 +117,9 @@ class Intake {
   std::set<JobId> batch_jobs_;
   std::set<std::string, std::less<>> batch_nodes_;
   std::optional<std::vector<accounting::CapacityChanged>> node_kinds_;  // what waiting jobs could run on; charging.hpp
-  std::uint64_t batch_sequence_ = 0;                                    // last frame wholly in the batch
-  std::map<std::uint64_t, std::uint64_t> acknowledged_;                 // by instance
+  Placements placements_;
+  std::uint64_t batch_sequence_ = 0;                     // last frame wholly in the batch
+  std::map<std::uint64_t, std::uint64_t> acknowledged_;  // by instance
 
   // Observation time of the last complete frame, and of the scan before it: one scan may come in several frames.
   std::optional<Instant> known_until_;
