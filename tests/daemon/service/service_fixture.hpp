@@ -10,7 +10,7 @@
 
 #include "daemon/service.hpp"
 #include "ledger/store/query.hpp"
-#include "records.hpp"
+#include "tests/daemon/records.hpp"
 
 namespace shapley::daemon {
 

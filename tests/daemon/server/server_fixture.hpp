@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "daemon/server/server.hpp"
-#include "records.hpp"
-#include "test_client.hpp"
+#include "tests/daemon/records.hpp"
+#include "tests/daemon/test_client.hpp"
 #include "tests/support/waiting.hpp"
 
 namespace shapley::daemon {
