@@ -373,6 +373,7 @@ class World {
     r.requested_cpus = *rc::gen::inRange<std::uint32_t>(1, 20);
     if (r.array_job_id != 0) r.pending_tasks = *rc::gen::inRange<std::uint32_t>(1, 4);
     r.account = *rc::gen::weightedElement<std::string>({{8, r.account}, {1, "a"}, {1, "none"}});
+    r.required_nodes = *rc::gen::weightedElement<std::string>({{4, ""}, {1, "n1"}, {1, "n2"}});
     see(r, now);
   }
 
