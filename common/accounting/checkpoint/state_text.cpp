@@ -137,9 +137,11 @@ class Loader {
     state_.got.load(in_);
     read_levels();
     read_forgotten_starts();
+    state_.gathered_levels.emplace();
     while (in_.next("job")) read_job();
     if (in_.ok()) state_.restore_runs();
     if (in_.ok()) state_.restore_offers();
+    state_.tell_gathered_levels();
     read_estimators();
     if (in_.finished()) finish();
     if (!in_.ok()) return fail(Errc::corrupt, "checkpoint: " + in_.complaint() + "; rebuild it from the events");

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -55,6 +56,13 @@ struct State::Impl {
   std::map<Instant, std::uint64_t> configurations;   // content hashes
   KeptFacts kept;
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
+
+  struct GatheredLevel {
+    Instant t;
+    OrgId organization;
+    LevelChange change;
+  };
+  std::optional<std::vector<GatheredLevel>> gathered_levels;  // only while a checkpoint is read
 
   std::vector<Instant> forgotten_starts;  // by OrgId: the last start of its forgotten runs
 
@@ -124,6 +132,9 @@ struct State::Impl {
   void fold_node(int sign, const Node& node, Instant from);
   void fold_running(int sign, OrgId organization, const Work& held);
   void fold_levels(Instant t, OrgId organization, const LevelChange& change);
+  // Tells what fold_levels() kept back since gathered_levels was there, in the order of time: a checkpoint's facts come
+  // in the order of their jobs, and one change of an instant costs as much as all of it.
+  void tell_gathered_levels();
   void tell_remembered(Estimator& listener, int sign) const;
   [[nodiscard]] Estimator::Remembered remembered() const;
 

@@ -88,8 +88,29 @@ void State::Impl::fold_node(int sign, const Node& node, Instant from) {
 }
 
 void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& change) {
+  if (gathered_levels) {
+    gathered_levels->push_back({t, organization, change});
+    return;
+  }
   levels.change(t, organization, {.owned = change.owned, .waiting = change.waiting, .lent = {}, .borrowed = {}});
   for (const auto& estimator : estimators) estimator->change_levels(t, organization, change);
+}
+
+void State::Impl::tell_gathered_levels() {
+  std::vector<GatheredLevel> all = std::exchange(gathered_levels, std::nullopt).value();
+  const auto place_of = [](const GatheredLevel& level) { return std::pair(level.t, level.organization); };
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+  for (std::size_t i = 0; i < all.size();) {
+    LevelChange sum;
+    std::size_t end = i;
+    for (; end < all.size() && place_of(all[end]) == place_of(all[i]); ++end) {
+      sum.running += all[end].change.running;
+      sum.waiting += all[end].change.waiting;
+      sum.owned += all[end].change.owned;
+    }
+    fold_levels(all[i].t, all[i].organization, sum);
+    i = end;
+  }
 }
 
 void State::Impl::tell_remembered(Estimator& listener, int sign) const {
