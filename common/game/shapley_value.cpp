@@ -17,6 +17,15 @@ namespace {
 constexpr std::size_t k_half_players = k_exact_players / 2;
 constexpr std::size_t k_half_coalitions = std::size_t{1} << k_half_players;
 
+// How many players a coalition of one half has, by bit mask: without an instruction for that, counting bits is a call.
+constexpr auto k_sizes = [] {
+  std::array<std::uint8_t, k_half_coalitions> sizes{};
+  for (std::size_t mask = 1; mask < sizes.size(); ++mask) {
+    sizes[mask] = static_cast<std::uint8_t>(std::popcount(mask));
+  }
+  return sizes;
+}();
+
 // Demand and processors of every coalition of one half of the players, by bit mask.
 struct HalfGame {
   std::array<std::int64_t, k_half_coalitions> demand{};
@@ -191,12 +200,11 @@ std::vector<Int128> scaled_shapley_values(std::span<const Player> players, std::
   std::array<Int128, k_half_coalitions> by_low{};
   std::array<Int128, k_half_coalitions> by_high{};
   for (std::size_t h = 0; h < high_masks; ++h) {
-    const auto size_of_high = static_cast<std::size_t>(std::popcount(h));
+    const std::size_t size_of_high = k_sizes[h];
     Int128 row = 0;
     for (std::size_t l = 0; l < low_masks; ++l) {
       const std::int64_t value = value_of(low, l, high, h, most);
-      const std::size_t size = size_of_high + static_cast<std::size_t>(std::popcount(l));
-      const Int128 weighted = Int128{value} * weights[size];
+      const Int128 weighted = Int128{value} * weights[size_of_high + k_sizes[l]];
       row += weighted;
       by_low[l] += weighted;
     }

@@ -45,6 +45,11 @@ void Placements::note_gone(std::string_view node) {
 }
 
 void Placements::note(const accounting::Event& event) {
+  // The last wait of its placement may be gone with it.
+  if (const auto* taken = std::get_if<accounting::SegmentRetracted>(&event)) {
+    stale_ = stale_ || taken->key.kind == accounting::SegmentKind::wait;
+    return;
+  }
   const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
   if (opened == nullptr || opened->placement.empty() || usable_.contains(opened->placement)) return;
   stale_ = true;

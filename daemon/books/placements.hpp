@@ -1,7 +1,7 @@
 // The nodes of the feeder's session, and which of them the waiting jobs in the books may use (observer/placement.hpp).
 //
 // Tells when the books may lack a statement about that, which is seldom: when the nodes changed, when a wait with a
-// placement that was not looked at yet is booked, and when waits were forgotten. Single-threaded.
+// placement that was not looked at yet is booked, and when waits were retracted or forgotten. Single-threaded.
 #pragma once
 
 #include <string>

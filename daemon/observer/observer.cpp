@@ -349,6 +349,7 @@ Observation observe_capacity(const accounting::State& books, accounting::Capacit
     as_known.at = known->at;
     as_known.ordinal = known->ordinal;
     if (as_known == *known) return out;
+    last_change = std::max(last_change.value_or(known->at), known->at);
   }
   if (last_change && *last_change > now.at) return out;
   if (last_change == now.at) {

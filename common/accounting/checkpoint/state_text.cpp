@@ -418,9 +418,27 @@ void State::Impl::restore_placement(const PlacementResolved& fact) {
   placement_of(fact.placement).insert(fact, indices_of(fact));
 }
 
-// Only when all claims are known can be told what each holds.
+// Only when all claims are known can be told what each holds. Where nothing is shared that is what it claims.
 void State::Impl::restore_runs() {
-  for (const Node& node : nodes) fold_node(1, node, remembered_since());
+  const Instant since = remembered_since();
+  std::vector<bool> shared;
+  shared.reserve(nodes.size());
+  for (const Node& node : nodes) shared.push_back(node.is_shared_since(since, {}));
+  for_each_remembered([&](const SegmentRecord& run) {
+    if (run.live.opened.key.kind != SegmentKind::run || run.end() <= since) return;
+    const OrgId organization = organization_of(run);
+    Work alone{{}, std::max(run.live.opened.begin, since), run.end()};
+    for (const NodeShare& share : run.live.opened.nodes) {
+      const std::uint32_t index = index_of(share.node);
+      if (shared[index]) continue;
+      alone.processors += share.processors;
+      fold_pieces(1, nodes[index], organization, {share.processors, alone.begin, alone.end});
+    }
+    if (alone.processors.value > 0) fold_running(1, organization, alone);
+  });
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (shared[i]) fold_node(1, nodes[i], since);
+  }
 }
 
 void State::Impl::restore_offers() {

@@ -63,6 +63,11 @@ INSERT INTO events VALUES(49,'charge_declared/1793512880',1793512880,1793512881,
 INSERT INTO events VALUES(50,'segment_opened/run/106/1793512900/0',1793512900,1793512901,'segment_opened','{"anchor":1793512900,"begin":1793512900,"job":106,"kind":"run","nodes":[{"cpus":2,"gres":[{"count":2,"name":"gres/gpu"}],"memory":16000,"node":"gpu1","processors":8000000}],"ordinal":0,"organization":"physics","processors":8000000}',X'999b3df213d73c21206b557a979b84d7daff670f7391dff026e02fe4fa75f199');
 INSERT INTO events VALUES(51,'segment_opened/run/107/1793513000/0',1793513000,1793513001,'segment_opened','{"anchor":1793513000,"begin":1793513000,"job":107,"kind":"run","nodes":[{"cpus":12,"gres":[{"count":1,"name":"gres/gpu"}],"memory":24000,"node":"gpu1","processors":12000000}],"ordinal":0,"organization":"biology","processors":12000000}',X'cd5b0bf74cd3ac71a5524baee0c7d510d27d7bc689e65536d4f17f09f4402859');
 INSERT INTO events VALUES(52,'segment_closed/run/107/1793513000/0',1793513600,1793513601,'segment_closed','{"anchor":1793513000,"end":1793513600,"job":107,"job_state":"COMPLETED","kind":"run","ordinal":0,"reason":"ended"}',X'5b8899546b706d078ac4b7cff5b8107fec464a3b9c78b5ab0ab07c3f7fbcecbd');
+INSERT INTO events VALUES(53,'segment_opened/wait/40/1793514000/0',1793514000,1793514001,'segment_opened','{"anchor":1793514000,"begin":1793514000,"job":40,"kind":"wait","nodes":[],"ordinal":0,"organization":"biology","placement":"partition=debug nodes=n[1-2]","processors":2000000}',X'03681e1e391204adb800e20831c8b9968dc427c122eb6165924752100511b8be');
+INSERT INTO events VALUES(54,'placement_resolved/partition=debug nodes=n[1-2]/1793514000/0',1793514000,1793514001,'placement_resolved','{"at":1793514000,"nodes":"n[1-2]","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}',X'c9f27a1bcab21ce30ee71f8602192bebf568f3e14414fdfbe0579390a2d40a0a');
+INSERT INTO events VALUES(55,'segment_closed/wait/40/1793514000/0',1793514060,1793514061,'segment_closed','{"anchor":1793514000,"end":1793514060,"job":40,"job_state":"CANCELLED","kind":"wait","ordinal":0,"reason":"ended"}',X'281de486f845fdd0e72345016004a774b97b1f1a4202b6dc8d14117d05e09218');
+INSERT INTO events VALUES(56,'segment_retracted/wait/40/1793514000/0',1793514060,1793514061,'segment_retracted','{"anchor":1793514000,"at":1793514060,"job":40,"kind":"wait","ordinal":0}',X'197958cdaa97be9d47c4d4eeeff09446177f96ffd6d4f71f2b06c2c10591e957');
+INSERT INTO events VALUES(57,'placement_resolved/partition=debug nodes=n[1-2]/1793514060/0',1793514060,1793514061,'placement_resolved','{"at":1793514060,"nodes":"","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}',X'0e0e32fdcd40c1555614484cfcad330256f3e05f2a6510f57e08c040329fcd83');
 CREATE TABLE checkpoints (
   sequence INTEGER PRIMARY KEY,   -- the books hold every event up to this one
   at       INTEGER NOT NULL,
@@ -84,6 +89,7 @@ CREATE TABLE segments (
   retracted    INTEGER,           -- when Slurm turned out not to know this segment; it counts for nothing
   PRIMARY KEY (job, anchor, kind, ordinal)
 ) WITHOUT ROWID;
+INSERT INTO segments VALUES('wait',40,1793514000,0,'biology',1793514000,1793514060,2000000,'ended','CANCELLED',1793514060);
 INSERT INTO segments VALUES('wait',101,1793477400,0,'physics',1793477400,1793477405,12000000,'started','RUNNING',NULL);
 INSERT INTO segments VALUES('run',101,1793477405,0,'physics',1793477405,1793506205,12000000,'ended','COMPLETED',NULL);
 INSERT INTO segments VALUES('wait',102,1793480400,0,'biology',1793480400,1793480401,4000000,'started','RUNNING',NULL);
