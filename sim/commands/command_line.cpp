@@ -191,7 +191,7 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--instances", arguments->instances,
-                   "mosp, workflow: instances per setting (50; 10); strategy: seeds (10)")
+                   "mosp, workflow: instances per setting (50; 10); strategy: seeds (20)")
       ->check(CLI::PositiveNumber);
   command->add_option("--length", arguments->length, "length of a window in seconds")->check(CLI::PositiveNumber);
   command->add_option("--organizations", arguments->organizations, "organizations; figure10 and speed take several")
@@ -202,7 +202,7 @@ Action add_experiment(CLI::App& app) {
       ->add_option(
           "--cases", arguments->cases,
           "stability: of saturated, load_1.05, bursty, head_start, debts, years, windows these only; strategy: "
-          "of load_1.05, saturated and the attacks these only")
+          "of load_0.80, load_1.05, saturated and the attacks these only")
       ->delimiter(',');
   command->add_option("--seed", arguments->seed, "seed (1)");
   command->add_option("--threads", arguments->threads, "threads (one per core)");

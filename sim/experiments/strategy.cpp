@@ -20,7 +20,7 @@ namespace shapley::sim {
 
 namespace {
 
-constexpr std::size_t k_seeds = 10;
+constexpr std::size_t k_seeds = 20;
 
 struct Changes {
   StrategyChange with;

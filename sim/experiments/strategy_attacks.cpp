@@ -40,10 +40,15 @@ void adapt_own(ClusterScenario& scenario, std::uint32_t attacker, const Change& 
   });
 }
 
-// A second's job that does nothing of use, from `first` on every `every` seconds.
-void add_junk(ClusterScenario& scenario, std::uint32_t attacker, Instant first, Duration every, std::int64_t processors,
+// Junk comes when the cluster is busy, so that it never finds it empty.
+Instant first_junk(const ClusterScenario& scenario) {
+  return {scenario.length.value / 10};
+}
+
+// A second's job that does nothing of use, from first_junk on every `every` seconds.
+void add_junk(ClusterScenario& scenario, std::uint32_t attacker, Duration every, std::int64_t processors,
               Duration give_up_after, std::vector<std::uint32_t> nodes = {}) {
-  for (Instant at = first; at < Instant{0} + scenario.length; at = at + every) {
+  for (Instant at = first_junk(scenario); at < Instant{0} + scenario.length; at = at + every) {
     ClusterJob junk;
     junk.organization = attacker;
     junk.submit = at;
@@ -56,26 +61,25 @@ void add_junk(ClusterScenario& scenario, std::uint32_t attacker, Instant first, 
 }
 
 void junk_waits(ClusterScenario& scenario, std::uint32_t attacker) {
-  add_junk(scenario, attacker, {0}, {300}, whole_cluster(scenario), {300});
+  add_junk(scenario, attacker, {300}, whole_cluster(scenario), {300});
 }
 
 void junk_starts(ClusterScenario& scenario, std::uint32_t attacker) {
-  add_junk(scenario, attacker, {0}, {60}, 4, {});
+  add_junk(scenario, attacker, {60}, 4, {});
 }
 
 void pinned(ClusterScenario& scenario, std::uint32_t attacker) {
-  add_junk(scenario, attacker, {0}, {300}, scenario.nodes.front().processors, {}, {0});
+  add_junk(scenario, attacker, {300}, scenario.nodes.front().processors, {}, {0});
 }
 
 void beyond(ClusterScenario& scenario, std::uint32_t attacker) {
   for (int i = 0; i < 10; ++i) junk_waits(scenario, attacker);
 }
 
-// When the cluster is busy, so that it never finds it empty; cancelled in the last second.
+// Cancelled in the last second.
 void always_waits(ClusterScenario& scenario, std::uint32_t attacker) {
-  const Instant first{scenario.length.value / 10};
-  add_junk(scenario, attacker, first, scenario.length, whole_cluster(scenario),
-           Instant{0} + scenario.length - first - Duration{1});
+  add_junk(scenario, attacker, scenario.length, whole_cluster(scenario),
+           Instant{0} + scenario.length - first_junk(scenario) - Duration{1});
 }
 
 void split_time(ClusterScenario& scenario, std::uint32_t attacker) {

@@ -34,7 +34,8 @@ void add_jobs(ClusterScenario& scenario, std::uint32_t organization, double work
 
 const std::vector<StrategyCase>& strategy_cases() {
   static const std::vector<StrategyCase> cases{
-      {"load_1.05", "three owners of 8 processors and one organization without, load 1.05", 1.05},
+      {"load_0.80", "three owners of 8 processors and one organization without, load .8", 0.8},
+      {"load_1.05", "the same, load 1.05", 1.05},
       {"saturated", "the same, load 2", 2}};
   return cases;
 }

@@ -12,7 +12,7 @@
 namespace shapley::sim {
 
 struct StrategyCase {
-  std::string name;   // "load_1.05", "saturated"
+  std::string name;   // "load_0.80", "load_1.05", "saturated"
   std::string about;  // one line
   double load = 1;    // work that is submitted, as a part of what the cluster can do
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int k_name_width = 14;
 constexpr int k_remedy_width = 12;
-constexpr int k_figure_width = 15;
+constexpr int k_figure_width = 17;
 
 // "+1.2 (0.3)": the mean with its sign, and its standard error.
 std::string figure(const Summary& summary, int digits) {
