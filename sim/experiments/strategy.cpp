@@ -130,6 +130,8 @@ Expected<std::vector<StrategyTable>> run_plan(const Plan& plan, unsigned threads
     progress.one_more();
     return {};
   }));
+  const auto done = std::count_if(slots.begin(), slots.end(), [](const auto& slot) { return slot.has_value(); });
+  say_unfinished(static_cast<std::size_t>(done), slots.size(), "seeds");
   std::vector<StrategyTable> results;
   for (std::size_t table = 0; table < tables; ++table) {
     std::vector<Played> finished;
