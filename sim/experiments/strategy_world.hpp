@@ -56,7 +56,7 @@ struct ClusterScenario {
   std::vector<std::string> organizations;
   std::vector<ClusterNode> nodes;  // ascending by name
   std::vector<ClusterJob> jobs;    // at one instant they are submitted in this order
-  std::vector<Drain> drains;       // of one node: apart
+  std::vector<Drain> drains;       // after Instant{0}; of one node: apart
   Duration length;
 };
 
