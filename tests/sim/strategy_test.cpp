@@ -340,6 +340,21 @@ TEST(StrategyRemedies, PinnedDemandIsNoneForOthersNodes) {
   EXPECT_EQ(peace.standings[2].phi(rate), Utility{});
 }
 
+// Where b's processor is idle, a's job could run there: c's demand for a's counts to both together. v = 1 for a, ab and
+// ac, 2 for abc, else 0: c's part is 1/3 of 2. For any node bc is worth 1, too, and c's part 1/2 of 2.
+TEST(StrategyRemedies, PinnedDemandCountsWhereWhatRunsCouldMove) {
+  ClusterScenario scenario = two_nodes();
+  scenario.jobs = {job_of(0, 0, 100), job_of(2, 0, 1)};
+  scenario.jobs[1].nodes = {0};
+  ClusterRules rules;
+  const auto rate = accounting::parse_estimator("shapley_rate").value();
+  const auto with = static_cast<double>(played(scenario, rules).standings[2].phi(rate).value);
+  rules.placements = false;
+  const auto before = static_cast<double>(played(scenario, rules).standings[2].phi(rate).value);
+  EXPECT_GT(with, 0);
+  EXPECT_NEAR(with / before, 2.0 / 3, 1e-5);
+}
+
 // ---- the table
 
 TEST(StrategyReport, MeansAndErrorsOverSeeds) {
