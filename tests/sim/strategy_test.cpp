@@ -340,8 +340,8 @@ TEST(StrategyRemedies, PinnedDemandIsNoneForOthersNodes) {
   EXPECT_EQ(peace.standings[2].phi(rate), Utility{});
 }
 
-// Where b's processor is idle, a's job could run there: c's demand for a's counts to all three together. v = 1 for a, ab
-// and ac, 2 for abc, else 0: c's Shapley value is 1/3. Asked for any node, bc is worth 1, too, and c's value is 1/2.
+// Where b's processor is idle, a's job could run there: c's demand for a's counts to all three together. v = 1 for a,
+// ab and ac, 2 for abc, else 0: c's Shapley value is 1/3. Asked for any node, bc is worth 1, too, and c's value is 1/2.
 TEST(StrategyRemedies, PinnedDemandCountsWhereWhatRunsCouldMove) {
   ClusterScenario scenario = two_nodes();
   scenario.jobs = {job_of(0, 0, 100), job_of(2, 0, 1)};
