@@ -189,7 +189,9 @@ Action add_experiment(CLI::App& app) {
   command->add_option("--trace", arguments->trace, "this one trace instead; \"excerpt\" is the embedded one");
   command->add_option("--windows", arguments->windows, "windows per trace (100; speed: 5; stability: 400)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--instances", arguments->instances, "mosp, workflow: instances per setting (50; 10)")
+  command
+      ->add_option("--instances", arguments->instances,
+                   "mosp, workflow: instances per setting (50; 10); strategy: seeds (20)")
       ->check(CLI::PositiveNumber);
   command->add_option("--length", arguments->length, "length of a window in seconds")->check(CLI::PositiveNumber);
   command->add_option("--organizations", arguments->organizations, "organizations; figure10 and speed take several")
@@ -197,8 +199,10 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::Range(1, 32));
   command->add_option("--policies", arguments->policies, "other policies than the preset's")->delimiter(',');
   command
-      ->add_option("--cases", arguments->cases,
-                   "stability: of saturated, load_1.05, bursty, head_start, debts, years, windows these only")
+      ->add_option(
+          "--cases", arguments->cases,
+          "stability: of saturated, load_1.05, bursty, head_start, debts, years, windows these only; strategy: "
+          "of load_0.80, load_1.05, saturated and the attacks these only")
       ->delimiter(',');
   command->add_option("--seed", arguments->seed, "seed (1)");
   command->add_option("--threads", arguments->threads, "threads (one per core)");

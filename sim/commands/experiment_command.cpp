@@ -18,6 +18,7 @@
 #include "sim/experiments/mosp.hpp"
 #include "sim/experiments/paper_numbers.hpp"
 #include "sim/experiments/stability.hpp"
+#include "sim/experiments/strategy.hpp"
 #include "sim/experiments/workflow.hpp"
 #include "sim/json.hpp"
 #include "sim/output/comparison_report.hpp"
@@ -351,10 +352,15 @@ struct Experiment {
   std::string_view name;
   Expected<int> (*run)(const ExperimentArguments& arguments, std::ostream& out);
 };
-constexpr std::array k_experiments{Experiment{"table1", run_table1},   Experiment{"table2", run_table2},
-                                   Experiment{"figure10", run_figure}, Experiment{"utilization", run_utilization},
-                                   Experiment{"speed", run_speed},     Experiment{"stability", experiment_stability},
-                                   Experiment{"mosp", run_mosp},       Experiment{"workflow", run_workflow}};
+constexpr std::array k_experiments{Experiment{"table1", run_table1},
+                                   Experiment{"table2", run_table2},
+                                   Experiment{"figure10", run_figure},
+                                   Experiment{"utilization", run_utilization},
+                                   Experiment{"speed", run_speed},
+                                   Experiment{"stability", experiment_stability},
+                                   Experiment{"strategy", experiment_strategy},
+                                   Experiment{"mosp", run_mosp},
+                                   Experiment{"workflow", run_workflow}};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // `shapley-sim experiment`: the papers' experiments as presets [SR13 Sec. 7; FS13 Sec. 5; MO11 Sec. 7; WF13 Sec. 3],
-// and our own on stability; docs/experiments shows their results. Every preset can be shrunk, and runs on generated
-// jobs where no trace is at hand.
+// and our own on stability and strategy; docs/experiments shows their results. Every preset can be shrunk, and runs on
+// generated jobs where no trace is at hand.
 #pragma once
 
 #include <filesystem>
@@ -23,8 +23,8 @@ struct ExperimentArguments {
   std::optional<std::int64_t> length;
   std::vector<std::size_t> organizations;  // of figure10 and speed; of the others the first
   std::vector<std::string> policies;       // empty: the preset's
-  std::vector<std::string> cases;          // stability: names of cases; empty: all
-  std::optional<std::size_t> instances;    // mosp, workflow: per setting
+  std::vector<std::string> cases;          // stability, strategy: names of cases; strategy: of attacks; empty: all
+  std::optional<std::size_t> instances;    // mosp, workflow: per setting; strategy: seeds
   std::uint64_t seed = 1;
   unsigned threads = 0;
   bool json = false;

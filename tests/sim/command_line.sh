@@ -47,6 +47,18 @@ ends 0 '' "$sim" experiment stability --cases load_1.05 --policies direct_contr 
 jq -e '[.cases[0].rules[] | select(.rule == "direct_contr" or .rule == "direct_contr@7d") | .deviation_late] | .[0] > 0.2 and .[1] < 0.01' \
   "$dir/out" >/dev/null || die "no swing without a horizon, or one with it"
 jq -e '(.criteria | length) == 40 and ([.criteria[] | select(.rule == "direct_contr@7d/0.5") | .holds] | all)' "$dir/out" >/dev/null
+ends 1 'known are load_0.80, .*junk_waits' "$sim" experiment strategy --cases junk
+ends 1 'fair_share.*direct_contr, shapley_rate' "$sim" experiment strategy --policies fair_share
+ends 0 '' "$sim" experiment strategy --cases load_0.80,junk_waits,pinned,delay --instances 2
+grep -q '^pinned  *placements ' "$dir/out" || die "no row for an attack: $(cat "$dir/out")"
+ends 0 '' "$sim" experiment strategy --cases load_1.05,junk_waits,delay --instances 2 --json --threads 1
+cp "$dir/out" "$dir/strategy"
+jq -e '[.tables[].contribution] == ["direct_contr", "shapley_rate"] and .tables[0].seeds == 2 and
+  (.tables[0].attacks | map(.attack)) == ["junk_waits", "delay"]' "$dir/out" >/dev/null
+jq -e '.tables[1].attacks[0] | .change_without_remedy.phi_percent.mean > .change.phi_percent.mean' "$dir/out" >/dev/null ||
+  die "junk that waits gains no contribution where it is not taken back"
+ends 0 '' "$sim" experiment strategy --cases load_1.05,junk_waits,delay --instances 2 --json --threads 2
+cmp "$dir/out" "$dir/strategy"
 ends 0 '' "$sim" experiment stability --cases windows --trace excerpt --length 8000 --windows 2 --policies direct_contr
 grep -q 'against ref@7d' "$dir/out" || die "no windows against ref of the same horizon"
 ends 0 '' "$sim" compare "${window[@]}" --windows 4 --threads 1 --json
@@ -153,6 +165,8 @@ sed -nE 's/.*interrupted: ([0-9]+) of [0-9]+ instances are finished/\1/p' "$dir/
 [[ -s $dir/grids ]] || die "Ctrl-C is not said: $(cat "$dir/err")"
 grids=$(sed -nE 's/.* a cell, ([0-9]+) homogeneous and ([0-9]+) heterogeneous.*/\1 + \2/p' "$dir/out")
 ((grids <= $(<"$dir/grids"))) || die "$grids grids are counted, $(<"$dir/grids") are finished"
+interrupted "$sim" experiment strategy --instances 100000
+grep -qE 'interrupted: [0-9]+ of 600000 seeds are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
 interrupted "$sim" experiment workflow --instances 100000
 grep -qE 'interrupted: [0-9]+ of 2400000 repetitions are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
 
