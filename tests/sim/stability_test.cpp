@@ -7,11 +7,11 @@
 #include <rapidcheck/gtest.h>
 
 #include "scheduling/simulate.hpp"
-#include "sim/experiments/stability_cases.hpp"
-#include "sim/experiments/stability_debts.hpp"
-#include "sim/experiments/stability_measures.hpp"
-#include "sim/experiments/stability_report.hpp"
-#include "sim/experiments/stability_rules.hpp"
+#include "sim/experiments/stability/stability_cases.hpp"
+#include "sim/experiments/stability/stability_debts.hpp"
+#include "sim/experiments/stability/stability_measures.hpp"
+#include "sim/experiments/stability/stability_report.hpp"
+#include "sim/experiments/stability/stability_rules.hpp"
 #include "sim/registry.hpp"
 #include "tests/sim/any_instance.hpp"
 

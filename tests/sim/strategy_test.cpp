@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "sim/experiments/strategy_attacks.hpp"
-#include "sim/experiments/strategy_cases.hpp"
-#include "sim/experiments/strategy_measures.hpp"
-#include "sim/experiments/strategy_report.hpp"
-#include "sim/experiments/strategy_world.hpp"
+#include "sim/experiments/strategy/strategy_attacks.hpp"
+#include "sim/experiments/strategy/strategy_cases.hpp"
+#include "sim/experiments/strategy/strategy_measures.hpp"
+#include "sim/experiments/strategy/strategy_report.hpp"
+#include "sim/experiments/strategy/strategy_world.hpp"
 
 namespace shapley::sim {
 namespace {

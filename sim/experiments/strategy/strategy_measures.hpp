@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "sim/experiments/strategy_world.hpp"
+#include "sim/experiments/strategy/strategy_world.hpp"
 
 namespace shapley::sim {
 

@@ -1,4 +1,4 @@
-#include "sim/experiments/stability_report.hpp"
+#include "sim/experiments/stability/stability_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/calendar.hpp"
 #include "game/serving_order.hpp"
-#include "sim/experiments/stability_rules.hpp"
+#include "sim/experiments/stability/stability_rules.hpp"
 #include "sim/output/plot.hpp"
 #include "sim/registry.hpp"
 

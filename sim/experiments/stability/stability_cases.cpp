@@ -1,4 +1,4 @@
-#include "sim/experiments/stability_cases.hpp"
+#include "sim/experiments/stability/stability_cases.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sim/experiments/stability_debts.hpp"
+#include "sim/experiments/stability/stability_debts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 
 #include "base/calendar.hpp"
 #include "scheduling/simulate.hpp"
-#include "sim/experiments/stability_cases.hpp"
-#include "sim/experiments/stability_measures.hpp"
+#include "sim/experiments/stability/stability_cases.hpp"
+#include "sim/experiments/stability/stability_measures.hpp"
 #include "sim/output/progress.hpp"
 #include "sim/registry.hpp"
 #include "sim/system/parallel.hpp"

@@ -1,4 +1,4 @@
-#include "sim/experiments/strategy_report.hpp"
+#include "sim/experiments/strategy/strategy_report.hpp"
 
 #include <cstdint>
 #include <iomanip>

@@ -1,4 +1,4 @@
-#include "sim/experiments/strategy.hpp"
+#include "sim/experiments/strategy/strategy.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,10 +8,10 @@
 
 #include "accounting/estimators/table.hpp"
 #include "sim/exit_code.hpp"
-#include "sim/experiments/strategy_attacks.hpp"
-#include "sim/experiments/strategy_cases.hpp"
-#include "sim/experiments/strategy_measures.hpp"
-#include "sim/experiments/strategy_report.hpp"
+#include "sim/experiments/strategy/strategy_attacks.hpp"
+#include "sim/experiments/strategy/strategy_cases.hpp"
+#include "sim/experiments/strategy/strategy_measures.hpp"
+#include "sim/experiments/strategy/strategy_report.hpp"
 #include "sim/output/progress.hpp"
 #include "sim/system/interrupt.hpp"
 #include "sim/system/parallel.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/experiments/strategy_world.hpp"
+#include "sim/experiments/strategy/strategy_world.hpp"
 
 namespace shapley::sim {
 

@@ -7,7 +7,7 @@
 
 #include "accounting/state/ranking.hpp"
 #include "accounting/state/state.hpp"
-#include "sim/experiments/strategy_world.hpp"
+#include "sim/experiments/strategy/strategy_world.hpp"
 
 namespace shapley::sim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/comparison/statistics.hpp"
-#include "sim/experiments/strategy_measures.hpp"
+#include "sim/experiments/strategy/strategy_measures.hpp"
 #include "sim/json.hpp"
 
 namespace shapley::sim {

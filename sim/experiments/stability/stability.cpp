@@ -1,4 +1,4 @@
-#include "sim/experiments/stability.hpp"
+#include "sim/experiments/stability/stability.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@
 #include "sim/commands/compare_command.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/experiments/experiment_traces.hpp"
-#include "sim/experiments/stability_cases.hpp"
-#include "sim/experiments/stability_debts.hpp"
-#include "sim/experiments/stability_report.hpp"
-#include "sim/experiments/stability_rules.hpp"
+#include "sim/experiments/stability/stability_cases.hpp"
+#include "sim/experiments/stability/stability_debts.hpp"
+#include "sim/experiments/stability/stability_report.hpp"
+#include "sim/experiments/stability/stability_rules.hpp"
 #include "sim/output/progress.hpp"
 #include "sim/registry.hpp"
 #include "sim/system/interrupt.hpp"

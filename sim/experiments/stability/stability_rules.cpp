@@ -1,4 +1,4 @@
-#include "sim/experiments/stability_rules.hpp"
+#include "sim/experiments/stability/stability_rules.hpp"
 
 #include "base/calendar.hpp"
 #include "sim/registry.hpp"

@@ -1,4 +1,4 @@
-#include "sim/experiments/strategy_attacks.hpp"
+#include "sim/experiments/strategy/strategy_attacks.hpp"
 
 #include <algorithm>
 #include <array>

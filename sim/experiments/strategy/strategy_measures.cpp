@@ -1,4 +1,4 @@
-#include "sim/experiments/strategy_measures.hpp"
+#include "sim/experiments/strategy/strategy_measures.hpp"
 
 #include <vector>
 

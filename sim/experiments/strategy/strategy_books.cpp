@@ -1,4 +1,4 @@
-#include "sim/experiments/strategy_books.hpp"
+#include "sim/experiments/strategy/strategy_books.hpp"
 
 #include <set>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "sim/experiments/strategy_world.hpp"
+#include "sim/experiments/strategy/strategy_world.hpp"
 
 namespace shapley::sim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/comparison/comparison.hpp"
-#include "sim/experiments/stability_measures.hpp"
+#include "sim/experiments/stability/stability_measures.hpp"
 #include "sim/json.hpp"
 #include "sim/output/comparison_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "sim/experiments/strategy_cases.hpp"
+#include "sim/experiments/strategy/strategy_cases.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sim/experiments/stability_measures.hpp"
+#include "sim/experiments/stability/stability_measures.hpp"
 
 #include <algorithm>
 #include <cmath>

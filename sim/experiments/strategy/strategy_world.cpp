@@ -1,9 +1,9 @@
-#include "sim/experiments/strategy_world.hpp"
+#include "sim/experiments/strategy/strategy_world.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "sim/experiments/strategy_books.hpp"
+#include "sim/experiments/strategy/strategy_books.hpp"
 
 namespace shapley::sim {
 
