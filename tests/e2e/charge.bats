@@ -75,4 +75,3 @@ used_is() { [ "$(used "$1" | awk -v want="$2" '{ print ($1 - want < 1e-5 && want
   tell fill
   wait_drained 60
 }
-waiting_is() { [ "$(shapleyctl status --json | jq --arg name "$1" '.organizations[] | select(.name == $name) | .waiting == '"$2")" = true ]; }

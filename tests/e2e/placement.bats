@@ -6,7 +6,6 @@ load lib/e2e
 # phi_rate ORGANIZATION: its contribution by shapley_rate.
 phi_rate() { shapleyctl status --json | jq -r --arg name "$1" '.organizations[] | select(.name == $name) | .phi_rate'; }
 contributes() { [ "$(phi_rate "$1" | awk '{ print ($1 > 0) }')" = 1 ]; }
-waiting_is() { [ "$(shapleyctl status --json | jq --arg name "$1" '.organizations[] | select(.name == $name) | .waiting == '"$2")" = true ]; }
 # nodes_are PLACEMENT NODES: what the ledger says last.
 nodes_are() {
   [ "$(ledger_sql "SELECT payload FROM events WHERE kind = 'placement_resolved' ORDER BY seq" |

@@ -19,12 +19,13 @@
 
 namespace shapley::accounting {
 
-// What the node offers and to whose credit, at one instant.
+// What the node offers and to whose credit, at one instant. Without owners: nothing at all.
 struct Offer {
   MicroProcessors processors;
   const Owners* owners = nullptr;
   [[nodiscard]] bool same_as(const Offer& other) const {
-    return processors == other.processors && (owners == other.owners || *owners == *other.owners);
+    if (processors != other.processors) return false;
+    return owners == other.owners || (owners != nullptr && other.owners != nullptr && *owners == *other.owners);
   }
 };
 

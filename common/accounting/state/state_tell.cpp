@@ -5,12 +5,6 @@ namespace shapley::accounting {
 
 namespace {
 
-// Offers of what may be none at all (without owners).
-bool is_same(const Offer& a, const Offer& b) {
-  if (a.owners == nullptr || b.owners == nullptr) return a.processors == b.processors;
-  return a.same_as(b);
-}
-
 MicroProcessors signed_part(int sign, MicroProcessors processors) {
   return {sign * processors.value};
 }
@@ -248,7 +242,7 @@ void State::Impl::emit_placed(const PlacementHistory& placement, std::uint32_t i
   if (!from_the_first && placement.holds_before(index, from)) before = offers.begin()->second;
   for (const Instant t : instants) {
     const Offer after = placement.holds(index, t) ? std::prev(offers.upper_bound(t))->second : Offer{};
-    if (!is_same(before, after)) {
+    if (!after.same_as(before)) {
       tell(t, before, -sign);
       tell(t, after, sign);
     }

@@ -123,6 +123,9 @@ books_agree() {
 # audit_agrees [RECORDS]: so says shapleyctl, of jobcomp's records unless others are given.
 audit_agrees() { shapleyctl audit "$CLUSTER_LEDGER" --against "${1:-$CLUSTER_JOBCOMP}" >"$CLUSTER_DIR/audit.txt" 2>&1; }
 
+# waiting_is ORGANIZATION PROCESSORS: so many its startable jobs ask for, by the books.
+waiting_is() { [ "$(shapleyctl status --json | jq --arg name "$1" '.organizations[] | select(.name == $name) | .waiting == '"$2")" = true ]; }
+
 enough_recorded() { test "$(recorded_runs | wc -l)" -ge "$1"; }
 
 # expect_books_correct [MIN_RUNS]: both witnesses, ours and audit's; at least MIN_RUNS runs must have been compared, so that
