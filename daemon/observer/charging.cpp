@@ -146,8 +146,7 @@ CapacityChanged Charging::capacity_of(const protocol::NodeRecord& node) const {
           .at = {},
           .ordinal = 0,
           .processors = node.usable ? whole : MicroProcessors{},
-          // A weighted sum is spread over a run's nodes by CPUs, so it may exceed what one of them has: not shared.
-          .whole = by_weights ? MicroProcessors{} : whole,
+          .whole = whole,
           .cpus = node.cpus,
           .memory = count_of(node.memory),
           .gres = resources_of(node.gres)};

@@ -5,8 +5,7 @@
 //   dominant  the largest of its parts of the node's CPUs, memory and generic resources, times what the node is worth;
 //             a run that has the node to itself: all of that. What blocks the node is what counts.
 //   cpu       its CPUs, times the weight of the node.
-//   weights   the weighted sum of what it holds (weighting.hpp); the node offers that sum over what it has, and is not
-//             shared among runs that are charged more.
+//   weights   the weighted sum of what it holds (weighting.hpp); the node is worth that sum over what it has.
 // A waiting job asks for what it would be charged, by the same rule, on those kinds of nodes that have what it needs
 // and where that is least. Which partition or nodes it asked for is not looked at. Immutable; pure.
 #pragma once

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace shapley::daemon {
 
@@ -16,6 +17,12 @@ Int128 weighted(std::uint64_t count, std::int64_t weight) {
   constexpr std::uint64_t k_unknown = 1ULL << 60U;
   return count >= k_unknown ? Int128{0} : static_cast<Int128>(count) * weight * k_micro;
 }
+
+// What a job holds of one node: CPUs, and the weighted sum of its generic resources there.
+struct Holding {
+  std::uint64_t cpus = 0;
+  MicroProcessors others;
+};
 
 }  // namespace
 
@@ -47,22 +54,32 @@ MicroProcessors Weighting::task_of(const protocol::JobRecord& job) const {
 }
 
 std::vector<accounting::NodeShare> Weighting::shares_of(const protocol::JobRecord& job) const {
-  std::map<std::string_view, std::uint64_t> cpus_by_node;
-  for (const protocol::NodeHolding& n : job.nodes) cpus_by_node[n.node] += n.cpus;
+  std::map<std::string_view, Holding> holdings;
   std::uint64_t all_cpus = 0;
-  for (const auto& [node, cpus] : cpus_by_node) all_cpus += cpus;
+  for (const protocol::NodeHolding& n : job.nodes) {
+    Holding& holding = holdings[n.node];
+    holding.cpus += n.cpus;
+    holding.others = bounded(static_cast<Int128>(holding.others.value) + others_of(n.gres).value);
+    all_cpus += n.cpus;
+  }
   if (all_cpus == 0) return {};
 
-  const std::int64_t others = others_of(job.tres).value;
+  Int128 left = others_of(job.tres).value;
+  for (const auto& [node, holding] : holdings) left -= holding.others.value;
+  // Where Slurm does not track a resource, a node's own count of it has no worth, and a job's none either.
+  if (left < 0) {
+    for (auto& [node, holding] : holdings) left += std::exchange(holding.others, {}).value;
+  }
+  const auto spread = static_cast<std::int64_t>(left);
   std::vector<accounting::NodeShare> shares;
   std::vector<Int128> remainders;
-  std::int64_t left = others;
-  for (const auto& [node, cpus] : cpus_by_node) {
-    const Int128 exact = static_cast<Int128>(others) * cpus;  // in units of 1 / all_cpus
-    const auto whole = static_cast<std::int64_t>(exact / all_cpus);
+  left = spread;
+  for (const auto& [node, holding] : holdings) {
+    const Int128 exact = static_cast<Int128>(spread) * holding.cpus;  // in units of 1 / all_cpus
     remainders.push_back(exact % all_cpus);
-    left -= whole;
-    shares.push_back({std::string(node), bounded(weighted(cpus, weight_of(k_cpu)) + whole)});
+    left -= exact / all_cpus;
+    const Int128 sum = weighted(holding.cpus, weight_of(k_cpu)) + holding.others.value + exact / all_cpus;
+    shares.push_back({std::string(node), bounded(sum)});
   }
   std::vector<std::size_t> by_remainder(shares.size());
   std::iota(by_remainder.begin(), by_remainder.end(), std::size_t{0});

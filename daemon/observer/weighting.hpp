@@ -34,9 +34,11 @@ class Weighting {
   // The weighted request of one task; of a record that has started, with what was allocated of resources but cpus.
   [[nodiscard]] MicroProcessors task_of(const protocol::JobRecord& job) const;
 
-  // Where a started job runs: cpus exactly as Slurm allocated them to each node, every other resource in proportion to
-  // the nodes' cpus, by largest remainder (ties to the earlier name), so that the parts add up exactly. Ascending by
-  // name, each node once, no zero parts.
+  // Where a started job runs: cpus and generic resources as Slurm allocated them to each node. What the job's sums have
+  // beyond these (resources with a type, whose weight Slurm tells for the job only) in proportion to the nodes' cpus,
+  // by largest remainder (ties to the earlier name), so that the parts add up exactly; all of it is spread so where the
+  // nodes' counts sum to more than the job's, as those that Slurm does not track do. Ascending by name, each node once,
+  // no zero parts.
   [[nodiscard]] std::vector<accounting::NodeShare> shares_of(const protocol::JobRecord& job) const;
 
  private:

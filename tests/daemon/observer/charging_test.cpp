@@ -94,7 +94,7 @@ TEST(Charging, ANodeIsWorthItsCpusTimesItsWeight) {
 TEST(Charging, ByWeightsNodesAndRunsAreSums) {
   const Site site(ChargeRule{Charge::weights, {{"cpu", 2}}, {}});
   EXPECT_EQ(site.find("n1")->processors, MicroProcessors{32 * k_micro});
-  EXPECT_EQ(site.find("n1")->whole, MicroProcessors{});  // not shared
+  EXPECT_EQ(site.find("n1")->whole, MicroProcessors{32 * k_micro});
   EXPECT_EQ(site.charged({"n1", 3, 64 * k_gib, {}}), 6 * k_micro);
 }
 

@@ -31,6 +31,19 @@ TEST(Weighting, OtherResourcesFollowTheCpusByLargestRemainderAndAddUp) {
             shares({{"a", 11'666'667}, {"b", 11'666'667}, {"c", 11'666'666}}));
 }
 
+TEST(Weighting, GenericResourcesCountOnTheNodesThatHaveThem) {
+  protocol::JobRecord job;
+  job.nodes = {{"a", 1}, {"g", 1, 0, {{"gres/gpu", 2}}}};
+  job.tres = {{"cpu", 2}, {"gres/gpu", 2}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 8}}).shares_of(job), shares({{"a", 1'000'000}, {"g", 17'000'000}}));
+  // Of a type there is only the job's own sum, spread by CPUs.
+  job.tres = {{"cpu", 2}, {"gres/gpu", 2}, {"gres/gpu:big", 2}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu:big", 8}}).shares_of(job), shares({{"a", 9'000'000}, {"g", 9'000'000}}));
+  // Slurm does not track it.
+  job.tres = {{"cpu", 2}};
+  EXPECT_EQ(Weighting({{"cpu", 1}, {"gres/gpu", 8}}).shares_of(job), shares({{"a", 1'000'000}, {"g", 1'000'000}}));
+}
+
 TEST(Weighting, ThePartsOfAnyJobAddUpToTheNaiveSum) {
   const Weighting weighting({{"cpu", 2}, {"gres/gpu", 7}, {"mem", 3}});
   for (std::uint32_t seed = 1; seed < 200; ++seed) {
