@@ -124,12 +124,19 @@ class Resolver {
     for (const std::string& placement : books_.resolved_placements()) {
       if (!is_remembered(placement)) state(placement, observed_at_, "");
     }
-    const Names without_room = choose_those_without_room(remembered);
+    Names in_use;
     for (const std::string& placement : remembered) {
+      if (is_retired(placement)) {
+        known_.erase(placement);  // so that whoever asks for it is noticed
+      } else {
+        in_use.insert(in_use.end(), placement);
+      }
+    }
+    const Names without_room = choose_those_without_room(in_use);
+    for (const std::string& placement : in_use) {
       const bool has_room = !without_room.contains(placement);
       settle(placement, has_room ? usable(placement) : std::string{});
-      // So that it is looked at again as soon as somebody asks for it.
-      if (!has_room && !is_asked_for(placement)) known_.erase(placement);
+      if (!has_room && uses().at(placement).demand.empty()) known_.erase(placement);
     }
     return std::move(out_);
   }
@@ -144,12 +151,16 @@ class Resolver {
     return *uses_;
   }
 
-  bool is_asked_for(const std::string& placement) { return !uses().at(placement).demand.empty(); }
+  // Whether it has no nodes by what was said last, and nobody has asked for it since.
+  bool is_retired(const std::string& placement) {
+    const accounting::PlacementResolved* last = books_.last_placement(placement);
+    return last != nullptr && last->nodes.empty() && uses().at(placement).since == k_end_of_time;
+  }
 
-  // Which of the remembered placements with nodes are beyond k_max_placements.
-  Names choose_those_without_room(const std::vector<std::string>& remembered) {
+  // Which of the placements with nodes are beyond k_max_placements.
+  Names choose_those_without_room(const Names& in_use) {
     Names candidates;
-    for (const std::string& placement : remembered) {
+    for (const std::string& placement : in_use) {
       if (!usable(placement).empty()) candidates.insert(placement);
     }
     if (candidates.size() <= k_max_placements) return {};
@@ -203,7 +214,7 @@ class Resolver {
     }
     const Instant since = uses().at(placement).since;
     // What was said when nobody asked for it any more is not about those who ask now.
-    const bool is_first = last == nullptr || (last->at < since && since != k_end_of_time);
+    const bool is_first = last == nullptr || last->at < since;
     if (is_first || !nodes.empty()) state(placement, is_first ? since : observed_at_, std::move(nodes));
   }
 

@@ -315,6 +315,10 @@ TEST_F(ManyPlacements, ThoseThatNobodyAsksForMakeRoom) {
   next.submit_time = next.eligible_time = 150;
   bench.see(next, 153);
   EXPECT_EQ(resolve(153), (Names{"partition=batch nodes=n1005 @150.0 n1005", "partition=batch nodes=n1006 @153.0 "}));
+  // Not with mere room.
+  bench.see(cancelled(asking(1010, name_of(10)), 160), 161);
+  EXPECT_EQ(resolve(161), Names{"partition=batch nodes=n1010 @161.0 "});
+  EXPECT_FALSE(has_nodes(6));
 }
 
 TEST_F(ManyPlacements, OneOrganizationLeavesTheOthersTheirShare) {

@@ -124,6 +124,7 @@ CREATE TABLE segment_nodes (
   processors INTEGER NOT NULL, cpus INTEGER NOT NULL DEFAULT 0, memory INTEGER NOT NULL DEFAULT 0, gres TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (job, anchor, kind, ordinal, node)
 ) WITHOUT ROWID;
+INSERT INTO segment_nodes VALUES('run',41,1793514130,0,'n1',2000000,0,0,'');
 INSERT INTO segment_nodes VALUES('run',101,1793477405,0,'n1',8000000,0,0,'');
 INSERT INTO segment_nodes VALUES('run',101,1793477405,0,'n2',4000000,0,0,'');
 INSERT INTO segment_nodes VALUES('run',102,1793480401,0,'n2',4000000,0,0,'');
