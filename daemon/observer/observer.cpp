@@ -116,8 +116,9 @@ class JobObserver {
     return RunWriter(books_, background_.past, std::move(run), out_.events);
   }
 
-  // What the request asked of its nodes when it started at `start`: as it waited, if that was seen, for Slurm leaves of
-  // several partitions only the one where the job runs. A task of an array waited as a part of the array's record.
+  // What the request asked of its nodes when it started at `start`: as it waited, if that was seen, for the record of
+  // a running job names of several partitions only the one where it runs. A task of an array waited as a part of the
+  // array's record.
   [[nodiscard]] std::string placement_at(Instant start) const {
     for (const JobId waited : {JobId{record_.job_id}, JobId{record_.array_job_id}}) {
       if (const accounting::SegmentOpened* wait = wait_at(waited, start)) return wait->placement;

@@ -149,7 +149,7 @@ TEST(ObserverPlacement, ARunIsOfThePlacementThatItWaitedWith) {
   bench.see(r, 104);
   r.required_nodes = "n2";
   bench.see(r, 110);
-  // Slurm leaves of the partitions the one where it runs.
+  // Of the partitions the record now names the one where it runs.
   bench.see(running_for("n2", 120), 121);
   EXPECT_EQ(runs_of(bench), Runs{"120/0 partition=batch,gpu nodes=n2"});
   EXPECT_TRUE(bench.see(running_for("n3", 120), 122).events.empty()) << "it has started: nothing changes that any more";
