@@ -132,7 +132,7 @@ struct JobRecord {
   // waits as it was asked for, later as it was allocated.
   bool exclusive = false;
   std::vector<Tres> requested_gres;  // on all its nodes together
-  // Of one that has not started: which nodes it may use, as it was asked for, at most k_max_placement_text characters
+  // Which nodes it may use, or might before it started, as it was asked for, at most k_max_placement_text characters
   // of each (one of that length may have been cut, perhaps within a name); empty: not asked for. Node lists and
   // features in Slurm's notation ("n[1-4]", "gpu&(ib|opa)").
   std::string required_nodes;  // --nodelist

@@ -45,14 +45,13 @@ void Placements::note_gone(std::string_view node) {
 }
 
 void Placements::note(const accounting::Event& event) {
-  // The last wait of its placement may be gone with it.
-  if (const auto* taken = std::get_if<accounting::SegmentRetracted>(&event)) {
-    stale_ = stale_ || taken->key.kind == accounting::SegmentKind::wait;
-    return;
-  }
+  // The last wait or run of its placement may be gone with it.
+  if (std::holds_alternative<accounting::SegmentRetracted>(event)) stale_ = true;
   const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
-  if (opened == nullptr || opened->placement.empty() || usable_.contains(opened->placement)) return;
-  stale_ = true;
+  if (opened != nullptr && !opened->placement.empty() && !usable_.contains(opened->placement)) stale_ = true;
+  // Where not all have nodes, who asks for what decides.
+  const bool is_demand = opened != nullptr || std::holds_alternative<accounting::SegmentClosed>(event);
+  if (!warned_.empty() && is_demand) stale_ = true;
 }
 
 bool Placements::due(const accounting::State& books) const {

@@ -1,7 +1,8 @@
-// The nodes of the feeder's session, and which of them the waiting jobs in the books may use (observer/placement.hpp).
+// The nodes of the feeder's session, and which of them the jobs in the books may use (observer/placement.hpp).
 //
-// Tells when the books may lack a statement about that, which is seldom: when the nodes changed, when a wait with a
-// placement that was not looked at yet is booked, and when waits were retracted or forgotten. Single-threaded.
+// Tells when the books may lack a statement about that, which is seldom: when the nodes changed, when a wait or run
+// with a placement that was not looked at yet is booked, when some were retracted or forgotten, and while there are too
+// many placements whenever a wait or run begins or ends. Single-threaded.
 #pragma once
 
 #include <string>

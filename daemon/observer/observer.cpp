@@ -109,10 +109,34 @@ class JobObserver {
     RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
     if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
+    if (!runs_.contains(start)) run.placement = placement_at(start);
     run.shares =
         rules_.charging.shares_of(record_, [this](std::string_view node) { return books_.last_capacity(node); });
     if (record_.resize_time > 0) run.resized = Instant{record_.resize_time};
     return RunWriter(books_, background_.past, std::move(run), out_.events);
+  }
+
+  // What the request asked of its nodes when it started at `start`: as it waited, if that was seen, for the record of
+  // a running job names of several partitions only the one where it runs. A task of an array waited as a part of the
+  // array's record.
+  [[nodiscard]] std::string placement_at(Instant start) const {
+    for (const JobId waited : {JobId{record_.job_id}, JobId{record_.array_job_id}}) {
+      if (const accounting::SegmentOpened* wait = wait_at(waited, start)) return wait->placement;
+    }
+    return placement_of(record_);
+  }
+
+  // The wait of the job that lasted until `start` or longer; of several the last one to begin.
+  [[nodiscard]] const accounting::SegmentOpened* wait_at(JobId job, Instant start) const {
+    const accounting::SegmentOpened* found = nullptr;
+    const accounting::JobMemory* memory = books_.find_job(job);
+    if (memory == nullptr) return found;
+    for (const accounting::SegmentKey& key : memory->segments) {
+      const accounting::LiveSegment* live = key.kind == SegmentKind::wait ? books_.find_segment(key) : nullptr;
+      if (live == nullptr || live->opened.begin > start || live->end.value_or(start) < start) continue;
+      if (found == nullptr || live->opened.begin >= found->begin) found = &live->opened;
+    }
+    return found;
   }
 
   // The record's own run, and earlier runs that must be over since it began.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -115,53 +116,106 @@ class Resolver {
       : books_(books), nodes_(nodes), known_(known), observed_at_(observed_at) {}
 
   Observation resolve() {
-    const std::vector<std::string> asked = books_.placements();
-    const auto is_asked = [&](std::string_view placement) {
-      return std::binary_search(asked.begin(), asked.end(), placement);
+    const std::vector<std::string> remembered = books_.placements();
+    const auto is_remembered = [&](std::string_view placement) {
+      return std::binary_search(remembered.begin(), remembered.end(), placement);
     };
-    std::erase_if(known_, [&](const auto& entry) { return !is_asked(entry.first); });
+    std::erase_if(known_, [&](const auto& entry) { return !is_remembered(entry.first); });
     for (const std::string& placement : books_.resolved_placements()) {
-      if (is_asked(placement)) {
-        ++with_nodes_;
+      if (!is_remembered(placement)) state(placement, observed_at_, "");
+    }
+    Names in_use;
+    for (const std::string& placement : remembered) {
+      if (is_retired(placement)) {
+        known_.erase(placement);  // so that whoever asks for it is noticed
       } else {
-        state(placement, observed_at_, "");
+        in_use.insert(in_use.end(), placement);
       }
     }
-    for (const std::string& placement : asked) settle(placement);
-    if (refused_) {
-      out_.warnings.push_back(
-          fmt::format("observer: waiting jobs ask for more than {} different sets of nodes (partition, nodelist, "
-                      "exclude, constraint, reservation); the demand for further ones counts nothing until jobs that "
-                      "asked for others are forgotten",
-                      k_max_placements));
+    const Names without_room = choose_those_without_room(in_use);
+    for (const std::string& placement : in_use) {
+      const bool has_room = !without_room.contains(placement);
+      settle(placement, has_room ? usable(placement) : std::string{});
+      if (!has_room && uses().at(placement).demand.empty()) known_.erase(placement);
     }
     return std::move(out_);
   }
 
  private:
+  using Names = std::set<std::string, std::less<>>;
+  using Uses = std::map<std::string, accounting::PlacementUse, std::less<>>;
+
+  // Walks over all remembered jobs, so only where it is needed.
+  const Uses& uses() {
+    if (!uses_) uses_ = books_.placement_uses();
+    return *uses_;
+  }
+
+  // Whether it has no nodes by what was said last, and nobody has asked for it since.
+  bool is_retired(const std::string& placement) {
+    const accounting::PlacementResolved* last = books_.last_placement(placement);
+    return last != nullptr && last->nodes.empty() && uses().at(placement).since == k_end_of_time;
+  }
+
+  // Which of the placements with nodes are beyond k_max_placements.
+  Names choose_those_without_room(const Names& in_use) {
+    Names candidates;
+    for (const std::string& placement : in_use) {
+      if (!usable(placement).empty()) candidates.insert(placement);
+    }
+    if (candidates.size() <= k_max_placements) return {};
+    const std::vector<std::string> asked_for = in_turn(candidates);
+    for (std::size_t i = 0; i < std::min(asked_for.size(), k_max_placements); ++i) candidates.erase(asked_for[i]);
+    if (asked_for.size() > k_max_placements) {
+      out_.warnings.push_back(
+          fmt::format("observer: jobs that wait or run ask for more than {} different sets of nodes (partition, "
+                      "nodelist, exclude, constraint, reservation); of each organization those of the most demand "
+                      "count, and what waits for further ones counts nothing until fewer are asked for",
+                      k_max_placements));
+    }
+    return candidates;
+  }
+
+  // The candidates that are asked for now: of every organization the one of which it asks for most, then of every one
+  // the second, and so on.
+  std::vector<std::string> in_turn(const Names& candidates) {
+    std::map<OrgId, std::vector<std::pair<MicroProcessors, std::string>>> by_organization;
+    for (const std::string& placement : candidates) {
+      for (const auto& [organization, demand] : uses().at(placement).demand) {
+        by_organization[organization].emplace_back(MicroProcessors{-demand.value}, placement);
+      }
+    }
+    std::map<std::string, std::size_t> turns;
+    for (auto& [organization, own] : by_organization) {
+      std::sort(own.begin(), own.end());
+      for (std::size_t turn = 0; turn < own.size(); ++turn) {
+        const auto [entry, is_new] = turns.try_emplace(own[turn].second, turn);
+        entry->second = std::min(entry->second, turn);
+      }
+    }
+    std::vector<std::string> order;
+    order.reserve(turns.size());
+    for (const auto& [placement, turn] : turns) order.push_back(placement);
+    std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) { return turns[a] < turns[b]; });
+    return order;
+  }
+
   const std::string& usable(const std::string& placement) {
     const auto [entry, is_new] = known_.try_emplace(placement);
     if (is_new) entry->second = collapse_names(usable_nodes(placement, nodes_));
     return entry->second;
   }
 
-  void settle(const std::string& placement) {
+  void settle(const std::string& placement, std::string nodes) {
     const accounting::PlacementResolved* last = books_.last_placement(placement);
-    const bool had_nodes = last != nullptr && !last->nodes.empty();
-    std::string nodes = usable(placement);
-    if (!had_nodes && !nodes.empty()) {
-      if (with_nodes_ == k_max_placements) {
-        refused_ = true;
-        nodes.clear();
-      } else {
-        ++with_nodes_;
-      }
+    if (last != nullptr && !last->nodes.empty()) {
+      if (last->nodes != nodes) state(placement, observed_at_, std::move(nodes));
+      return;
     }
-    if (had_nodes && nodes.empty()) --with_nodes_;
-    const Instant since = books_.placement_since(placement).value_or(observed_at_);
-    // What was said before it was retired is not about its present waits.
-    const bool is_first = last == nullptr || (!had_nodes && last->at < since);
-    if (is_first || last->nodes != nodes) state(placement, is_first ? since : observed_at_, std::move(nodes));
+    const Instant since = uses().at(placement).since;
+    // What was said when nobody asked for it any more is not about those who ask now.
+    const bool is_first = last == nullptr || last->at < since;
+    if (is_first || !nodes.empty()) state(placement, is_first ? since : observed_at_, std::move(nodes));
   }
 
   void state(const std::string& placement, Instant at, std::string nodes) {
@@ -178,8 +232,7 @@ class Resolver {
   const NodeTable& nodes_;
   UsableNodes& known_;
   const Instant observed_at_;
-  std::size_t with_nodes_ = 0;
-  bool refused_ = false;
+  std::optional<Uses> uses_;
   Observation out_;
 };
 

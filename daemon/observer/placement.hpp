@@ -1,4 +1,4 @@
-// Placements: which nodes a waiting job may use, as it asked for them, and which nodes that comes to.
+// Placements: which nodes a job may use, as it asked for them, and which nodes that comes to.
 //
 // A placement is a text that many jobs share: words in this order, with one blank between them, of what the job asks
 // for; values hold no blanks.
@@ -21,8 +21,8 @@
 
 namespace shapley::daemon {
 
-// What a pending job asks for; empty: any node will do. A list or constraint that may have been cut on its way
-// (protocol::k_max_placement_text) is `*`, which no node meets.
+// What a job asks for, or asked for before it started; empty: any node will do. A list or constraint that may have been
+// cut on its way (protocol::k_max_placement_text) is `*`, which no node meets.
 [[nodiscard]] std::string placement_of(const protocol::JobRecord& record);
 
 using NodeTable = std::map<std::string, protocol::NodeRecord, std::less<>>;
@@ -44,13 +44,18 @@ inline constexpr std::size_t k_max_placements = 256;
 // changes.
 using UsableNodes = std::map<std::string, std::string, std::less<>>;
 
-// What the books lack of the placements that remembered waits ask for, as events. `known` holds exactly these
-// placements afterwards.
+// What the books lack of the placements that remembered waits and runs are of, as events. `known` holds these
+// placements afterwards, but for those that were retired.
 //
-// The first statement of a placement holds since its first wait began, so that its demand counts from there on; it is
-// made even if the placement has no nodes: a later one, with nodes, then holds from its own observation on. A placement
-// that no remembered wait asks for any more is retired: it has no nodes from then on. Beyond k_max_placements of them
-// further ones have no nodes until others are retired, which is a warning.
+// The first statement of a placement holds since its first wait or run began, so that its demand counts from there on;
+// it is made even if the placement has no nodes: a later one, with nodes, then holds from its own observation on. A
+// placement that nothing remembered is of any more is retired: it has no nodes from then on, and what is stated when
+// somebody asks for it again holds as a first statement does.
+//
+// Where there would be more than k_max_placements with nodes, those are retired that nobody asks for now: no open wait
+// or run is of them. If still more are asked for, organizations choose in turn, each the one of which it asks for most:
+// at least k_max_placements / n of each of n organizations have nodes, whatever the others ask for. That the rest have
+// none is a warning.
 [[nodiscard]] Observation resolve_placements(const accounting::State& books, const NodeTable& nodes, UsableNodes& known,
                                              Instant observed_at);
 

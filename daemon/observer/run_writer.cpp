@@ -41,8 +41,9 @@ void RunWriter::remember(const accounting::State& state) {
     const accounting::LiveSegment* live = state.find_segment(key);
     if (live == nullptr) continue;
     segments_.push_back({key, live->opened.begin, live->end, live->opened.nodes});
-    // A run keeps the organization it started with, whatever its account is called by now.
+    // A run keeps the organization and the placement it started with, whatever its account is called by now.
     run_.organization = live->opened.organization;
+    run_.placement = live->opened.placement;
   }
   for (const accounting::RetractedSegment& taken : memory->retracted) {
     if (taken.key.kind != accounting::SegmentKind::run || taken.key.anchor != run_.start) continue;
@@ -121,7 +122,7 @@ void RunWriter::add(Instant begin, std::optional<Instant> end, CloseReason reaso
 void RunWriter::emit(Instant begin, std::optional<Instant> end, CloseReason reason,
                      const std::vector<NodeShare>& shares) {
   const accounting::SegmentKey key{accounting::SegmentKind::run, run_.job, run_.start, next_ordinal_++};
-  out_.emplace_back(accounting::SegmentOpened{key, run_.organization, begin, total(shares), shares});
+  out_.emplace_back(accounting::SegmentOpened{key, run_.organization, begin, total(shares), shares, run_.placement});
   if (end) out_.emplace_back(accounting::SegmentClosed{key, *end, reason, run_.job_state});
   const auto later = std::upper_bound(segments_.begin(), segments_.end(), begin,
                                       [](Instant b, const Segment& s) { return b < s.begin; });

@@ -33,6 +33,7 @@ class RunWriter {
     JobId job;
     Instant start;
     std::string organization;                        // used for a run that the books do not know yet
+    std::string placement = {};                      // likewise: which nodes its request could have used
     std::vector<accounting::NodeShare> shares = {};  // where it runs now, after the last resize
     std::optional<Instant> resized = std::nullopt;   // when `shares` replaced what it had before
     std::string job_state = {};                      // Slurm's word, for the events

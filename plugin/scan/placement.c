@@ -11,7 +11,6 @@ static const char* requested_reservation(const job_record_t* record) {
 }
 
 void shapley_placement_fill_job(const job_record_t* record, shapley_job_t* job) {
-  if (job->start_time) return; /* its nodes tell */
   job->reservation = requested_reservation(record);
   if (!record->details) return;
   job->required_nodes = record->details->req_nodes;

@@ -1,4 +1,4 @@
-/* Which nodes a waiting job may use: what it asks of them, and what tells them apart (partitions, features,
+/* Which nodes a job may use: what it asks of them, and what tells them apart (partitions, features,
  * reservations).
  *
  * Everything here only reads, under the locks of a scan; texts and lists point into slurmctld's records and are valid
@@ -26,7 +26,7 @@ typedef struct {
 /* Once a scan, `now` being its time. Job and node lock. */
 void shapley_placement_begin(shapley_placement_t* placement, time_t now);
 
-/* Fills what *job asks of its nodes, unless it has started; its times are filled already. Job lock. */
+/* Fills what *job asks of its nodes, or asked of them before it started. Job lock. */
 void shapley_placement_fill_job(const job_record_t* record, shapley_job_t* job);
 uint64_t shapley_placement_mix_job(uint64_t hash, const shapley_job_t* job);
 

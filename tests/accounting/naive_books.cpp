@@ -135,31 +135,47 @@ std::set<std::string> usable_at(const Facts& facts, const std::string& placement
   return nodes;
 }
 
+struct Placed {
+  std::map<std::string, std::int64_t> waiting, used;
+};
+
 // Everything that holds during the second [t, t+1).
 struct Second {
   std::map<std::string, std::int64_t> used, waiting, owned, busy, on_own, rate;
-  std::map<std::string, std::map<std::string, std::int64_t>> placed;   // of `waiting`, by placement
+  std::map<std::string, Placed> placed;                                // of `waiting` and `used`, by placement
   std::map<std::string, std::map<std::string, std::int64_t>> offered;  // `owned` by node
 };
 
 void add_rates(const Facts& facts, Instant t, Second& second) {
-  game::naive::Players players;
-  std::vector<game::naive::Players> placements;
+  std::map<std::string, std::int64_t> anywhere = second.used;
   std::int64_t running = 0;
   for (const std::string& name : facts.organizations) {
-    std::int64_t anywhere = second.waiting[name];
-    for (auto& [placement, waiting] : second.placed) anywhere -= waiting[name];
-    players.emplace_back(second.used[name] + anywhere, second.owned[name]);
+    anywhere[name] += second.waiting[name];
     running += second.used[name];
   }
-  for (auto& [placement, waiting] : second.placed) {
+  std::vector<game::naive::Players> placements;
+  for (auto& [placement, placed] : second.placed) {
+    std::map<std::string, std::int64_t> demand = placed.waiting, offered, with_runs = placed.waiting;
+    std::int64_t sum_offered = 0, sum_running = 0;
+    for (const std::string& node : usable_at(facts, placement, t)) {
+      for (const auto& [name, part] : second.offered[node]) {
+        offered[name] += part;
+        sum_offered += part;
+      }
+    }
+    for (const auto& [name, used] : placed.used) {
+      with_runs[name] += used;
+      sum_running += used;
+    }
+    if (sum_running <= sum_offered) demand = with_runs;
     placements.emplace_back();
     for (const std::string& name : facts.organizations) {
-      std::int64_t usable = 0;
-      for (const std::string& node : usable_at(facts, placement, t)) usable += second.offered[node][name];
-      placements.back().emplace_back(waiting[name], usable);
+      placements.back().emplace_back(demand[name], offered[name]);
+      anywhere[name] -= demand[name];
     }
   }
+  game::naive::Players players;
+  for (const std::string& name : facts.organizations) players.emplace_back(anywhere[name], second.owned[name]);
   const auto rates = game::naive::apportion_by_remainders(running, game::naive::shapley_by_orders(players, placements));
   std::size_t i = 0;
   for (const std::string& name : facts.organizations) second.rate[name] = rates[i++];
@@ -167,14 +183,15 @@ void add_rates(const Facts& facts, Instant t, Second& second) {
 
 Second during(const Facts& facts, Instant t) {
   Second second;
-  std::map<SegmentKey, std::string> organization_of;
+  std::map<SegmentKey, std::string> organization_of, placement_of;
   for (const Held& held : facts.segments) {
     if (held.opened.begin > t || held.end <= t) continue;
     organization_of[held.opened.key] = held.opened.organization;
+    placement_of[held.opened.key] = held.opened.placement;
     if (held.opened.key.kind == SegmentKind::wait) {
       second.waiting[held.opened.organization] += held.opened.processors.value;
       if (!held.opened.placement.empty()) {
-        second.placed[held.opened.placement][held.opened.organization] += held.opened.processors.value;
+        second.placed[held.opened.placement].waiting[held.opened.organization] += held.opened.processors.value;
       }
     }
   }
@@ -183,6 +200,9 @@ Second during(const Facts& facts, Instant t) {
     for (const auto& [key, amount] : held_on(facts, node, t)) {
       const std::string& organization = organization_of[key];
       second.used[organization] += amount;
+      if (const std::string& placement = placement_of[key]; !placement.empty()) {
+        second.placed[placement].used[organization] += amount;
+      }
       running += amount;
       for (const auto& [owner, part] : split(amount, owners_at(facts, node, t))) {
         second.busy[owner] += part;

@@ -28,7 +28,8 @@ struct JobPlan {
   bool fractional = false;
   int first_node = 0;
   int node_count = 1;
-  int placement = 0;  // of its wait; 0: any node
+  int placement = 0;        // of its wait; 0: any node
+  bool runs_placed = true;  // its runs are of that placement, too
   std::vector<RunPiece> pieces;
 };
 
@@ -99,6 +100,7 @@ rc::Gen<JobPlan> job_plans(const Shape& shape) {
       rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
       rc::gen::set(&JobPlan::fractional, rc::gen::arbitrary<bool>()), rc::gen::set(&JobPlan::first_node, uniform(0, 3)),
       rc::gen::set(&JobPlan::node_count, uniform(1, 4)), rc::gen::set(&JobPlan::placement, uniform(0, 4)),
+      rc::gen::set(&JobPlan::runs_placed, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
       rc::gen::set(&JobPlan::pieces, some_of(3, run_pieces())));
 }
 
@@ -195,6 +197,7 @@ class Writer {
  private:
   SegmentOpened run(const JobPlan& plan, const SegmentKey& key, Instant begin, const RunPiece& piece) const {
     SegmentOpened opened{key, organization(shape_, plan.organization), begin, {}, {}};
+    if (plan.runs_placed) opened.placement = placement(plan.placement);
     for (int n = plan.first_node; n < std::min(plan.first_node + plan.node_count, 3); ++n) {
       const MicroProcessors here{plan.fractional ? 333'333 * piece.processors + n : k_micro * piece.processors};
       opened.nodes.push_back({k_nodes[static_cast<std::size_t>(n)], here});

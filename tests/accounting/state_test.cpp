@@ -67,6 +67,69 @@ TEST_F(StateTest, WaitsRaiseDemandOnly) {
   EXPECT_EQ(units(row("bob", 10).phi(rate)), 4 * 55);
 }
 
+// Nodes of six processors: n1 is a's and n2 is b's. d, who owns none, has a job of six that runs on n2.
+TEST_F(StateTest, CountsWhatRunsWhereItsRequestCouldHaveRun) {
+  apply(owned("n1", 0, {{"a", k_whole_node}}));
+  apply(owned("n2", 0, {{"b", k_whole_node}}));
+  for (const char* node : {"n1", "n2"}) apply(capacity(node, 0, 6));
+  SegmentOpened pinned = run(1, "d", 10, {{"n2", cores(6)}});
+  pinned.placement = "nodes=n2";
+  apply(pinned);
+  apply(PlacementResolved{"nodes=n2", at(10), 0, "n2"});
+  // n1 could not have served it: half is due to who asked, half to n2's owner.
+  EXPECT_EQ(row("a", 20).given(rate), CpuTime{});
+  EXPECT_EQ(row("b", 20).given(rate), cores(3) * Duration{10});
+  EXPECT_EQ(row("d", 20).given(rate), cores(3) * Duration{10});
+  apply(closed(pinned, 20));
+  // One of which nothing is known: n1 would have done as well, so that a sixth is due to each owner.
+  apply(run(2, "d", 30, {{"n2", cores(6)}}));
+  EXPECT_EQ(row("a", 36).given(rate), cores(1) * Duration{6});
+  EXPECT_EQ(row("b", 36).given(rate), cores(30 + 6) * Duration{1});
+  EXPECT_EQ(row("d", 36).given(rate), cores(30 + 24) * Duration{1});
+}
+
+TEST_F(StateTest, CountsWhatRunsElsewhereThanItsPlacementSaysForAnyNode) {
+  apply(owned("n1", 0, {{"a", k_whole_node}}));
+  apply(owned("n2", 0, {{"b", k_whole_node}}));
+  for (const char* node : {"n1", "n2"}) apply(capacity(node, 0, 6));
+  SegmentOpened pinned = run(1, "d", 10, {{"n2", cores(6)}});
+  pinned.placement = "nodes=n2";
+  apply(pinned);
+  apply(PlacementResolved{"nodes=n2", at(10), 0, "n2"});
+  apply(PlacementResolved{"nodes=n2", at(20), 0, ""});  // another's reservation began there
+  EXPECT_EQ(row("a", 20).given(rate), CpuTime{});
+  EXPECT_EQ(row("a", 26).given(rate), cores(1) * Duration{6});
+  EXPECT_EQ(row("d", 26).given(rate), cores(30 + 24) * Duration{1});
+  apply(PlacementResolved{"nodes=n2", at(26), 0, "n2"});
+  EXPECT_EQ(row("a", 36).given(rate), cores(1) * Duration{6});
+  EXPECT_EQ(row("d", 36).given(rate), cores(30 + 24 + 30) * Duration{1});
+}
+
+TEST_F(StateTest, RemembersAPlacementAsLongAsWaitsOrRunsAreOfIt) {
+  apply(capacity("n1", 0, 4));
+  SegmentOpened asked = wait(1, "a", 100, 2);
+  asked.placement = "nodes=n1";
+  apply(asked);
+  EXPECT_EQ(state_.placement_uses().at("nodes=n1").since, at(100));
+  apply(PlacementResolved{"nodes=n1", at(100), 0, "n1"});
+  apply(closed(asked, 110));
+  SegmentOpened long_run = run(1, "a", 110, {{"n1", cores(2)}});
+  long_run.placement = "nodes=n1";
+  apply(long_run);
+  state_.advance(at(5000));
+  state_.compact();
+  ASSERT_EQ(state_.find_segment(asked.key), nullptr) << "the wait is forgotten";
+  EXPECT_EQ(state_.placements(), std::vector<std::string>{"nodes=n1"});
+  const PlacementUse use = state_.placement_uses().at("nodes=n1");
+  EXPECT_EQ(use.since, at(110));
+  EXPECT_EQ(use.demand, (std::map<OrgId, MicroProcessors>{{state_.find_organization("a").value(), cores(2)}}));
+  apply(closed(long_run, 5000));
+  EXPECT_TRUE(state_.placement_uses().at("nodes=n1").demand.empty());
+  state_.advance(at(9000));
+  state_.compact();
+  EXPECT_TRUE(state_.placements().empty());
+}
+
 TEST_F(StateTest, LeavesUnknownNodesToCommons) {
   apply(run(1, "ann", 0, {{"stranger", cores(3)}}));
   EXPECT_EQ(units(row("commons", 10).phi(direct)), 3 * 55);

@@ -92,7 +92,6 @@ void make_sense(std::vector<Resource>& gres) {
 void make_sense(SegmentOpened& e) {
   name(e.organization);
   if (e.key.kind == SegmentKind::wait) return e.nodes.clear();
-  e.placement.clear();
   e.processors = {};
   for (NodeShare& share : e.nodes) name(share.node);
   distinct(e.nodes, [](const NodeShare& share) { return share.node; });

@@ -355,6 +355,23 @@ TEST(StrategyRemedies, PinnedDemandCountsWhereWhatRunsCouldMove) {
   EXPECT_NEAR(with / before, 2.0 / 3, 1e-5);
 }
 
+// c's job runs on a's node, as it asked for; b's idle one could not have served it. v = 1 for ac and abc: c's Shapley
+// value is 1/2, and 2/3 if any node would have done.
+TEST(StrategyRemedies, PinnedRunsAreNoneForOthersNodes) {
+  ClusterScenario scenario = two_nodes();
+  scenario.jobs = {job_of(2, 0, 100)};
+  scenario.jobs[0].nodes = {0};
+  ClusterRules rules;
+  const auto rate = accounting::parse_estimator("shapley_rate").value();
+  const ClusterOutcome with = played(scenario, rules);
+  EXPECT_EQ(with.standings[1].phi(rate), Utility{});
+  EXPECT_EQ(with.standings[0].phi(rate), with.standings[2].phi(rate));
+  rules.placements = false;
+  const ClusterOutcome before = played(scenario, rules);
+  EXPECT_GT(before.standings[1].phi(rate), Utility{});
+  EXPECT_GT(before.standings[2].phi(rate), with.standings[2].phi(rate));
+}
+
 // ---- the table
 
 TEST(StrategyReport, MeansAndErrorsOverSeeds) {

@@ -399,14 +399,12 @@ void State::Impl::restore_segment(const SegmentRecord& segment) {
   for (const NodeShare& share : opened.nodes) node_of(share.node).jobs.push_back(opened.key.job);
   if (!segment.counts()) return;
   fold_segment(1, segment);
-  if (opened.key.kind == SegmentKind::wait) {
-    if (!opened.placement.empty()) {
-      PlacementHistory& placement = placement_of(opened.placement);
-      ++placement.waits;
-      placement.told_since = std::min(placement.told_since, opened.begin);
-    }
-    return change_wait(segment, opened.begin, 1);
+  if (!opened.placement.empty()) {
+    PlacementHistory& placement = placement_of(opened.placement);
+    ++placement.uses;
+    placement.told_since = std::min(placement.told_since, opened.begin);
   }
+  if (opened.key.kind == SegmentKind::wait) return change_wait(segment, opened.begin, 1);
   for (const NodeShare& share : opened.nodes) {
     Node& node = node_of(share.node);
     node.change_claimed(opened.begin, share.processors);
@@ -434,7 +432,7 @@ void State::Impl::restore_runs() {
       alone.processors += share.processors;
       fold_pieces(1, nodes[index], organization, {share.processors, alone.begin, alone.end});
     }
-    if (alone.processors.value > 0) fold_running(1, organization, alone);
+    if (alone.processors.value > 0) fold_running(1, run, alone);
   });
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (shared[i]) fold_node(1, nodes[i], since);

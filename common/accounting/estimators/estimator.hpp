@@ -45,12 +45,12 @@ struct Piece {
 
 // How an organization's levels change at an instant, and from there on.
 struct LevelChange {
-  MicroProcessors running;  // processors that its jobs hold
+  MicroProcessors running;  // processors that its jobs hold, of whatever placement
   MicroProcessors waiting;  // that its startable pending jobs ask for, if they may use any node
   MicroProcessors owned;    // that it offers, by ownership and capacity
 };
 
-// One placement (PlacementResolved) as long as waits ask for it.
+// One placement (PlacementResolved) as long as waits or runs are of it.
 struct PlacementId {
   std::uint32_t value = 0;
   friend auto operator<=>(const PlacementId&, const PlacementId&) = default;
@@ -59,8 +59,9 @@ struct PlacementId {
 // How what an organization has to do with a placement changes at an instant, and from there on.
 struct PlacedChange {
   PlacementId placement;
-  MicroProcessors waiting;  // that its startable pending jobs of this placement ask for
-  MicroProcessors offered;  // that it offers on the nodes which they may use; told only while any of them wait
+  MicroProcessors waiting{};  // that its startable pending jobs of this placement ask for
+  MicroProcessors running{};  // of LevelChange::running: what its jobs of this placement hold, wherever that is
+  MicroProcessors offered{};  // that it offers on the nodes which they may use; told only while there are any of them
 };
 
 // A wait or a run of a job as a whole.
@@ -99,7 +100,7 @@ class Estimator {
   virtual void fold_segment(int /*sign*/, const SegmentFact& /*segment*/) {}
   virtual void change_levels(Instant /*t*/, OrgId /*organization*/, const LevelChange& /*change*/) {}
   virtual void change_placed(Instant /*t*/, OrgId /*organization*/, const PlacedChange& /*change*/) {}
-  // No wait that the books remember asks for it any more: what was offered is taken back.
+  // No wait or run that the books remember is of it any more: what was offered is taken back.
   virtual void forget_placement(PlacementId /*placement*/) {}
 
   // The current period ended at `boundaries.back()`; those before are as they were. What runs there begins anew in the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <span>
 #include <utility>
 
 #include "game/shapley_value.hpp"
@@ -34,6 +35,10 @@ PlacedRows::iterator find_row(PlacedRows& rows, const PlacedRow& row) {
                           [](const PlacedRow& a, const PlacedRow& b) { return place_of(a) < place_of(b); });
 }
 
+bool asks(const PlacedRow& row) {
+  return row.waiting.value != 0 || row.running.value != 0;
+}
+
 void shift(PlacedRows& rows, const PlacedRow& change) {
   auto row = find_row(rows, change);
   if (row == rows.end() || place_of(*row) != place_of(change)) {
@@ -41,23 +46,47 @@ void shift(PlacedRows& rows, const PlacedRow& change) {
     return;
   }
   row->waiting += change.waiting;
+  row->running += change.running;
   row->offered += change.offered;
-  if (row->waiting.value == 0 && row->offered.value == 0) rows.erase(row);
+  if (!asks(*row) && row->offered.value == 0) rows.erase(row);
 }
 
-bool anybody_waits(const PlacedRows& rows, PlacementId placement) {
+bool anybody_asks(const PlacedRows& rows, PlacementId placement) {
   return std::any_of(rows.begin(), rows.end(),
-                     [&](const PlacedRow& row) { return row.placement == placement && row.waiting.value > 0; });
+                     [&](const PlacedRow& row) { return row.placement == placement && asks(row); });
 }
 
-// What shapley_rates asks for, by position in `players`. Rows of a placement stand together.
-std::vector<game::Placement> placements_of(const PlacedRows& rows, const std::vector<OrgId>& players) {
+// Whether the nodes of a placement, whose rows these are, offer what its runs hold.
+bool holds_its_runs(std::span<const PlacedRow> rows) {
+  MicroProcessors running;
+  MicroProcessors offered;
+  for (const PlacedRow& row : rows) {
+    running += row.running;
+    offered += row.offered;
+  }
+  return running <= offered;
+}
+
+// What shapley_rates asks for, by position in `players`; what runs there is taken out of the demand of `game` for any
+// node. Rows of a placement stand together.
+std::vector<game::Placement> placements_of(std::span<const PlacedRow> rows, const std::vector<OrgId>& players,
+                                           std::vector<game::Player>& game) {
   std::vector<std::size_t> position(players.size());
   for (std::size_t i = 0; i < players.size(); ++i) position[players[i].value] = i;
   std::vector<game::Placement> placements;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i == 0 || rows[i].placement != rows[i - 1].placement) placements.emplace_back(players.size());
-    placements.back()[position[rows[i].organization.value]] = {rows[i].waiting, rows[i].offered};
+  while (!rows.empty()) {
+    const auto next = std::ranges::find_if_not(
+        rows, [&](PlacementId placement) { return placement == rows.front().placement; }, &PlacedRow::placement);
+    const auto own = rows.first(static_cast<std::size_t>(next - rows.begin()));
+    const bool runs_count = holds_its_runs(own);
+    game::Placement& placement = placements.emplace_back(players.size());
+    for (const PlacedRow& row : own) {
+      const std::size_t player = position[row.organization.value];
+      const MicroProcessors running = runs_count ? row.running : MicroProcessors{};
+      placement[player] = {row.waiting + running, row.offered};
+      game[player].demand -= running;
+    }
+    rows = rows.subspan(own.size());
   }
   return placements;
 }
@@ -71,11 +100,12 @@ RateHistory::Breakpoints::iterator RateHistory::breakpoint_at(Instant t) {
 }
 
 void RateHistory::change(Instant t, OrgId organization, const PlacedChange& change) {
-  if (change.waiting.value == 0 && change.offered.value == 0) return;
+  const PlacedRow row{change.placement, organization, change.waiting, change.running, change.offered};
+  if (!asks(row) && row.offered.value == 0) return;
   assert(t > snapshots_.front().upto);
   rewind_before(t);
   const auto at = breakpoint_at(t);
-  shift(at->second.placed, {change.placement, organization, change.waiting, change.offered});
+  shift(at->second.placed, row);
   if (at->second.empty()) breakpoints_.erase(at);
 }
 
@@ -157,15 +187,15 @@ void RateHistory::close_period(RateSnapshot& cursor, Instant boundary) {
   }
 }
 
-// Offers of a placement matter only while somebody waits for it: without that nothing is rated anew, so that it does
-// not matter from when on they were told.
+// Offers of a placement matter only while somebody waits or runs in it: without that nothing is rated anew, so that it
+// does not matter from when on they were told.
 void RateHistory::apply_breakpoint(RateSnapshot& cursor, Instant t, const Breakpoint& breakpoint) const {
   cursor.rows.resize(players_.size());
   for (const Entry& entry : breakpoint.levels) shift(cursor.rows[entry.organization.value], entry.change);
   bool matters = !breakpoint.levels.empty();
   for (const PlacedRow& change : breakpoint.placed) shift(cursor.placed, change);
   for (const PlacedRow& change : breakpoint.placed) {
-    matters = matters || change.waiting.value != 0 || anybody_waits(cursor.placed, change.placement);
+    matters = matters || asks(change) || anybody_asks(cursor.placed, change.placement);
   }
   if (matters) rate(cursor, t);
 }
@@ -179,7 +209,7 @@ void RateHistory::rate(RateSnapshot& cursor, Instant t) const {
     game.push_back({row.running + row.waiting, row.owned});
     running += row.running;
   }
-  const std::vector<game::Placement> placements = placements_of(cursor.placed, players_);
+  const std::vector<game::Placement> placements = placements_of(cursor.placed, players_, game);
   const std::vector<MicroProcessors> rates = game::shapley_rates(
       game, {.running = running, .seed = static_cast<std::uint64_t>(t.value), .placements = placements});
   // Nodes offer at least what runs on them (node.hpp), so the grand coalition is worth something whenever something

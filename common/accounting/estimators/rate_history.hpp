@@ -2,9 +2,11 @@
 // (game/shapley_value.hpp).
 //
 // At an instant t where levels change, rates[t, next) = shapley_rates(demand = running + waiting, owned; placements),
-// which sum to the processors running. What runs found its place: it is demand for any node. A rate r over [a, b) is
-// worth what a segment of r micro-processors over [a, b) is, so phi is a UtilitySum whose running part is the rate in
-// force.
+// which sum to the processors running. What runs is demand for the nodes of its placement, as what waits is. Only where
+// all of these offer less than the placement's runs hold (they were resolved otherwise since the runs began, or not at
+// all) are its runs demand for any node: the grand coalition is never worth less than what runs. A rate r over [a, b)
+// is worth what a segment of r micro-processors over [a, b) is, so phi is a UtilitySum whose running part is the rate
+// in force.
 //
 // The history is a map of breakpoints (what changed at t), from the base on; its content is a pure function of the
 // facts, whatever their order. Evaluation is lazy: a cursor goes forward over breakpoints and period boundaries when
@@ -33,11 +35,12 @@ struct RateRow {
   friend bool operator==(const RateRow&, const RateRow&) = default;
 };
 
-// What one organization asks for and offers in one placement.
+// What one organization asks for, holds and offers in one placement.
 struct PlacedRow {
   PlacementId placement;
   OrgId organization;
   MicroProcessors waiting;
+  MicroProcessors running;
   MicroProcessors offered;
   friend bool operator==(const PlacedRow&, const PlacedRow&) = default;
 };
@@ -62,7 +65,7 @@ class RateHistory {
   // REQUIRES: t lies after the base.
   void change(Instant t, OrgId organization, const LevelChange& change);
   void change(Instant t, OrgId organization, const PlacedChange& change);
-  // REQUIRES: nothing waits for it since the base.
+  // REQUIRES: nothing waits or runs in it since the base.
   void forget(PlacementId placement);
   // Boundaries of periods, ascending.
   void set_boundaries(std::vector<Instant> boundaries);

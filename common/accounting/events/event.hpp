@@ -74,8 +74,8 @@ inline constexpr auto k_description<NodeShare> = describe("on", member("node", &
                                                           member<Role::supplement>("gres", &NodeShare::gres));
 
 // [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
-// is their sum. For a wait `nodes` is empty, and `placement` says which nodes the job may use (PlacementResolved);
-// empty: any.
+// is their sum. For a wait `nodes` is empty. `placement` says which nodes the job may use (PlacementResolved), a run's
+// those that its request could have used; empty: any.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;

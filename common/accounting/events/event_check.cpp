@@ -85,10 +85,7 @@ Expected<void> check_content(const SegmentOpened& event) {
   if (event.organization.empty()) return refuse(event, "the organization needs a name; jobs of none belong to guests");
   if (event.organization == k_commons)
     return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
-  if (event.key.kind == SegmentKind::run) {
-    if (!event.placement.empty()) return refuse(event, "a run has nodes; only a wait has a placement");
-    return check_nodes(event);
-  }
+  if (event.key.kind == SegmentKind::run) return check_nodes(event);
   if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
   if (event.processors.value < 0 || event.processors > k_max_wanted) {
     return refuse(event, "a wait asks for 0 to a hundred million processors");

@@ -77,7 +77,7 @@ void PlacementHistory::forget_before(Instant horizon) {
 }
 
 bool PlacementHistory::is_over(Instant horizon) const {
-  if (waits > 0) return false;
+  if (uses > 0) return false;
   return resolutions_.empty() ||
          (resolutions_.size() == 1 && resolutions_.front().nodes.empty() && resolutions_.front().fact.at < horizon);
 }

@@ -17,7 +17,7 @@ class PlacementHistory {
   explicit PlacementHistory(PlacementId number) : id(number) {}
 
   PlacementId id;
-  std::size_t waits = 0;               // remembered ones that count
+  std::size_t uses = 0;                // remembered waits and runs of it that count
   Instant told_since = k_end_of_time;  // from here on estimators know what its nodes offer
 
   [[nodiscard]] const PlacementResolved* find(Instant at, std::uint32_t ordinal) const;
@@ -42,7 +42,8 @@ class PlacementHistory {
 
   // Drops what differs only for instants before `horizon`.
   void forget_before(Instant horizon);
-  // Nobody asks for it, and at `horizon` and later it has no nodes: the same as a placement that was never heard of.
+  // No remembered wait or run is of it, and at `horizon` and later it has no nodes: the same as a placement that was
+  // never heard of.
   [[nodiscard]] bool is_over(Instant horizon) const;
 
  private:

@@ -178,7 +178,7 @@ const PlacementResolved* State::last_placement(std::string_view placement) const
 std::vector<std::string> State::placements() const {
   std::vector<std::string> names;
   for (const auto& [name, placement] : impl_->placements) {
-    if (placement.waits > 0) names.push_back(name);
+    if (placement.uses > 0) names.push_back(name);
   }
   return names;
 }
@@ -191,10 +191,17 @@ std::vector<std::string> State::resolved_placements() const {
   return names;
 }
 
-std::optional<Instant> State::placement_since(std::string_view placement) const {
-  const auto known = impl_->placements.find(placement);
-  if (known == impl_->placements.end() || known->second.waits == 0) return std::nullopt;
-  return known->second.told_since;
+std::map<std::string, PlacementUse, std::less<>> State::placement_uses() const {
+  std::map<std::string, PlacementUse, std::less<>> uses;
+  impl_->for_each_remembered([&](const SegmentRecord& record) {
+    const SegmentOpened& opened = record.live.opened;
+    if (opened.placement.empty()) return;
+    PlacementUse& use = uses[opened.placement];
+    const PlacementResolved* last = last_placement(opened.placement);
+    if (last == nullptr || record.end() > last->at) use.since = std::min(use.since, opened.begin);
+    if (!record.live.end) use.demand[impl_->organization_of(record)] += opened.processors;
+  });
+  return uses;
 }
 
 void State::compact() {

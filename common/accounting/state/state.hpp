@@ -67,6 +67,14 @@ struct RetractedSegment {
   Instant at;
 };
 
+// How the remembered waits and runs of a placement use it.
+struct PlacementUse {
+  // The first begin of those that end after what is known last of the placement (PlacementResolved), or of all where
+  // nothing is known; k_end_of_time: there are none.
+  Instant since = k_end_of_time;
+  std::map<OrgId, MicroProcessors> demand;  // of those that are open, by organization
+};
+
 // What the observer needs to know of a job that slurmctld may still mention.
 struct JobMemory {
   std::string organization;
@@ -143,12 +151,12 @@ class State {
   [[nodiscard]] std::vector<std::string> nodes() const;
   // What is known last of a placement. nullptr: nothing. Valid until the books change.
   [[nodiscard]] const PlacementResolved* last_placement(std::string_view placement) const;
-  // The placements of the remembered waits that count, ascending, each once; the empty one is not among them.
+  // The placements of the remembered waits and runs that count, ascending, each once; the empty one is not among them.
   [[nodiscard]] std::vector<std::string> placements() const;
   // Those that have nodes by what is known last, ascending.
   [[nodiscard]] std::vector<std::string> resolved_placements() const;
-  // No remembered wait of the placement that counts begins earlier. nullopt: there is none.
-  [[nodiscard]] std::optional<Instant> placement_since(std::string_view placement) const;
+  // Of each of placements(), how it is used. Walks over all remembered jobs.
+  [[nodiscard]] std::map<std::string, PlacementUse, std::less<>> placement_uses() const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
   // change.

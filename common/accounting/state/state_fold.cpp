@@ -230,9 +230,9 @@ template <>
 void State::Impl::fold(const PlacementResolved& event) {
   PlacementHistory& placement = placement_of(event.placement);
   std::vector<std::uint32_t> indices = indices_of(event);
-  if (placement.waits > 0) emit_all_placed(placement, event.at, -1);
+  if (placement.uses > 0) emit_all_placed(placement, event.at, -1);
   placement.insert(event, std::move(indices));
-  if (placement.waits > 0) emit_all_placed(placement, event.at, 1);
+  if (placement.uses > 0) emit_all_placed(placement, event.at, 1);
 }
 
 void State::Impl::fold(const Event& event) {
@@ -279,7 +279,7 @@ void State::Impl::compact() {
   forget_before(jobs, horizon, [this](const SegmentRecord& record) {
     note_start(record, forgotten_starts);
     const std::string& placement = record.live.opened.placement;
-    if (record.counts() && !placement.empty()) remove_wait(placement_of(placement));
+    if (record.counts() && !placement.empty()) remove_use(placement_of(placement));
   });
   compact_placements();
   for (auto& [array, known] : tasks) std::erase_if(known, [this](JobId task) { return !jobs.contains(task); });

@@ -100,7 +100,7 @@ struct State::Impl {
   // Calls visit(piece) for each piece of what the organization's run holds on the node, by the ownership in force.
   template <typename Visit>
   void for_each_piece(const Node& node, OrgId organization, const Work& held, Visit&& visit) const;
-  // Calls visit(organization, work) for what remembered runs hold of the node at instants >= from (sharing.hpp).
+  // Calls visit(run, work) for what remembered runs hold of the node at instants >= from (sharing.hpp).
   template <typename Visit>
   void for_each_held_on(const Node& node, Instant from, Visit&& visit) const;
   // From this second on everything that was held is remembered. Before it a run may have shared a node with another
@@ -130,7 +130,7 @@ struct State::Impl {
   // Pieces of all that is held of the node at instants >= from; with how many processors run by that, or without.
   void fold_node_pieces(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
-  void fold_running(int sign, OrgId organization, const Work& held);
+  void fold_running(int sign, const SegmentRecord& run, const Work& held);
   void fold_levels(Instant t, OrgId organization, const LevelChange& change);
   // Tells what fold_levels() kept back since gathered_levels was there, in the order of time: a checkpoint's facts come
   // in the order of their jobs, and one change of an instant costs as much as all of it.
@@ -140,9 +140,9 @@ struct State::Impl {
 
   // The wait asks (sign 1), or no longer asks (-1), for its processors at instants >= from.
   void change_wait(const SegmentRecord& wait, Instant from, int sign);
-  // One wait more, or less, asks for the placement; `begin` is that wait's.
-  void add_wait(PlacementHistory& placement, Instant begin);
-  void remove_wait(PlacementHistory& placement);
+  // One wait or run more, or less, is of the placement; `begin` is its own.
+  void add_use(PlacementHistory& placement, Instant begin);
+  void remove_use(PlacementHistory& placement);
   // The run claims, or no longer claims, its part of its nodes at instants >= from and before its end. `mutate` makes
   // it so in the memory of jobs.
   void change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate);
@@ -202,15 +202,16 @@ void State::Impl::for_each_held_on(const Node& node, Instant from, Visit&& visit
   claims.reserve(holders.size());
   for (const Holder& h : holders) claims.push_back({h.run->live.opened.begin, h.run->end(), h.share->processors});
   for_each_held(claims, node.worths(), from, [&](std::size_t claim, Instant begin, Instant end, MicroProcessors held) {
-    visit(organization_of(*holders[claim].run), Work{held, begin, end});
+    visit(*holders[claim].run, Work{held, begin, end});
   });
 }
 
 template <typename Visit>
 void State::Impl::for_each_remembered_piece(Visit&& visit) const {
   for (const Node& node : nodes) {
-    for_each_held_on(node, remembered_since(),
-                     [&](OrgId organization, const Work& held) { for_each_piece(node, organization, held, visit); });
+    for_each_held_on(node, remembered_since(), [&](const SegmentRecord& run, const Work& held) {
+      for_each_piece(node, organization_of(run), held, visit);
+    });
   }
 }
 

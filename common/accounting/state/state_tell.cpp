@@ -64,20 +64,30 @@ void State::Impl::fold_pieces(int sign, const Node& node, OrgId organization, co
 }
 
 void State::Impl::fold_node_pieces(int sign, const Node& node, Instant from) {
-  for_each_held_on(node, from,
-                   [&](OrgId organization, const Work& held) { fold_pieces(sign, node, organization, held); });
+  for_each_held_on(node, from, [&](const SegmentRecord& run, const Work& held) {
+    fold_pieces(sign, node, organization_of(run), held);
+  });
 }
 
-void State::Impl::fold_running(int sign, OrgId organization, const Work& held) {
-  fold_levels(held.begin, organization, {.running = signed_part(sign, held.processors), .waiting = {}, .owned = {}});
-  if (held.end == k_end_of_time) return;
-  fold_levels(held.end, organization, {.running = signed_part(-sign, held.processors), .waiting = {}, .owned = {}});
+void State::Impl::fold_running(int sign, const SegmentRecord& run, const Work& held) {
+  const OrgId organization = organization_of(run);
+  const std::string& name = run.live.opened.placement;
+  const auto hold = [&](Instant t, MicroProcessors running) {
+    fold_levels(t, organization, {.running = running, .waiting = {}, .owned = {}});
+    if (name.empty()) return;
+    const PlacementId placement = placement_of(name).id;
+    for (const auto& estimator : estimators) {
+      estimator->change_placed(t, organization, {.placement = placement, .running = running});
+    }
+  };
+  hold(held.begin, signed_part(sign, held.processors));
+  if (held.end != k_end_of_time) hold(held.end, signed_part(-sign, held.processors));
 }
 
 void State::Impl::fold_node(int sign, const Node& node, Instant from) {
-  for_each_held_on(node, from, [&](OrgId organization, const Work& held) {
-    fold_pieces(sign, node, organization, held);
-    fold_running(sign, organization, held);
+  for_each_held_on(node, from, [&](const SegmentRecord& run, const Work& held) {
+    fold_pieces(sign, node, organization_of(run), held);
+    fold_running(sign, run, held);
   });
 }
 
@@ -125,22 +135,24 @@ void State::Impl::change_wait(const SegmentRecord& wait, Instant from, int sign)
     }
     const PlacementId placement = placement_of(opened.placement).id;
     levels.change(t, organization, {.owned = {}, .waiting = waiting, .lent = {}, .borrowed = {}});
-    for (const auto& estimator : estimators) estimator->change_placed(t, organization, {placement, waiting, {}});
+    for (const auto& estimator : estimators) {
+      estimator->change_placed(t, organization, {.placement = placement, .waiting = waiting});
+    }
   };
   ask(from, signed_part(sign, opened.processors));
   if (wait.end() != k_end_of_time) ask(wait.end(), signed_part(-sign, opened.processors));
 }
 
-void State::Impl::add_wait(PlacementHistory& placement, Instant begin) {
-  const bool told = placement.waits++ > 0;
+void State::Impl::add_use(PlacementHistory& placement, Instant begin) {
+  const bool told = placement.uses++ > 0;
   if (begin >= placement.told_since) return;
   if (told) emit_all_placed(placement, placement.told_since, -1);
   placement.told_since = begin;
   emit_all_placed(placement, begin, 1);
 }
 
-void State::Impl::remove_wait(PlacementHistory& placement) {
-  if (--placement.waits > 0) return;
+void State::Impl::remove_use(PlacementHistory& placement) {
+  if (--placement.uses > 0) return;
   placement.told_since = k_end_of_time;
   for (const auto& estimator : estimators) estimator->forget_placement(placement.id);
 }
@@ -183,21 +195,21 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
       fold_pieces(sign, node, organization, {shares[i].processors, from, end});
     }
   }
-  if (alone.value > 0) fold_running(sign, organization, {alone, from, end});
+  if (alone.value > 0) fold_running(sign, run, {alone, from, end});
 }
 
 void State::Impl::enter(SegmentRecord& segment, int sign, const std::function<void()>& mutate) {
   const Instant begin = segment.live.opened.begin;
+  const std::string& placement = segment.live.opened.placement;
   fold_segment(sign, segment);
+  if (!placement.empty() && sign > 0) add_use(placement_of(placement), begin);
   if (segment.live.opened.key.kind == SegmentKind::run) {
     change_run(segment, begin, sign, mutate);
-    return;
+  } else {
+    change_wait(segment, begin, sign);
+    mutate();
   }
-  const std::string& placement = segment.live.opened.placement;
-  if (!placement.empty() && sign > 0) add_wait(placement_of(placement), begin);
-  change_wait(segment, begin, sign);
-  mutate();
-  if (!placement.empty() && sign < 0) remove_wait(placement_of(placement));
+  if (!placement.empty() && sign < 0) remove_use(placement_of(placement));
 }
 
 void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
@@ -213,7 +225,7 @@ void State::Impl::emit_offers(const Node& node, Instant from, int sign) {
   });
   const std::uint32_t index = node_index.find(node.name)->second;
   for (const auto& [name, placement] : placements) {
-    if (placement.waits > 0 && placement.ever_holds(index)) emit_placed(placement, index, from, sign);
+    if (placement.uses > 0 && placement.ever_holds(index)) emit_placed(placement, index, from, sign);
   }
 }
 
@@ -234,7 +246,7 @@ void State::Impl::emit_placed(const PlacementHistory& placement, std::uint32_t i
     if (offer.processors.value == 0) return;
     split_among(*offer.owners, offer.processors, [&](OrgId owner, MicroProcessors part) {
       for (const auto& estimator : estimators) {
-        estimator->change_placed(at, owner, {placement.id, {}, signed_part(direction, part)});
+        estimator->change_placed(at, owner, {.placement = placement.id, .offered = signed_part(direction, part)});
       }
     });
   };

@@ -72,6 +72,10 @@ void pinned(ClusterScenario& scenario, std::uint32_t attacker) {
   add_junk(scenario, attacker, {300}, scenario.nodes.front().processors, {}, {0});
 }
 
+void pinned_work(ClusterScenario& scenario, std::uint32_t attacker) {
+  adapt_own(scenario, attacker, [](ClusterJob& job) { job.nodes = {0}; });
+}
+
 void beyond(ClusterScenario& scenario, std::uint32_t attacker) {
   for (int i = 0; i < 10; ++i) junk_waits(scenario, attacker);
 }
@@ -170,6 +174,8 @@ constexpr std::array k_attacks{
            junk_starts},
     Attack{"pinned", "without nodes: a job of 1 s for a whole node of the first owner every 300 s", Remedy::placements,
            k_without_nodes, pinned},
+    Attack{"pinned_work", "without nodes: every job for the node of the first owner", Remedy::placements,
+           k_without_nodes, pinned_work},
     Attack{"resubmit", "waiting jobs are cancelled and submitted again every 60 s", Remedy::retraction, k_owner,
            resubmit},
     Attack{"requeue", "every job is requeued three times, 5 s after its start", Remedy::none, k_owner, requeue},

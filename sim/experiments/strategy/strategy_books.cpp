@@ -92,7 +92,8 @@ void ClusterBooks::wait_withdrawn(const Wait& wait, Instant now) {
 }
 
 void ClusterBooks::begin_run(JobId id, const ClusterRun& run) {
-  accounting::SegmentOpened opened{key_of(id, run), scenario_.organizations[run.account], run.begin, {}, {}};
+  accounting::SegmentOpened opened{
+      key_of(id, run), scenario_.organizations[run.account], run.begin, {}, {}, placement_of(scenario_.jobs[run.job])};
   for (std::size_t node = 0; node < run.processors.size(); ++node) {
     if (run.processors[node] == 0) continue;
     const MicroProcessors share{run.processors[node] * k_micro};

@@ -65,7 +65,7 @@ struct ClusterRules {
   std::string contribution = "direct_contr";
   game::ServingRule serving = game::k_default_rule;
   bool retraction = true;  // demand that is withdrawn is taken back; false: its wait only ends
-  bool placements = true;  // waits say which nodes they may use; false: any
+  bool placements = true;  // waits and runs say which nodes they may use; false: any
 };
 
 struct ClusterRun {

@@ -229,5 +229,139 @@ TEST_F(Resolving, OnlySoManyPlacementsHaveNodesAtATime) {
   EXPECT_TRUE(warnings.empty());
 }
 
+JobRecord running_in(std::uint32_t id, const std::string& nodes, std::int64_t start) {
+  JobRecord record = asking(id, nodes);
+  record.state = JobState::running;
+  record.slurm_state = "RUNNING";
+  record.start_time = start;
+  record.nodes = {{"n1", 1}};
+  return record;
+}
+
+TEST_F(Resolving, ARunIsReasonEnoughForItsPlacementToHaveNodes) {
+  bench.see(running_in(7, "n1", 100), 104);
+  EXPECT_EQ(resolve(104), Names{"partition=batch nodes=n1 @100.0 n1"});
+  bench.see(asking(8, "n2"), 104);
+  resolve(104);
+  bench.see(running_in(8, "n2", 110), 111);
+  bench.state = [&] {
+    accounting::State shorter({.horizon = Duration{50}});
+    for (const accounting::Event& event : bench.history) EXPECT_TRUE(shorter.apply(event));
+    return shorter;
+  }();
+  bench.state.advance(Instant{200});
+  bench.state.compact();
+  EXPECT_EQ(bench.state.placements(), (Names{"partition=batch nodes=n1", "partition=batch nodes=n2"}));
+}
+
+class ManyPlacements : public Resolving {
+ protected:
+  // Adds `count` nodes that jobs can name, n1000 and further.
+  void put_nodes(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) put(node_of(name_of(i), {"batch"}));
+  }
+  static std::string name_of(std::uint32_t i) { return "n" + std::to_string(1000 + i); }
+
+  // A job of its own for each of the nodes [from, to).
+  void ask(std::uint32_t from, std::uint32_t to, std::int64_t at, const std::string& account = "phys",
+           std::uint32_t cpus = 1) {
+    for (std::uint32_t i = from; i < to; ++i) {
+      JobRecord record = asking(1000 + i, name_of(i));
+      record.account = account;
+      record.requested_cpus = cpus;
+      record.tres = {{"cpu", cpus}};
+      record.submit_time = record.eligible_time = at;
+      bench.see(record, at);
+    }
+  }
+  [[nodiscard]] bool has_nodes(std::uint32_t i) const {
+    const auto* last = bench.state.last_placement("partition=batch nodes=" + name_of(i));
+    return last != nullptr && !last->nodes.empty();
+  }
+  [[nodiscard]] std::size_t count_with_nodes(std::uint32_t from, std::uint32_t to) const {
+    std::size_t count = 0;
+    for (std::uint32_t i = from; i < to; ++i) count += has_nodes(i) ? 1 : 0;
+    return count;
+  }
+  void start(std::uint32_t i, std::int64_t at) {
+    JobRecord record = running_in(1000 + i, name_of(i), at);
+    bench.see(record, at + 1);
+  }
+  void end(std::uint32_t i, std::int64_t start, std::int64_t at) {
+    JobRecord record = running_in(1000 + i, name_of(i), start);
+    record.state = JobState::ended;
+    record.end_time = at;
+    bench.see(record, at + 1);
+  }
+};
+
+TEST_F(ManyPlacements, ThoseThatNobodyAsksForMakeRoom) {
+  constexpr std::uint32_t k_most{k_max_placements};
+  put_nodes(k_most + 2);
+  ask(0, k_most, 100);
+  EXPECT_EQ(resolve(104).size(), k_max_placements);
+  start(5, 110);
+  start(6, 110);
+  end(5, 110, 120);
+  EXPECT_EQ(resolve(121), Names{}) << "remembered, while there is room";
+  ask(k_most, k_most + 1, 130);
+  EXPECT_EQ(resolve(131), (Names{"partition=batch nodes=n1005 @131.0 ", "partition=batch nodes=n1256 @130.0 n1256"}));
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_FALSE(known.contains("partition=batch nodes=n1005"));
+  EXPECT_TRUE(has_nodes(6)) << "its job runs";
+  // It comes back with the next who asks, from then on.
+  end(6, 110, 140);
+  JobRecord next = asking(2000, name_of(5));
+  next.submit_time = next.eligible_time = 150;
+  bench.see(next, 153);
+  EXPECT_EQ(resolve(153), (Names{"partition=batch nodes=n1005 @150.0 n1005", "partition=batch nodes=n1006 @153.0 "}));
+  // Not with mere room.
+  bench.see(cancelled(asking(1010, name_of(10)), 160), 161);
+  EXPECT_EQ(resolve(161), Names{"partition=batch nodes=n1010 @161.0 "});
+  EXPECT_FALSE(has_nodes(6));
+}
+
+TEST_F(ManyPlacements, OneOrganizationLeavesTheOthersTheirShare) {
+  constexpr std::uint32_t k_flood{1000};
+  put_nodes(k_flood + 200);
+  ask(0, k_flood, 100, "phys", 8);
+  resolve(104);
+  EXPECT_EQ(count_with_nodes(0, k_flood), k_max_placements);
+  EXPECT_EQ(warnings.size(), 1U);
+  // Guests ask for less, and later.
+  ask(k_flood, k_flood + 3, 110, "nobody");
+  resolve(111);
+  EXPECT_EQ(count_with_nodes(k_flood, k_flood + 3), 3U);
+  EXPECT_EQ(count_with_nodes(0, k_flood), k_max_placements - 3);
+  ask(k_flood + 3, k_flood + 200, 120, "nobody");
+  resolve(121);
+  EXPECT_EQ(count_with_nodes(0, k_flood), k_max_placements / 2);
+  EXPECT_EQ(count_with_nodes(k_flood, k_flood + 200), k_max_placements / 2);
+  EXPECT_EQ(bench.state.resolved_placements().size(), k_max_placements);
+}
+
+TEST_F(ManyPlacements, AnOrganizationKeepsThoseOfMostDemand) {
+  constexpr std::uint32_t k_most{k_max_placements};
+  put_nodes(k_most + 10);
+  ask(0, k_most + 9, 100);
+  ask(k_most + 9, k_most + 10, 100, "phys", 4);
+  resolve(104);
+  EXPECT_TRUE(has_nodes(k_most + 9));
+  EXPECT_EQ(count_with_nodes(0, k_most - 1), k_max_placements - 1);
+  // What waits and what runs is demand alike.
+  JobRecord wide = asking(3000, name_of(k_most));
+  wide.requested_cpus = 2;
+  wide.submit_time = wide.eligible_time = 110;
+  bench.see(wide, 110);
+  wide.state = JobState::running;
+  wide.start_time = 120;
+  wide.nodes = {{"n1", 2}};
+  wide.tres = {{"cpu", 2}};
+  bench.see(wide, 121);
+  resolve(121);
+  EXPECT_TRUE(has_nodes(k_most));
+  EXPECT_FALSE(has_nodes(k_most - 2));
+}
+
 }  // namespace
 }  // namespace shapley::daemon

@@ -82,6 +82,27 @@ TEST_F(PlacementsTest, AreDueOnlyWhenTheBooksMayLackSomething) {
   EXPECT_FALSE(placements.due(books));
 }
 
+TEST_F(PlacementsTest, AreDueWhenAnybodyBeginsOrEndsWhileThereAreTooMany) {
+  placements.note(node_in("n1", {"batch"}));
+  placements.complete_nodes();
+  const auto number = [](std::uint32_t i) { return "partition=batch,p" + std::to_string(1000 + i); };
+  for (std::uint32_t i = 0; i <= k_max_placements; ++i) book(wait_of(i, number(i)));
+  resolve();
+  const std::string last = number(k_max_placements);
+  ASSERT_TRUE(books.last_placement(last)->nodes.empty());
+  book(accounting::SegmentClosed{wait_of(3, "").key, Instant{k_begin + 5}, accounting::CloseReason::started, ""});
+  EXPECT_TRUE(placements.due(books));
+  resolve();
+  EXPECT_EQ(books.last_placement(last)->nodes, "n1");
+  book(accounting::SegmentClosed{wait_of(4, "").key, Instant{k_begin + 6}, accounting::CloseReason::started, ""});
+  EXPECT_FALSE(placements.due(books));
+  // One that made room is asked for again.
+  book(wait_of(5000, number(3)));
+  EXPECT_TRUE(placements.due(books));
+  resolve();
+  EXPECT_EQ(books.last_placement(number(3))->nodes, "n1");
+}
+
 TEST_F(PlacementsTest, ANodeThatEventsCannotNameIsLeftOut) {
   placements.note(node_in("n1", {"batch"}));
   placements.note(node_in("17", {"batch"}));

@@ -68,6 +68,11 @@ INSERT INTO events VALUES(54,'placement_resolved/partition=debug nodes=n[1-2]/17
 INSERT INTO events VALUES(55,'segment_closed/wait/40/1793514000/0',1793514060,1793514061,'segment_closed','{"anchor":1793514000,"end":1793514060,"job":40,"job_state":"CANCELLED","kind":"wait","ordinal":0,"reason":"ended"}',X'281de486f845fdd0e72345016004a774b97b1f1a4202b6dc8d14117d05e09218');
 INSERT INTO events VALUES(56,'segment_retracted/wait/40/1793514000/0',1793514060,1793514061,'segment_retracted','{"anchor":1793514000,"at":1793514060,"job":40,"kind":"wait","ordinal":0}',X'197958cdaa97be9d47c4d4eeeff09446177f96ffd6d4f71f2b06c2c10591e957');
 INSERT INTO events VALUES(57,'placement_resolved/partition=debug nodes=n[1-2]/1793514060/0',1793514060,1793514061,'placement_resolved','{"at":1793514060,"nodes":"","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}',X'0e0e32fdcd40c1555614484cfcad330256f3e05f2a6510f57e08c040329fcd83');
+INSERT INTO events VALUES(58,'segment_opened/wait/41/1793514100/0',1793514100,1793514101,'segment_opened','{"anchor":1793514100,"begin":1793514100,"job":41,"kind":"wait","nodes":[],"ordinal":0,"organization":"biology","placement":"partition=debug nodes=n[1-2]","processors":2000000}',X'd61bac0303f31a598780f9c7673e462ef217ddd10854a1a0bb2b1f34e7011d36');
+INSERT INTO events VALUES(59,'placement_resolved/partition=debug nodes=n[1-2]/1793514100/0',1793514100,1793514101,'placement_resolved','{"at":1793514100,"nodes":"n[1-2]","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}',X'db42387b83c7b2ab51e88a740e222a9396c3016fe32e01a543d3434d330f78aa');
+INSERT INTO events VALUES(60,'segment_closed/wait/41/1793514100/0',1793514130,1793514131,'segment_closed','{"anchor":1793514100,"end":1793514130,"job":41,"job_state":"RUNNING","kind":"wait","ordinal":0,"reason":"started"}',X'0d43241c9ec057b3d31b0a07a757f9bfe0fad62fb9c8765265914376e7c9e140');
+INSERT INTO events VALUES(61,'segment_opened/run/41/1793514130/0',1793514130,1793514131,'segment_opened','{"anchor":1793514130,"begin":1793514130,"job":41,"kind":"run","nodes":[{"node":"n1","processors":2000000}],"ordinal":0,"organization":"biology","placement":"partition=debug nodes=n[1-2]","processors":2000000}',X'14de5d2ee62c977b4e04638fde2fbbf235cec155b3dd716f12ba34721d8f2971');
+INSERT INTO events VALUES(62,'segment_closed/run/41/1793514130/0',1793514190,1793514191,'segment_closed','{"anchor":1793514130,"end":1793514190,"job":41,"job_state":"COMPLETED","kind":"run","ordinal":0,"reason":"ended"}',X'ec0afbeba0ee0a1246779d1585ba227dc1162e3b4b9d308efcdba6f1ecb5a0b9');
 CREATE TABLE checkpoints (
   sequence INTEGER PRIMARY KEY,   -- the books hold every event up to this one
   at       INTEGER NOT NULL,
@@ -90,6 +95,8 @@ CREATE TABLE segments (
   PRIMARY KEY (job, anchor, kind, ordinal)
 ) WITHOUT ROWID;
 INSERT INTO segments VALUES('wait',40,1793514000,0,'biology',1793514000,1793514060,2000000,'ended','CANCELLED',1793514060);
+INSERT INTO segments VALUES('wait',41,1793514100,0,'biology',1793514100,1793514130,2000000,'started','RUNNING',NULL);
+INSERT INTO segments VALUES('run',41,1793514130,0,'biology',1793514130,1793514190,2000000,'ended','COMPLETED',NULL);
 INSERT INTO segments VALUES('wait',101,1793477400,0,'physics',1793477400,1793477405,12000000,'started','RUNNING',NULL);
 INSERT INTO segments VALUES('run',101,1793477405,0,'physics',1793477405,1793506205,12000000,'ended','COMPLETED',NULL);
 INSERT INTO segments VALUES('wait',102,1793480400,0,'biology',1793480400,1793480401,4000000,'started','RUNNING',NULL);
@@ -117,6 +124,7 @@ CREATE TABLE segment_nodes (
   processors INTEGER NOT NULL, cpus INTEGER NOT NULL DEFAULT 0, memory INTEGER NOT NULL DEFAULT 0, gres TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (job, anchor, kind, ordinal, node)
 ) WITHOUT ROWID;
+INSERT INTO segment_nodes VALUES('run',41,1793514130,0,'n1',2000000,0,0,'');
 INSERT INTO segment_nodes VALUES('run',101,1793477405,0,'n1',8000000,0,0,'');
 INSERT INTO segment_nodes VALUES('run',101,1793477405,0,'n2',4000000,0,0,'');
 INSERT INTO segment_nodes VALUES('run',102,1793480401,0,'n2',4000000,0,0,'');
