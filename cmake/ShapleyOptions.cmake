@@ -6,6 +6,8 @@ option(SHAPLEY_WARNINGS_AS_ERRORS "Treat warnings as errors (development presets
 option(SHAPLEY_FUZZ "Build the fuzz targets with libFuzzer (clang) instead of the replays of their corpora" OFF)
 option(SHAPLEY_PLUGIN "Build the Slurm plugins (needs Slurm's source, fetched on Debian)" ON)
 set(SLURM_SOURCE_DIR "" CACHE PATH "Configured source tree of the Slurm release that will load the plugin")
+set(SHAPLEY_SLURMCTLD "" CACHE STRING "The slurmctld that will load the plugin (default: the first in PATH), or none: not installed here")
+option(SHAPLEY_UNTESTED_SLURM "Build the plugin for a Slurm release that it was never tried with" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
