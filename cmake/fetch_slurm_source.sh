@@ -60,16 +60,23 @@ while IFS= read -r line && [[ ! -d $tree ]]; do
   "${apt[@]}" -o "Dir::Etc::SourceList=$work/one.list" source "slurm-wlm=$version" >> apt.log 2>&1 || true
 done < sources.list
 
-# fetch_files: the package's files one by one, each from the first mirror whose file has the sum that its list gives.
+# fetch_files: the package's files one by one, each from the first mirror whose file has the sum that the package's list gives.
+# Slurm's own tarball is that of the other revisions, too, so the second round asks for any: a mirror of security fixes may have
+# the patches only.
 fetch_files() {
-  local line uri name size sum
+  local -A sums=()
+  local package line uri name size sum
   rm -f slurm-wlm_*
-  while IFS= read -r line; do
-    echo "$line" > one.list
-    while read -r uri name size sum; do
-      [[ -f $name ]] || /usr/lib/apt/apt-helper "${apt[@]:1}" download-file "${uri//\'/}" "$name" "$sum" >> apt.log 2>&1 || rm -f "$name"
-    done < <("${apt[@]}" -o "Dir::Etc::SourceList=$work/one.list" source --print-uris "slurm-wlm=$version" 2>> apt.log | grep "^'")
-  done < sources.list
+  for package in "slurm-wlm=$version" slurm-wlm; do
+    while IFS= read -r line; do
+      echo "$line" > one.list
+      while read -r uri name size sum; do
+        [[ $package == slurm-wlm ]] || sums[$name]=$sum
+        [[ ! -f $name && ${sums[$name]:-} == "$sum" ]] || continue
+        /usr/lib/apt/apt-helper "${apt[@]:1}" download-file "${uri//\'/}" "$name" "$sum" >> apt.log 2>&1 || rm -f "$name"
+      done < <("${apt[@]}" -o "Dir::Etc::SourceList=$work/one.list" source --print-uris "$package" 2>> apt.log | grep "^'")
+    done < sources.list
+  done
 }
 
 # unpack_without_dsc: as dpkg-source does for format 3.0 (quilt).

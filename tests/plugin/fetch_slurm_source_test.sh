@@ -25,23 +25,30 @@ echo security > "$package/debian/patches/series"
 printf '%s\n' '--- a/structure.h' '+++ b/structure.h' '@@ -1 +1,2 @@' ' int fields;' '+int added_by_the_distribution;' > "$package/debian/patches/security"
 printf '%s\n' 'Source: slurm-wlm' 'Maintainer: Nobody <nobody@example.org>' 'Standards-Version: 4.6.2' '' 'Package: slurmctld' \
   'Architecture: any' 'Description: none' > "$package/debian/control"
-printf '%s\n' 'slurm-wlm (22.05.8-4+deb12u3) stable; urgency=low' '' '  * Security.' '' \
-  ' -- Nobody <nobody@example.org>  Thu, 01 Jan 2026 00:00:00 +0000' > "$package/debian/changelog"
-(cd "$work/package" && dpkg-source -b slurm-wlm-22.05.8 > "$work/log" 2>&1) || fail "the package cannot be made"
+# revision VERSION: its files, beside the tarball that all share.
+revision() {
+  printf '%s\n' "slurm-wlm ($1) stable; urgency=low" '' '  * Security.' '' \
+    ' -- Nobody <nobody@example.org>  Thu, 01 Jan 2026 00:00:00 +0000' > "$package/debian/changelog"
+  (cd "$work/package" && dpkg-source -b slurm-wlm-22.05.8 > "$work/log" 2>&1) || fail "the package cannot be made"
+}
+revision 22.05.8-4
+revision 22.05.8-4+deb12u3
 
-# mirror NAME [MISSING...]: a mirror whose list names all files, without those that match. deb-src lines go to NAME.list.
+# mirror NAME REVISION [MISSING...]: a mirror whose list names all files of the revision, without those that match. Its deb-src
+# line goes to NAME.list.
 mirror() {
   mkdir "$work/$1"
-  cp "$work"/package/slurm-wlm_* "$work/$1/"
+  cp "$work/package/slurm-wlm_22.05.8.orig.tar.xz" "$work/package/slurm-wlm_$2".d* "$work/$1/"
   (cd "$work/$1" && dpkg-scansources . > Sources 2> /dev/null)
   local missing
-  for missing in "${@:2}"; do rm "$work/$1"/*"$missing"; done
+  for missing in "${@:3}"; do rm "$work/$1"/*"$missing"; done
   echo "deb-src [trusted=yes] file:$work/$1 ./" > "$work/$1.list"
 }
-mirror complete
-mirror without_dsc .dsc
-mirror without_patches .dsc .debian.tar.xz
-mirror patches_only .dsc .orig.tar.xz
+mirror complete 22.05.8-4+deb12u3
+mirror without_dsc 22.05.8-4+deb12u3 .dsc
+mirror without_patches 22.05.8-4+deb12u3 .dsc .debian.tar.xz
+mirror patches_only 22.05.8-4+deb12u3 .dsc .orig.tar.xz
+mirror another_revision 22.05.8-4 .dsc .debian.tar.xz
 get() { "$fetch" "${version:-22.05.8-4+deb12u3}" "$work/got-$1" "$work/$1.list" > "$work/log" 2>&1; }
 has_patches() { grep -qx 'int added_by_the_distribution;' "$work/got-$1/config.h" || fail "the tree from $1 was configured without the patches"; }
 
@@ -55,10 +62,12 @@ get without_patches && fail "goes on without the distribution's patches"
 [[ ! -e $work/got-without_patches ]] || fail "leaves a tree without the patches"
 grep -q "no mirror has slurm-wlm_22.05.8-4+deb12u3.debian.tar.[*], the distribution's patches" "$work/log" || fail "does not say what is missing"
 
-# What one mirror lacks another may have.
-cat "$work/without_patches.list" "$work/patches_only.list" > "$work/both.list"
-get both || fail "does not put together what two mirrors have"
-has_patches both
+# What one mirror lacks another may have, even one that lists another revision with the same tarball.
+for other in without_patches another_revision; do
+  cat "$work/patches_only.list" "$work/$other.list" > "$work/$other-and-patches.list"
+  get "$other-and-patches" || fail "does not put together what two mirrors have"
+  has_patches "$other-and-patches"
+done
 
 version=22.05.8-4+deb12u4 get complete || true
 [[ -f $work/got-complete/.shapley-configured ]] || fail "touches a tree that is there"
