@@ -6,10 +6,13 @@ option(SHAPLEY_WARNINGS_AS_ERRORS "Treat warnings as errors (development presets
 option(SHAPLEY_FUZZ "Build the fuzz targets with libFuzzer (clang) instead of the replays of their corpora" OFF)
 option(SHAPLEY_PLUGIN "Build the Slurm plugins (needs Slurm's source, fetched on Debian)" ON)
 set(SLURM_SOURCE_DIR "" CACHE PATH "Configured source tree of the Slurm release that will load the plugin")
+set(SHAPLEY_SLURMCTLD "" CACHE STRING "The slurmctld that will load the plugin (default: the first in PATH), or none: not installed here")
+option(SHAPLEY_UNTESTED_SLURM "Build the plugin for a Slurm release that it was never tried with" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)  # there are none, and CMake joins no files that it scans
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

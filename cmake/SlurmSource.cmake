@@ -2,11 +2,14 @@
 #
 # SLURM_SOURCE_DIR, when given, is that tree. Otherwise, on Debian and its derivatives, the source package of the installed
 # slurmctld (or of the one that would be installed) is fetched and configured once, outside the preset's build folder so
-# that presets share it. A priority plugin reads slurmctld's own structures, so nothing but the exact release will do.
+# that presets share it. The folder bears the whole Debian version: a revision may patch Slurm without changing its number. A
+# priority plugin reads slurmctld's own structures, so nothing but the exact release will do; SlurmRelease.cmake compares.
+include("${CMAKE_CURRENT_LIST_DIR}/SlurmRelease.cmake")
 
-# Sets `out` to the Debian version of the slurmctld to build for, empty when there is none.
+# Sets `out` to the Debian version of the source of the slurmctld to build for, empty when there is none. A rebuild of the same
+# source adds +b1 to the version of the binary package only.
 function(shapley_debian_slurm_version out)
-  execute_process(COMMAND dpkg-query -W -f "\${db:Status-Status} \${Version}" slurmctld
+  execute_process(COMMAND dpkg-query -W -f "\${db:Status-Status} \${source:Version}" slurmctld
                   OUTPUT_VARIABLE installed ERROR_QUIET RESULT_VARIABLE failed)
   if(NOT failed AND installed MATCHES "^installed (.+)$")
     set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
@@ -14,7 +17,8 @@ function(shapley_debian_slurm_version out)
   endif()
   execute_process(COMMAND apt-cache policy slurmctld OUTPUT_VARIABLE policy ERROR_QUIET RESULT_VARIABLE failed)
   if(NOT failed AND policy MATCHES "Candidate: ([0-9][^\n]*)")
-    set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+    string(REGEX REPLACE "\\+b[0-9]+$" "" version "${CMAKE_MATCH_1}")
+    set(${out} "${version}" PARENT_SCOPE)
   else()
     set(${out} "" PARENT_SCOPE)
   endif()
@@ -31,7 +35,11 @@ else()
     message(FATAL_ERROR "Slurm source: no slurmctld package is installed or offered by apt. ${shapley_slurm_remedy}")
   endif()
   string(REGEX REPLACE "^[0-9]+:|-[^-]*$" "" shapley_slurm_upstream "${shapley_slurm_version}")
-  set(shapley_slurm_tree "${CMAKE_SOURCE_DIR}/build/slurm-source-${shapley_slurm_upstream}")
+  # Before anything is fetched.
+  shapley_check_known_release("${shapley_slurm_upstream}")
+  shapley_check_slurmctld("${shapley_slurm_upstream}" "Debian's package slurmctld, whose source would be fetched,")
+  string(REPLACE ":" "_" shapley_slurm_folder "${shapley_slurm_version}")
+  set(shapley_slurm_tree "${CMAKE_SOURCE_DIR}/build/slurm-source-${shapley_slurm_folder}")
   if(NOT EXISTS "${shapley_slurm_tree}/.shapley-configured")
     execute_process(COMMAND "${CMAKE_CURRENT_LIST_DIR}/fetch_slurm_source.sh" "${shapley_slurm_version}"
                             "${shapley_slurm_tree}" RESULT_VARIABLE failed)
@@ -48,8 +56,10 @@ foreach(shapley_slurm_file config.h slurm/slurm_version.h src/slurmctld/slurmctl
                         "after its ./configure. ${shapley_slurm_remedy}")
   endif()
 endforeach()
-file(STRINGS "${shapley_slurm_tree}/META" shapley_slurm_meta REGEX "^ *Version:")
-string(REGEX REPLACE "^ *Version:[ \t]*" "" SHAPLEY_SLURM_VERSION "${shapley_slurm_meta}")
+file(STRINGS "${shapley_slurm_tree}/META" shapley_slurm_meta REGEX "^[ \t]*Version:")
+string(REGEX REPLACE "^[ \t]*Version:[ \t]*" "" SHAPLEY_SLURM_VERSION "${shapley_slurm_meta}")
+shapley_check_known_release("${SHAPLEY_SLURM_VERSION}")
+shapley_check_slurmctld("${SHAPLEY_SLURM_VERSION}" "the source tree ${shapley_slurm_tree}")
 message(STATUS "Slurm source: ${SHAPLEY_SLURM_VERSION} in ${shapley_slurm_tree}")
 
 # SYSTEM: our warnings are for our own code.

@@ -1,11 +1,15 @@
 /* The only file that includes Slurm's headers, and the only one that asks which release they are from.
  *
  * Slurm has no stable interface for priority plugins: structures, signatures and header folders change between
- * releases, sometimes between maintenance releases. Everything that differs from 22.05 to 24.11 is settled here, so
- * that the other files read as if there were one Slurm. docs/internals/plugin.md lists the points.
+ * releases, sometimes between maintenance releases. Everything that differs between the releases below is settled here,
+ * so that the other files read as if there were one Slurm. docs/internals/plugin.md lists the points.
  */
 #ifndef SHAPLEY_SLURM_COMPAT_H
 #define SHAPLEY_SLURM_COMPAT_H
+
+/* The releases that this header was compiled against, oldest first. cmake/SlurmRelease.cmake reads the line and refuses
+ * to configure for any other. What else was tried with which: docs/operating/versions.md. */
+#define SHAPLEY_SLURM_RELEASES "22.05 23.02 23.11 24.05 24.11 25.05 25.11 26.05"
 
 /* The order matters: config.h decides what the others declare, and slurm_xlator.h renames libslurm's functions to their
  * exported names, so it must precede every other header of Slurm's src/. */
@@ -50,6 +54,17 @@
 #pragma weak slurmctld_tres_cnt
 #pragma weak unlock_slurmctld
 
+/* These are in Slurm's library, but not in that of every release. Weak, because Slurm's loader must get as far as its
+ * own message about a plugin of another release; "undefined symbol" would not say what is wrong. */
+#if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
+#pragma weak slurm_running_in_slurmctld
+#endif
+#ifdef SHAPLEY_HAS_JOB_STATE_REASON
+#pragma weak slurm_job_state_reason_string
+#else
+#pragma weak slurm_job_reason_string
+#endif
+
 /* The name of the first symbol that this slurmctld lacks, or NULL: better refused at start than missed when first
  * called. */
 static inline const char* shapley_missing_symbol(void) {
@@ -66,17 +81,26 @@ static inline const char* shapley_missing_symbol(void) {
       {"resv_list", &resv_list},
       {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
       {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
+#if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
+      {"running_in_slurmctld", (const void*)(uintptr_t)running_in_slurmctld},
+#endif
+#ifdef SHAPLEY_HAS_JOB_STATE_REASON
+      {"job_state_reason_string", (const void*)(uintptr_t)job_state_reason_string},
+#else
+      {"job_reason_string", (const void*)(uintptr_t)job_reason_string},
+#endif
   };
   for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
     if (!needed[i].address) return needed[i].name;
   return NULL;
 }
 
+/* Where the function is missing nobody knows: then yes, so that init() says what is missing. */
 static inline bool shapley_in_slurmctld(void) {
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
   return run_in_daemon(IS_SLURMCTLD);
 #else
-  return running_in_slurmctld();
+  return !running_in_slurmctld || running_in_slurmctld();
 #endif
 }
 

@@ -1,5 +1,6 @@
 #include "game/potential.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>

@@ -1,4 +1,5 @@
 // The real binary: its exit codes, its sentences, and books read from a copied ledger.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,6 @@
 #include "fake_daemon.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>

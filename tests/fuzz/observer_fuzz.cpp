@@ -1,5 +1,6 @@
 // What slurmctld's records say: a stream of frames with Observations against one
 // State. Users choose much of a record (times to begin, names, sizes), so none may bend the books or move their clock.
+#include <algorithm>
 #include <cinttypes>
 #include <string>
 #include <variant>

@@ -1,4 +1,5 @@
 // A byte stream as a peer sends it: first byte n cuts it into pieces of n + 1 bytes, the rest is the stream.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>

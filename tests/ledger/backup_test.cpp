@@ -1,6 +1,7 @@
 // Copies that can be relied on, and the way back.
 #include "ledger/store/backup.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 

@@ -1,6 +1,7 @@
 // Samples of the rigid-job model against the published distributions, integrated here by another way.
 #include "planning/generators/lublin.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>

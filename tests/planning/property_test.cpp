@@ -1,4 +1,6 @@
 // Every algorithm against its slow, literal twin, and against what MO11 promises for all instances.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -16,7 +16,7 @@ __typeof__(resv_list) resv_list;
 /* A batch job that waits since 100 s, eligible at once. Tests change what they are about. */
 typedef struct {
   job_record_t record;
-  struct job_details details;
+  __typeof__(*((job_record_t*)0)->details) details;
   job_array_struct_t array;
   job_resources_t resources;
   uint64_t requested[3], allocated[3];

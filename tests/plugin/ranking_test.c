@@ -43,7 +43,7 @@ uint32_t shapley_multifactor_set(job_record_t* job) {
 
 typedef struct {
   job_record_t record;
-  struct job_details details;
+  __typeof__(*((job_record_t*)0)->details) details;
   __typeof__(*((job_record_t*)0)->prio_factors) factors;
 } made_t;
 

@@ -1,5 +1,6 @@
 // What the loop promises for any state: fractions in [0, 1], Delta the least number that suffices, nothing at the
 // threshold, against a second computation in floating point.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 #include "workload/assignment.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <sstream>
 

@@ -142,11 +142,12 @@ Expected<void> Projector::clear() {
 }
 
 Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
-  SHAPLEY_TRY_ASSIGN(Statement * segment,
-                     cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, organization, begin, processors) "
-                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
-                            "organization = excluded.organization, begin = excluded.begin, "
-                            "processors = excluded.processors"));
+  SHAPLEY_TRY_ASSIGN(
+      Statement * segment,
+      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, organization, begin, processors) "
+             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET "
+             "organization = excluded.organization, begin = excluded.begin, "
+             "processors = excluded.processors"));
   bind_key(*segment, e.key).bind(5, e.organization).bind(6, e.begin.value).bind(7, e.processors.value);
   SHAPLEY_TRY(segment->run());
   SHAPLEY_TRY_ASSIGN(Statement * node,
@@ -162,18 +163,19 @@ Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
 }
 
 Expected<void> Projector::fold(const accounting::SegmentClosed& e) {
-  SHAPLEY_TRY_ASSIGN(Statement * segment,
-                     cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, end, reason, job_state) "
-                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET "
-                            "end = excluded.end, reason = excluded.reason, job_state = excluded.job_state"));
+  SHAPLEY_TRY_ASSIGN(
+      Statement * segment,
+      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, end, reason, job_state) "
+             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET "
+             "end = excluded.end, reason = excluded.reason, job_state = excluded.job_state"));
   bind_key(*segment, e.key).bind(5, e.end.value).bind(6, accounting::name_of(e.reason)).bind(7, e.job_state);
   return segment->run();
 }
 
 Expected<void> Projector::fold(const accounting::SegmentRetracted& e) {
-  SHAPLEY_TRY_ASSIGN(Statement * segment,
-                     cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, retracted) "
-                            "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET retracted = excluded.retracted"));
+  SHAPLEY_TRY_ASSIGN(Statement * segment, cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, retracted) "
+                                                 "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (job, anchor, kind, ordinal) "
+                                                 "DO UPDATE SET retracted = excluded.retracted"));
   return bind_key(*segment, e.key).bind(5, e.at.value).run();
 }
 

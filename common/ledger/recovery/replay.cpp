@@ -1,5 +1,6 @@
 #include "ledger/recovery/replay.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "ledger/store/ledger_impl.hpp"

@@ -165,7 +165,7 @@ Expected<void> Database::copy_to(const Database& target) const {
 }
 
 std::int64_t Database::changes() const {
-  return sqlite3_changes64(connection_.get());
+  return sqlite3_changes(connection_.get());
 }
 
 bool Database::in_transaction() const {

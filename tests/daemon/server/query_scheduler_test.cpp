@@ -1,6 +1,7 @@
 // The query scheduler, in simulated time.
 #include "daemon/server/query_scheduler.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <vector>

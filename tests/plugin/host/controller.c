@@ -87,6 +87,9 @@ void host_close(void) {
 
 void host_load_plugin(void) {
   if (priority_g_init() != SLURM_SUCCESS) host_fail("the plugin does not load; see the log");
+#if SHAPLEY_SLURM_AT_LEAST(23, 11, 6)
+  priority_g_thread_start();
+#endif
 }
 
 void host_unload_plugin(void) {
@@ -143,11 +146,10 @@ static int is_old(void* element, void* unused) {
 }
 
 static void sprio(void) {
-  priority_factors_request_msg_t request = {0};
-  (void)request;
 #if SHAPLEY_SLURM_AT_LEAST(24, 5, 0)
   shapley_list_t factors = priority_g_get_priority_factors_list(0);
 #else
+  priority_factors_request_msg_t request = {0};
   shapley_list_t factors = priority_g_get_priority_factors_list(&request, 0);
 #endif
   if (factors) list_destroy(factors);

@@ -1,5 +1,6 @@
 #include "system_calls.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
