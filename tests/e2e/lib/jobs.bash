@@ -1,8 +1,8 @@
 # Submitting jobs to the private cluster and reading what became of them. To be sourced after cluster.bash.
 
-# Jobs run as an unprivileged user that every Debian has.
-JOB_UID=65534
-JOB_GID=65534
+# Jobs run as an unprivileged user that every Debian has. Not as nobody: from 25.11 on Slurm refuses that one in associations.
+JOB_UID=$(id -u daemon)
+JOB_GID=$(id -g daemon)
 
 # submit ACCOUNT [SBATCH_OPTION...] COMMAND: prints the job id. COMMAND is a shell command line, one argument.
 submit() {
