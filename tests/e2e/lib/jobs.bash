@@ -80,6 +80,6 @@ wait_drained() { wait_until "${1:-60}" queue_empty; }
 
 # start_order: "TIME JOB_ID" of every start, in slurmctld's own order (its log; several starts share a second elsewhere).
 start_order() {
-  sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_[a-z]+: Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \4/p' \
+  sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_[a-z]+: (HETJOB: )?Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \5/p' \
     "$CLUSTER_DIR/log/slurmctld.log"
 }

@@ -29,7 +29,7 @@ configure() {
   [ -n "$prefix" ] || build_library "$1" || return 1
   tree=$(configured_tree "$1" "$prefix") || return 1
   [ -z "$tree" ] || options+=(-DSLURM_SOURCE_DIR="$tree")
-  options+=(-DSHAPLEY_SLURMCTLD="$([ -n "$prefix" ] && echo "$prefix/sbin/slurmctld" || echo none)")
+  options+=(-DSHAPLEY_UNTESTED_SLURM=ON -DSHAPLEY_SLURMCTLD="$([ -n "$prefix" ] && echo "$prefix/sbin/slurmctld" || echo none)")
   if [ -z "$prefix" ]; then
     options+=(-DSLURM_PLUGIN_DIR="$tree/library")
   elif [ -e "$prefix/lib/slurm/libslurmfull.so" ]; then
