@@ -137,7 +137,6 @@ shapleyd_reload() { daemon_signal shapleyd HUP; }
 # cluster_start [DIR]: a running cluster, all nodes idle. With priority/shapley the caller has written DIR/shapleyd.yaml
 # (cluster_config) unless it starts shapleyd later. A failure leaves the logs and says where.
 cluster_start() {
-  _cluster_requirements || return 1
   cluster_prepare "${1:-}" || return 1
   _start_guard && _cluster_start_daemons && return
   say "the cluster did not start; its logs: $CLUSTER_DIR/log"
@@ -148,6 +147,7 @@ cluster_start() {
 # cluster_prepare [DIR]: directory, ports and slurm.conf; nothing runs yet.
 cluster_prepare() {
   [ -z "${CLUSTER_DIR:-}" ] || return 0
+  _cluster_requirements || return 1
   [ -n "${1:-}" ] || _remove_old_directories
   CLUSTER_DIR=${1:-$(mktemp -d "${TMPDIR:-/tmp}/shapley-cluster.XXXXXX")}
   mkdir -p "$CLUSTER_DIR"/{run,log,state,spool}

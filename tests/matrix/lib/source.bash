@@ -8,7 +8,7 @@ installed_release() { ! command -v slurmctld >/dev/null || version_of slurmctld;
 
 # releases_offered: whatever --slurm-sources has.
 releases_offered() {
-  [ -z "$sources" ] || printf '%s\n' "$sources"/* | sed -nE 's#.*/(slurm-)?([0-9]+\.[0-9]+\.[0-9]+)(\.tar\.[a-z0-9]+)?$#\2#p'
+  [ -z "$sources" ] || printf '%s\n' "$sources"/* | sed -nE 's#.*/(slurm-|slurm-wlm-)?([0-9]+\.[0-9]+\.[0-9]+)(\.tar\.[a-z0-9]+)?$#\2#p'
 }
 
 # prefix_of RELEASE: the folder below which it is installed; fails where it is not.
@@ -23,7 +23,7 @@ prefix_of() {
 # original_of RELEASE: its tree or tarball in --slurm-sources.
 original_of() {
   local name
-  for name in "$sources/$1" "$sources/slurm-$1" "$sources/slurm-$1".tar.*; do
+  for name in "$sources/$1" "$sources/slurm-$1" "$sources/slurm-wlm-$1" "$sources/slurm-$1".tar.*; do
     [ -n "$sources" ] && [ -e "$name" ] && echo "$name" && return
   done
   echo "there is no source of Slurm $1: give a folder with slurm-$1 or its tarball (--slurm-sources DIR)" >&2
