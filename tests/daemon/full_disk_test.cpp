@@ -1,7 +1,9 @@
 // The ledger's disk is full when shapleyd starts: it waits for room, or serves what it can read, and loses nothing. On
 // a small tmpfs in a mount namespace of this process's own. Needs root to mount it.
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <sstream>
@@ -26,11 +28,14 @@ class FullDisk : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     ASSERT_EQ(unshare(CLONE_NEWNS), 0) << "this test mounts a small disk: run it as root";
-    ASSERT_EQ(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+    ASSERT_EQ(mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0)
+        << "this test mounts a small disk, for which the root directory must be a mount point: before chroot DIR, "
+           "mount --bind DIR DIR";
   }
   void SetUp() override {
     fs::create_directory(disk());
-    ASSERT_EQ(mount("shapley-test", disk().c_str(), "tmpfs", 0, "size=4m,mode=755"), 0);
+    ASSERT_EQ(mount("shapley-test", disk().c_str(), "tmpfs", 0, "size=4m,mode=755"), 0)
+        << "this test mounts a tmpfs, which this machine or container does not allow: " << std::strerror(errno);
     std::string yaml = yaml_in(directory);
     yaml.replace(yaml.find("/ledger.db"), 10, "/disk/ledger.db");
     std::ofstream(directory / "shapleyd.yaml") << yaml;

@@ -42,7 +42,7 @@ submit_against_limits() {
 
 change_limits() {
   sacctmgr -i modify account pulsars set GrpTRESMins=cpu=100
-  sacctmgr -i modify user nobody where account=acids set MaxJobs=3
+  sacctmgr -i modify user daemon where account=acids set MaxJobs=3
 } >/dev/null
 
 @test "limits of accounts, users and QOS engage and release as with plain multifactor, also those that need its usage" {
@@ -53,7 +53,7 @@ change_limits() {
 add qos small GrpTRES=cpu=5
 modify account astro set qos=normal,small
 modify account bio set GrpTRES=cpu=6
-modify user nobody where account=acids set MaxJobs=2
+modify user daemon where account=acids set MaxJobs=2
 modify account pulsars set GrpTRESMins=cpu=1
 modify account stars set GrpTRESRunMins=cpu=200
 LIMITS
@@ -93,8 +93,8 @@ tree_load() {
 # shares: what sshare says of every association without what depends on the seconds that jobs happened to run.
 shares() { sshare -a -P -n -o Account,User,RawShares,NormShares; }
 
-# booked_usage: "ACCOUNT SECONDS" of user nobody by sshare; summed_usage: the same, summed over sacct's rows.
-booked_usage() { sshare -a -P -n -o Account,User,RawUsage | tr -d ' ' | awk -F '|' '$2 == "nobody" && $3 > 0 { print $1, $3 }' | sort; }
+# booked_usage: "ACCOUNT SECONDS" of user daemon by sshare; summed_usage: the same, summed over sacct's rows.
+booked_usage() { sshare -a -P -n -o Account,User,RawUsage | tr -d ' ' | awk -F '|' '$2 == "daemon" && $3 > 0 { print $1, $3 }' | sort; }
 summed_usage() { sacct -a -D -X -P -n -o Account,CPUTimeRAW | awk -F '|' '$2 > 0 { sum[$1] += $2 } END { for (a in sum) print a, sum[a] }' | sort; }
 usage_is_booked() { test -n "$(booked_usage)" && diff <(booked_usage) <(summed_usage); }
 sacct_is_complete() { test "$(sacct -a -D -X -P -n -o End | grep -vc Unknown)" -eq "$1"; }

@@ -86,7 +86,7 @@ PartitionName=right Nodes=n2 MaxTime=INFINITE DefaultTime=60 State=UP"
   remember_names
   # Before: nothing of the later workflow runs, and its oldest jobs are raised.
   wait_until 20 workflows_are astro '.unfair and (.workflows[0] | .workflow == "name late" and .pending == 12 and .raised_jobs > 0)'
-  [ "$(workflows_of astro '.workflows[0].pending_work')" = 1 ]
+  workflows_are astro '.workflows[0].pending_work == 1'
   wait_until 20 raised_above_others
   # One job of the earlier workflow ends while others of it run: whoever looks meanwhile sees that the later one is behind.
   touch "$CLUSTER_DIR/gate.0"

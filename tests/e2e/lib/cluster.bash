@@ -11,16 +11,18 @@ CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backf
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
 CLUSTER_CRED_EXPIRE_S=120             # life of a job's credential, Slurm's default: a requeued job waits so long and a second
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
-CLUSTER_DATABASE=no                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash)
+CLUSTER_DATABASE=""                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash), no; empty: as this release needs it
 #
-# Set by cluster_start: CLUSTER_DIR (with run/ log/ state/), SLURM_CONF and SHAPLEY_SOCKET (exported), CLUSTER_LEDGER, CLUSTER_JOBCOMP.
+# Set by cluster_start: CLUSTER_DIR (with run/ log/ state/), SLURM_CONF and SHAPLEY_SOCKET (exported), CLUSTER_LEDGER, CLUSTER_JOBCOMP, SLURM_RELEASE.
 
 cluster_lib=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 : "${SHAPLEY_BUILD:=$(readlink -f "$cluster_lib/../../..")/build/release}"  # whose bin/ and lib/slurm/ are tried
-export PATH="$SHAPLEY_BUILD/bin:$PATH:/usr/sbin:/sbin"
+# The Slurm that is used, daemons, commands and plugins: below SHAPLEY_SLURM_PREFIX, or that of the slurmctld in PATH.
+export PATH="$SHAPLEY_BUILD/bin:${SHAPLEY_SLURM_PREFIX:+$SHAPLEY_SLURM_PREFIX/sbin:$SHAPLEY_SLURM_PREFIX/bin:}$PATH:/usr/sbin:/sbin"
 export TZ=UTC  # jobcomp/filetxt writes local times without a zone
 
 say() { printf '%s\n' "$*" >&2; }
+source "$cluster_lib/slurmdbd.bash"
 
 # A deadline is given in seconds of an idle machine. A busy one is many times slower, and a deadline that is not reached costs nothing.
 : "${SHAPLEY_TIMEOUT_FACTOR:=6}"
@@ -135,7 +137,6 @@ shapleyd_reload() { daemon_signal shapleyd HUP; }
 # cluster_start [DIR]: a running cluster, all nodes idle. With priority/shapley the caller has written DIR/shapleyd.yaml
 # (cluster_config) unless it starts shapleyd later. A failure leaves the logs and says where.
 cluster_start() {
-  _cluster_requirements || return 1
   cluster_prepare "${1:-}" || return 1
   _start_guard && _cluster_start_daemons && return
   say "the cluster did not start; its logs: $CLUSTER_DIR/log"
@@ -146,10 +147,13 @@ cluster_start() {
 # cluster_prepare [DIR]: directory, ports and slurm.conf; nothing runs yet.
 cluster_prepare() {
   [ -z "${CLUSTER_DIR:-}" ] || return 0
+  _cluster_requirements || return 1
   [ -n "${1:-}" ] || _remove_old_directories
   CLUSTER_DIR=${1:-$(mktemp -d "${TMPDIR:-/tmp}/shapley-cluster.XXXXXX")}
   mkdir -p "$CLUSTER_DIR"/{run,log,state,spool}
   CLUSTER_DIR=$(readlink -f "$CLUSTER_DIR")
+  SLURM_RELEASE=$(slurmctld -V 2>/dev/null | sed 's/.* //')
+  [ -n "$CLUSTER_DATABASE" ] || CLUSTER_DATABASE=$(_release_needs_database && echo yes || echo no)
   chmod 755 "$CLUSTER_DIR" "$CLUSTER_DIR"/{run,log,state,spool}  # jobs of other users pass through; munged wants no group write
   export SLURM_CONF=$CLUSTER_DIR/slurm.conf SHAPLEY_SOCKET=$CLUSTER_DIR/run/shapleyd.sock
   CLUSTER_LEDGER=$CLUSTER_DIR/ledger.db
@@ -198,6 +202,10 @@ cluster_discard() {
 _cluster_requirements() {
   local program missing=()
   [ "$(id -u)" -eq 0 ] || { say "a private Slurm cluster needs root: slurmd starts jobs of other users"; return 1; }
+  [ -z "${SHAPLEY_SLURM_PREFIX:-}" ] || [ -x "$SHAPLEY_SLURM_PREFIX/sbin/slurmctld" ] || {
+    say "SHAPLEY_SLURM_PREFIX=$SHAPLEY_SLURM_PREFIX has no sbin/slurmctld; it must be the folder below which Slurm is installed"
+    return 1
+  }
   for program in munged munge slurmctld slurmd sbatch scontrol squeue sinfo setpriv; do
     command -v "$program" >/dev/null || missing+=("$program")
   done
@@ -271,17 +279,35 @@ _ports_free() {
   done
 }
 
+# ---- what differs between releases and installations of Slurm ---------------------------------------------------------
+
+# slurm_is_at_least RELEASE: by the slurmctld that is used.
+slurm_is_at_least() { printf '%s\n' "$1" "$SLURM_RELEASE" | sort -VC; }
+
+# Without slurmdbd, every job of these releases is InvalidAccount or their slurmctld dies when it stops: docs/operating/versions.md.
+_release_needs_database() { [[ $SLURM_RELEASE == @(23.11|24.05|25.05).* ]]; }
+
+# The stock plugins: Debian's folder, or those that Slurm's own `make install` uses.
 _slurm_plugin_dir() {
-  local so
-  for so in /usr/lib/*/slurm-wlm /usr/lib64/slurm /usr/lib/slurm; do
+  local so prefix=${SHAPLEY_SLURM_PREFIX:-}
+  [ -n "$prefix" ] || prefix=$(dirname "$(dirname "$(readlink -f "$(command -v slurmctld)")")")
+  for so in "$prefix"/lib/*/slurm-wlm "$prefix"/lib64/slurm "$prefix"/lib/slurm "$prefix"/lib/*/slurm; do
     [ -e "$so/priority_multifactor.so" ] && echo "$so" && return
   done
+  say "no priority_multifactor.so in a plugin folder below $prefix/lib or $prefix/lib64: this Slurm's plugins are not installed"
+  return 1
 }
+
+# 26.05 logs backfill's starts only then.
+_release_lines() { ! slurm_is_at_least 26.05 || echo "DebugFlags=HetJob"; }
+
+# Since 24.05 slurmd asks for cgroups, which a private cluster without systemd does not have.
+_write_cgroup_conf() { ! slurm_is_at_least 24.05 || echo "CgroupPlugin=disabled" >"$CLUSTER_DIR/cgroup.conf"; }
 
 _write_slurm_conf() {
   local i nodes="" accounting=AccountingStorageType=accounting_storage/none
   [ "$CLUSTER_DATABASE" = no ] || accounting=$(database_conf)
-  local priority_lines=PriorityType=$CLUSTER_PRIORITY options=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S
+  local plugin_dir priority_lines=PriorityType=$CLUSTER_PRIORITY options=socket=$SHAPLEY_SOCKET,interval=$CLUSTER_SCAN_S
   case $CLUSTER_PRIORITY in
     priority/shapley) priority_lines+=$'\n'PriorityParameters=$options ;;
     site_factor/shapley)
@@ -290,8 +316,11 @@ _write_slurm_conf() {
       ;;
   esac
   # slurmctld refuses a PluginDir that does not exist, and plain multifactor needs none of ours.
-  [ "$CLUSTER_PRIORITY" = priority/multifactor ] ||
-    priority_lines+=$'\n'PluginDir=$SHAPLEY_BUILD/lib/slurm:$(_slurm_plugin_dir)
+  if [ "$CLUSTER_PRIORITY" != priority/multifactor ]; then
+    plugin_dir=$(_slurm_plugin_dir) || return 1
+    priority_lines+=$'\n'PluginDir=$SHAPLEY_BUILD/lib/slurm:$plugin_dir
+  fi
+  _write_cgroup_conf
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
     nodes+="NodeName=n$((i + 1)) NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((CLUSTER_PORT + 1 + i))"
     nodes+=" CPUs=${CLUSTER_NODE_CPUS[i]} RealMemory=1000 State=UNKNOWN"$'\n'
@@ -336,6 +365,7 @@ PropagateResourceLimits=NONE
 MessageTimeout=30
 # Any epilog makes slurmctld wait for slurmd's own message instead of its one-second tick: jobs end five times faster.
 Epilog=/bin/true
+$(_release_lines)
 $priority_lines
 $CLUSTER_EXTRA_CONF
 ${nodes}PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 State=UP

@@ -1,7 +1,6 @@
 # What every end-to-end test shares: a cluster that is stopped and removed whatever happens; a failing test keeps its logs.
 # shellcheck source=cluster.bash
 source "$(dirname "${BASH_SOURCE[0]}")/cluster.bash"
-source "$(dirname "${BASH_SOURCE[0]}")/slurmdbd.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/jobs.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/load.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/books.bash"

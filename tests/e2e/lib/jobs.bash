@@ -1,8 +1,8 @@
 # Submitting jobs to the private cluster and reading what became of them. To be sourced after cluster.bash.
 
-# Jobs run as an unprivileged user that every Debian has.
-JOB_UID=65534
-JOB_GID=65534
+# Jobs run as an unprivileged user that every Debian has. Not as nobody: from 25.11 on Slurm refuses that one in associations.
+JOB_UID=$(id -u daemon)
+JOB_GID=$(id -g daemon)
 
 # submit ACCOUNT [SBATCH_OPTION...] COMMAND: prints the job id. COMMAND is a shell command line, one argument.
 submit() {
@@ -80,6 +80,6 @@ wait_drained() { wait_until "${1:-60}" queue_empty; }
 
 # start_order: "TIME JOB_ID" of every start, in slurmctld's own order (its log; several starts share a second elsewhere).
 start_order() {
-  sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_[a-z]+: Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \4/p' \
+  sed -nE 's/^\[([^]]*)\] sched(\/backfill: _start_[a-z]+: (HETJOB: )?Started|: Allocate) JobId=([0-9]+_[0-9]+\()?([0-9]+).*/\1 \5/p' \
     "$CLUSTER_DIR/log/slurmctld.log"
 }

@@ -1,7 +1,7 @@
-# slurmdbd on MariaDB for a private cluster, both its own. To be sourced after cluster.bash, which starts and stops them when
+# slurmdbd on MariaDB for a private cluster, both its own. Sourced by cluster.bash, which starts and stops them when
 # CLUSTER_DATABASE=yes: MariaDB and slurmdbd before slurmctld, with the accounts that database_accounts makes.
 
-# What `sacctmgr` is to make before slurmctld starts: its commands, one a line. A tree of accounts, user nobody in every leaf.
+# What `sacctmgr` is to make before slurmctld starts: its commands, one a line. A tree of accounts, user daemon in every leaf.
 database_accounts() {
   cat <<'ACCOUNTS'
 add cluster shapleytest
@@ -10,7 +10,7 @@ add account stars parent=astro
 add account pulsars parent=stars
 add account cells parent=bio
 add account acids parent=chem
-add user nobody account=astro,bio,chem,stars,pulsars,cells,acids
+add user daemon account=astro,bio,chem,stars,pulsars,cells,acids
 ACCOUNTS
 }
 
