@@ -4,6 +4,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -215,6 +216,7 @@ Action add_experiment(CLI::App& app) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"shapley-sim: every scheduling policy of the Shapley papers, over instances and traces"};
+  app.set_version_flag("-V,--version", std::string("shapley-sim " SHAPLEY_VERSION));
   app.require_subcommand(1);
   std::map<std::string, Action> actions{{"run", add_run(app)},
                                         {"compare", add_compare(app)},

@@ -15,7 +15,7 @@ options_of() { grep -oE -e '--[a-z][a-z-]*' <<<"$1" | sort -u; }
 
 commands=$("$sim" --help | sed -n '/^Subcommands:/,$s/^  \([a-z0-9]*\) .*/\1/p')
 [[ $(wc -w <<<"$commands") -ge 7 ]] || { echo "--help lists too few commands: $commands"; exit 1; }
-all_options=--help
+all_options=$("$sim" --help | sed -nE 's/^ +((-[A-Za-z],)?--[a-z-]+).*/\1/p' | sed 's/^-[A-Za-z],//')
 for command in $commands; do
   grep -qE "^\.B \"?$command\"?\$" <<<"$manual" || missing+=("$command: no entry in the manual page")
   names "shapley-sim $command" "$reference" || missing+=("$command: not in the reference page")
