@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/rng.hpp"
@@ -235,16 +236,48 @@ bool can_be_served(const Placement& placement) {
   return any(&Player::demand) && any(&Player::owned);
 }
 
-// The same game: without placements that count nowhere, those that cover all processors among the players' demand.
+// Whether each of the placement's owners could serve all of its demand alone.
+bool has_plenty(const Placement& placement) {
+  MicroProcessors demand;
+  for (const Player& player : placement) demand += player.demand;
+  return std::ranges::all_of(
+      placement, [&](MicroProcessors owned) { return owned.value == 0 || owned >= demand; }, &Player::owned);
+}
+
+std::vector<bool> owners_of(const Placement& placement) {
+  std::vector<bool> owners;
+  owners.reserve(placement.size());
+  for (const Player& player : placement) owners.push_back(player.owned.value > 0);
+  return owners;
+}
+
+void merge(Placement& into, const Placement& placement) {
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    into[i].demand += placement[i].demand;
+    into[i].owned += placement[i].owned;
+  }
+}
+
+// The same game: without placements that count nowhere, those that cover all processors among the players' demand, and
+// as one those that have plenty and the same owners: to a coalition with one of these owners each is worth the
+// coalition's demand, to any other nothing.
 Game simplified(std::span<const Player> players, std::span<const Placement> placements) {
   Game game{{players.begin(), players.end()}, {}};
+  std::map<std::vector<bool>, std::size_t> with_plenty;  // by owners: which of game.placements
   for (const Placement& placement : placements) {
     if (!can_be_served(placement)) continue;
-    if (!covers_all(placement, players)) {
-      game.placements.push_back(placement);
+    if (covers_all(placement, players)) {
+      for (std::size_t i = 0; i < players.size(); ++i) game.players[i].demand += placement[i].demand;
       continue;
     }
-    for (std::size_t i = 0; i < players.size(); ++i) game.players[i].demand += placement[i].demand;
+    if (has_plenty(placement)) {
+      const auto [known, is_new] = with_plenty.try_emplace(owners_of(placement), game.placements.size());
+      if (!is_new) {
+        merge(game.placements[known->second], placement);
+        continue;
+      }
+    }
+    game.placements.push_back(placement);
   }
   return game;
 }

@@ -19,7 +19,8 @@
 // no processors are dummies and are left out. Above k_exact_players the mean of the marginal contributions over one
 // random permutation and its reverse is taken: unbiased, O(k), drawn from `seed` only. So it is where placements make
 // the exact value take more than k_exact_steps. A placement that covers all processors costs nothing: its demand is
-// demand for any.
+// demand for any. Those with the same owners, each of whom could serve all demand there alone, cost as much as one:
+// jobs that run on the nodes which they are pinned to, and nobody waits for, are such.
 //
 // The real values are scaled to sum to `running` and apportioned to integers by largest remainder (ties: lowest index),
 // so that sum of rates == running exactly: this is what keeps Sum(phi) = Sum(psi).

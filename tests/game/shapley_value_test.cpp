@@ -255,6 +255,51 @@ RC_GTEST_PROP(ShapleyRates, WithPlacementsAreFairlyRounded, ()) {
   for (std::size_t i = 0; i < rates.size(); ++i) RC_ASSERT(rates[i].value == expected[i]);
 }
 
+// Of every placement each of its owners could serve all demand alone, or all but one; few sets of owners.
+RC_GTEST_PROP(ShapleyRates, OfPlacementsWithPlentyAreThoseOfEachByItself, ()) {
+  auto game = *games(5, 50);
+  const auto amount = [](std::int64_t least, std::int64_t most) {
+    return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
+  };
+  std::vector<naive::Players> placements;
+  for (auto left = amount(2, 6); left > 0; --left) {
+    const auto owners = amount(1, 3);
+    naive::Players& placement = placements.emplace_back();
+    std::int64_t demand = 0;
+    for (std::size_t i = 0; i < game.size(); ++i) demand += placement.emplace_back(amount(0, 4), 0).first;
+    for (std::size_t i = 0; i < game.size(); ++i) {
+      if ((owners >> i & 1) == 0) continue;
+      placement[i].second = std::max<std::int64_t>(demand + amount(-1, 4), 0);
+      game[i].second += placement[i].second;
+    }
+  }
+  const auto weights = naive::shapley_by_orders(game, placements);
+  if (std::accumulate(weights.begin(), weights.end(), Int128{0}) == 0) return;
+  const auto placed = placements_of(placements);
+  const auto rates = shapley_rates(players_of(game), {.running = {1'000'000}, .seed = 7, .placements = placed});
+  const auto expected = naive::apportion_by_remainders(1'000'000, weights);
+  for (std::size_t i = 0; i < rates.size(); ++i) RC_ASSERT(rates[i].value == expected[i]);
+}
+
+TEST(ShapleyRates, OfPlacementsWithPlentyAreExactHoweverMany) {
+  // 12 organizations of 100 processors, and 600 jobs that run where they are pinned to: one by one too many steps.
+  constexpr std::size_t k = 12;
+  const std::vector<Player> players(k, Player{{0}, {100}});
+  std::vector<Placement> placements;
+  for (std::size_t i = 0; i < 600; ++i) {
+    Placement& placement = placements.emplace_back(k);
+    placement[i % 7].demand = {1};
+    placement[i % k].owned = {2};
+  }
+  const auto rates_by = [&](std::uint64_t seed) {
+    return shapley_rates(players, {.running = {600 * k_micro}, .seed = seed, .placements = placements});
+  };
+  const auto rates = rates_by(1);
+  for (std::uint64_t seed = 2; seed < 10; ++seed) EXPECT_EQ(rates_by(seed), rates);
+  // Half of each job is due to who asked, half to the owner: the last one owns 50 of the jobs' places and has no job.
+  EXPECT_EQ(rates.back(), MicroProcessors{25 * k_micro});
+}
+
 TEST(ShapleyRates, OfManyPlacementsAreUnbiasedToo) {
   // 17 organizations own two processors each, the first of them wants some of each other's: exact in 2^17 steps for
   // each placement, which is too many. By symmetry all others have one value; 4000 draws come within 3 % of it.
