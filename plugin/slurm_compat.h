@@ -72,22 +72,22 @@ static inline const char* shapley_missing_symbol(void) {
     const char* name;
     const void* address;
   } needed[] = {
-      {"find_job_record", (const void*)(uintptr_t)find_job_record},
-      {"job_list", &job_list},
-      {"last_job_update", &last_job_update},
-      {"last_node_update", &last_node_update},
-      {"lock_slurmctld", (const void*)(uintptr_t)lock_slurmctld},
-      {"queue_job_scheduler", (const void*)(uintptr_t)queue_job_scheduler},
-      {"resv_list", &resv_list},
-      {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
-      {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
+    {"find_job_record", (const void*)(uintptr_t)find_job_record},
+    {"job_list", &job_list},
+    {"last_job_update", &last_job_update},
+    {"last_node_update", &last_node_update},
+    {"lock_slurmctld", (const void*)(uintptr_t)lock_slurmctld},
+    {"queue_job_scheduler", (const void*)(uintptr_t)queue_job_scheduler},
+    {"resv_list", &resv_list},
+    {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
+    {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
 #if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
-      {"running_in_slurmctld", (const void*)(uintptr_t)running_in_slurmctld},
+    {"running_in_slurmctld", (const void*)(uintptr_t)running_in_slurmctld},
 #endif
 #ifdef SHAPLEY_HAS_JOB_STATE_REASON
-      {"job_state_reason_string", (const void*)(uintptr_t)job_state_reason_string},
+    {"job_state_reason_string", (const void*)(uintptr_t)job_state_reason_string},
 #else
-      {"job_reason_string", (const void*)(uintptr_t)job_reason_string},
+    {"job_reason_string", (const void*)(uintptr_t)job_reason_string},
 #endif
   };
   for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)

@@ -30,8 +30,8 @@ static void pretend_to_be(char* program) {
     *(char**)find("slurm_prog_name") = program;
 }
 
-/* The stock plugin's 2^-(usage / shares / damping), the damping factor being 1 by default. From 25.11 on no program asks
- * a priority plugin for it. */
+/* The stock plugin's 2^-(usage / shares / damping), the damping factor being 1 by default. From 25.11 on no program
+ * asks a priority plugin for it. */
 static int check_fs_factor(void) {
   double (*calc_fs_factor)(long double, long double);
   *(void**)&calc_fs_factor = dlsym(RTLD_DEFAULT, "priority_g_calc_fs_factor");
