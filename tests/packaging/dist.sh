@@ -17,9 +17,10 @@ tar -C "$dir" -xf "$tarball"
 [[ $(ls "$dir") == $'1\n2\nslurm-shapley-'$version ]] || die "it unpacks to more than one folder: $(ls "$dir")"
 tree=$dir/slurm-shapley-$version
 [[ ! -e $tree/.git && ! -e $tree/build ]] || die "it holds git's or the build's own files"
+find "$tree" -type f >"$dir/files"
 # Every header that a source includes by our own paths, and every file that packages are made of.
 while IFS=: read -r file include; do
-  [[ -e $tree/$include || -e $tree/common/$include || -e ${file%/*}/$include ]] || die "$file includes $include"
+  grep -qE "(^|/)${include//./\\.}\$" "$dir/files" || die "$file includes $include"
 done < <(grep -rHoE --include='*.[ch]pp' --include='*.[ch]' '^#include "[^"]+"' "$tree" | sed 's/:#include "/:/; s/"$//' | grep -vE ':(slurm|src|config)[/.]')
 for file in dev LICENSE packaging/debian/{control,rules,changelog} packaging/rpm/slurm-shapley.spec; do [[ -e $tree/$file ]] || die "$file is missing"; done
 [[ -x $tree/dev && -x $tree/packaging/debian/rules ]] || die "scripts are not executable"
