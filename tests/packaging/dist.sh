@@ -20,6 +20,7 @@ tree=$dir/slurm-shapley-$version
 find "$tree" -type f >"$dir/files"
 # Every header that a source includes by our own paths, and every file that packages are made of.
 while IFS=: read -r file include; do
+  include=${include##*../}
   grep -qE "(^|/)${include//./\\.}\$" "$dir/files" || die "$file includes $include"
 done < <(grep -rHoE --include='*.[ch]pp' --include='*.[ch]' '^#include "[^"]+"' "$tree" | sed 's/:#include "/:/; s/"$//' | grep -vE ':(slurm|src|config)[/.]')
 for file in dev LICENSE packaging/debian/{control,rules,changelog} packaging/rpm/slurm-shapley.spec; do [[ -e $tree/$file ]] || die "$file is missing"; done
