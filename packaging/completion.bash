@@ -14,7 +14,7 @@ _shapley() {
     if [[ $known == *" ${COMP_WORDS[i]} "* ]]; then command=${COMP_WORDS[i]}; break; fi
   done
   if [[ $word == -* ]]; then
-    known=$(_shapley_listed '--[a-z-]+' "$program" $command)
+    known=$(_shapley_listed '--[a-z0-9-]+' "$program" $command)
   elif [[ -n $command ]]; then
     known=""  # a file: the default below
   fi

@@ -8,7 +8,8 @@ DESTDIR=$root cmake --install "$1" >/dev/null
 usr=$root/usr
 for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim lib/systemd/system/shapleyd.service share/man/man1/shapleyctl.1 \
   share/man/man1/shapley-sim.1 share/man/man5/shapleyd.yaml.5 share/man/man8/shapleyd.8 \
-  share/doc/slurm-shapley/examples/shapleyd.yaml; do
+  share/doc/slurm-shapley/examples/shapleyd.yaml lib/sysusers.d/slurm-shapley.conf lib/tmpfiles.d/slurm-shapley.conf \
+  share/bash-completion/completions/shapleyctl share/bash-completion/completions/shapley-sim; do
   [ -f "$usr/$file" ] || { echo "not installed: /usr/$file" >&2; exit 1; }
 done
 for plugin in priority_shapley site_factor_shapley; do

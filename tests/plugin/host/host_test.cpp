@@ -113,10 +113,9 @@ std::string difference(const host_truth_t& truth, const protocol::JobRecord& rep
          std::to_string(cpus) + (whole ? "" : ", memory or GPUs of a node not those of its CPUs");
 }
 
-// What a waiting job asks of its nodes, as the host makes it from the job's id.
+// What a job asks of its nodes, as the host makes it from the job's id.
 bool asks_as_made(const protocol::JobRecord& reported) {
-  const bool waits = reported.start_time == 0;
-  const std::string asked = waits ? "n[1-" + std::to_string(2 + reported.job_id % 5) + "]" : "";
+  const std::string asked = "n[1-" + std::to_string(2 + reported.job_id % 5) + "]";
   return reported.required_nodes == asked && reported.excluded_nodes == asked && reported.features == asked &&
          reported.reservation == asked;
 }
