@@ -1,7 +1,8 @@
 # slurmdbd on MariaDB for a private cluster, both its own. Sourced by cluster.bash, which starts and stops them when
 # CLUSTER_DATABASE=yes: MariaDB and slurmdbd before slurmctld, with the accounts that database_accounts makes.
 
-# What `sacctmgr` is to make before slurmctld starts: its commands, one a line. A tree of accounts, user daemon in every leaf.
+# What `sacctmgr` is to make before slurmctld starts: its commands, one a line. A tree of accounts, user daemon in every leaf; root,
+# as whom srun and salloc run, in two.
 database_accounts() {
   cat <<'ACCOUNTS'
 add cluster shapleytest
@@ -11,6 +12,7 @@ add account pulsars parent=stars
 add account cells parent=bio
 add account acids parent=chem
 add user daemon account=astro,bio,chem,stars,pulsars,cells,acids
+add user root account=astro,bio
 ACCOUNTS
 }
 
