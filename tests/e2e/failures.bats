@@ -15,16 +15,11 @@ some_job_ended() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge 4; }
 # ended meanwhile would run on in its books, and in jobcomp twice. So the machine is full of jobs that outlast the kill; `tell kill` ends them.
 load_across_a_kill() {
   local astro bio chem
-  saves_usage_first && plain_load 12 && wait_drained 60 || return 1
+  save_usage && plain_load 12 && wait_drained 60 || return 1
   astro=$(submit astro -N2 --exclusive "$(until_told kill)") && bio=$(submit bio -N1 --exclusive "$(until_told kill)") || return 1
   chem=$(submit chem -N1 --exclusive "$(until_told kill)") || return 1
   wait_until 20 job_is "$astro" RUNNING && wait_until 20 job_is "$bio" RUNNING && wait_until 20 job_is "$chem" RUNNING || return 1
   save_after plain_load 6
-}
-# With slurmdbd slurmctld does not start again if it was killed before it saved for the first time what associations used: five minutes after
-# its start, or when it ends.
-saves_usage_first() {
-  [ "$CLUSTER_DATABASE" = no ] || { ctld_restart && wait_until 30 nodes_ready && wait_until 15 plugin_connected; }
 }
 # save_after COMMAND...: runs it, and waits until slurmctld has saved what it did. A file that is younger than the command may have been
 # begun before it; the next one was not. Each save needs a change: one more job that waits.

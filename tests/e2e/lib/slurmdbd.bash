@@ -63,3 +63,7 @@ CONF
 }
 
 database_stop() { daemon_stop slurmdbd && daemon_stop mariadb; }
+
+# save_usage: with slurmdbd slurmctld does not start again if it was killed before it saved for the first time what associations used: five minutes
+# after its start, or when it ends. To be called before it is killed.
+save_usage() { [ "$CLUSTER_DATABASE" = no ] || { ctld_restart && wait_until 30 nodes_ready; }; }
