@@ -67,20 +67,28 @@ TEST_F(StateTest, WaitsRaiseDemandOnly) {
   EXPECT_EQ(units(row("bob", 10).phi(rate)), 4 * 55);
 }
 
-// Nodes of six processors: n1 is a's and n2 is b's. d, who owns none, has a job of six that runs on n2.
-TEST_F(StateTest, CountsWhatRunsWhereItsRequestCouldHaveRun) {
-  apply(owned("n1", 0, {{"a", k_whole_node}}));
-  apply(owned("n2", 0, {{"b", k_whole_node}}));
-  for (const char* node : {"n1", "n2"}) apply(capacity(node, 0, 6));
-  SegmentOpened pinned = run(1, "d", 10, {{"n2", cores(6)}});
-  pinned.placement = "nodes=n2";
-  apply(pinned);
-  apply(PlacementResolved{"nodes=n2", at(10), 0, "n2"});
+// Nodes of six processors: n1 is a's and n2 is b's. d, who owns none, has a job of six that runs on n2 and asked for
+// it.
+class PinnedRun : public StateTest {
+ protected:
+  void SetUp() override {
+    apply(owned("n1", 0, {{"a", k_whole_node}}));
+    apply(owned("n2", 0, {{"b", k_whole_node}}));
+    for (const char* node : {"n1", "n2"}) apply(capacity(node, 0, 6));
+    pinned_ = run(1, "d", 10, {{"n2", cores(6)}});
+    pinned_.placement = "nodes=n2";
+    apply(pinned_);
+    apply(PlacementResolved{"nodes=n2", at(10), 0, "n2"});
+  }
+  SegmentOpened pinned_;
+};
+
+TEST_F(PinnedRun, CountsWhereItsRequestCouldHaveRun) {
   // n1 could not have served it: half is due to who asked, half to n2's owner.
   EXPECT_EQ(row("a", 20).given(rate), CpuTime{});
   EXPECT_EQ(row("b", 20).given(rate), cores(3) * Duration{10});
   EXPECT_EQ(row("d", 20).given(rate), cores(3) * Duration{10});
-  apply(closed(pinned, 20));
+  apply(closed(pinned_, 20));
   // One of which nothing is known: n1 would have done as well, so that a sixth is due to each owner.
   apply(run(2, "d", 30, {{"n2", cores(6)}}));
   EXPECT_EQ(row("a", 36).given(rate), cores(1) * Duration{6});
@@ -88,14 +96,7 @@ TEST_F(StateTest, CountsWhatRunsWhereItsRequestCouldHaveRun) {
   EXPECT_EQ(row("d", 36).given(rate), cores(30 + 24) * Duration{1});
 }
 
-TEST_F(StateTest, CountsWhatRunsElsewhereThanItsPlacementSaysForAnyNode) {
-  apply(owned("n1", 0, {{"a", k_whole_node}}));
-  apply(owned("n2", 0, {{"b", k_whole_node}}));
-  for (const char* node : {"n1", "n2"}) apply(capacity(node, 0, 6));
-  SegmentOpened pinned = run(1, "d", 10, {{"n2", cores(6)}});
-  pinned.placement = "nodes=n2";
-  apply(pinned);
-  apply(PlacementResolved{"nodes=n2", at(10), 0, "n2"});
+TEST_F(PinnedRun, ElsewhereThanItsPlacementSaysCountsForAnyNode) {
   apply(PlacementResolved{"nodes=n2", at(20), 0, ""});  // another's reservation began there
   EXPECT_EQ(row("a", 20).given(rate), CpuTime{});
   EXPECT_EQ(row("a", 26).given(rate), cores(1) * Duration{6});

@@ -115,14 +115,20 @@ TEST(ObserverPlacement, WhatIsCutAtTheHorizonKeepsItsPlacement) {
             (Waits{"100/0 [100,150) 8 partition=batch nodes=n1", "100/1 [150,...) 2 partition=batch nodes=n1"}));
 }
 
-TEST(ObserverPlacement, TasksOfAnArrayAreCountedWhateverNodesTheyMayUse) {
-  Bench bench;
+// Three tasks that wait for n1 from 104 on, and for n2 from 110 on.
+JobRecord see_an_array_that_asks_for_other_nodes(Bench& bench) {
   JobRecord rest = waiting_for("n1");
   rest.array_job_id = 7;
   rest.pending_tasks = 3;
   bench.see(rest, 104);
   rest.required_nodes = "n2";
   bench.see(rest, 110);
+  return rest;
+}
+
+TEST(ObserverPlacement, TasksOfAnArrayAreCountedWhateverNodesTheyMayUse) {
+  Bench bench;
+  JobRecord rest = see_an_array_that_asks_for_other_nodes(bench);
   JobRecord task = running(119);
   task.job_id = 8;
   task.array_job_id = 7;
@@ -220,12 +226,7 @@ TEST(ObserverPlacement, EveryRunOfARequeuedJobIsOfItsOwnRequest) {
 
 TEST(ObserverPlacement, ATaskIsOfThePlacementThatItsArrayWaitedWith) {
   Bench bench;
-  JobRecord rest = waiting_for("n1");
-  rest.array_job_id = 7;
-  rest.pending_tasks = 3;
-  bench.see(rest, 104);
-  rest.required_nodes = "n2";
-  bench.see(rest, 110);
+  JobRecord rest = see_an_array_that_asks_for_other_nodes(bench);
   const auto see_task = [&](std::uint32_t id, std::int64_t start, std::int64_t at) {
     JobRecord task = running_for("n3", start);
     task.job_id = id;

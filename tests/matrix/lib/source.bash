@@ -37,7 +37,7 @@ own_tree() {
   original=$(original_of "$1") || return 1
   rm -rf "$tree"
   if [ -d "$original" ]; then cp -a "$original" "$tree"; else mkdir "$tree" && tar -C "$tree" --strip-components=1 -xf "$original"; fi || return 1
-  grep -qE "^ *Version:[[:space:]]*$1[[:space:]]*\$" "$tree/META" || { echo "$original is not the source of Slurm $1" >&2; return 1; }
+  grep -qE "^[[:space:]]*Version:[[:space:]]*$1[[:space:]]*\$" "$tree/META" || { echo "$original is not the source of Slurm $1" >&2; return 1; }
   # As Debian configures it. Without optimization Slurm builds twice as fast, and its structures are the same.
   (cd "$tree" && ./configure --prefix="$prefix" --disable-debug --enable-multiple-slurmd CFLAGS=-O0 CC="$(command -v ccache) gcc") || return 1
   echo "$prefix" >"$tree/.shapley-configured"
