@@ -37,6 +37,7 @@ agrees_with_records() {
   running "$first"
   wait_until 30 used_is chem 8
   used_is astro 8
+  wait_until 10 seconds_passed 1  # a run that ends in the second of its start is no run
   tell first
   wait_until 30 used_is chem 16
   tell second
@@ -67,6 +68,7 @@ alternated() {
   two=$(submit bio -w n1,n2 -n17 "$(until_told end)")
   wait_until 30 used_is astro 16
   wait_until 30 used_is bio 32
+  wait_until 10 seconds_passed 1  # a run that ends in the second of its start is no run
   tell end
   agrees_with_records 2
 }
