@@ -31,6 +31,7 @@
 #include "src/common/read_config.h"
 #include "src/common/run_in_daemon.h"
 #include "src/common/slurm_protocol_defs.h"
+#include "src/common/xmalloc.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/slurmctld.h"
 #if __has_include("src/common/job_state_reason.h")
@@ -274,7 +275,9 @@ static inline const char* shapley_reason_name(uint32_t reason) {
 }
 
 /* One priority for each partition (and from 24.11 on each QOS) of a job that asked for several. Set count to 0 when
- * there is none. The caller holds the job lock. */
+ * there is none. The caller holds the job lock. The array may be older than the lists: a reconfigure makes the list of
+ * partitions anew (read_config.c), an update of a job's QOS the list of those (job_mgr.c), and the array stays as it is
+ * until Slurm computes priorities. So there are never more entries than Slurm allocated. */
 static inline uint32_t* shapley_part_priorities(const job_record_t* job, int* count) {
   int parts = job->part_ptr_list ? list_count(job->part_ptr_list) : 0;
 #if SHAPLEY_SLURM_AT_LEAST(24, 11, 0)
@@ -288,7 +291,8 @@ static inline uint32_t* shapley_part_priorities(const job_record_t* job, int* co
 #else
   uint32_t* priorities = job->priority_array;
 #endif
-  *count = priorities ? parts : 0;
+  int allocated = priorities ? (int)(xsize(priorities) / sizeof(*priorities)) : 0;
+  *count = parts < allocated ? parts : allocated;
   return priorities;
 }
 

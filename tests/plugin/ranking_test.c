@@ -194,6 +194,8 @@ static void test_the_stock_plugin_computes_what_is_not_stored(void) {
   CHECK_EQ(stock_calls, 2);
 }
 
+enum { k_many_partitions = 40 };
+
 /* As shapley_part_priorities finds them. */
 static void give_part_priorities(job_record_t* record, uint32_t* priorities) {
 #if SHAPLEY_SLURM_AT_LEAST(25, 5, 1) || (SHAPLEY_SLURM_AT_LEAST(24, 11, 7) && !SHAPLEY_SLURM_AT_LEAST(25, 5, 0))
@@ -214,7 +216,8 @@ static void test_several_partitions_without_the_stock_plugin(void) {
   made_t made;
   make(&made);
   char parts[3]; /* only their number counts */
-  uint32_t priorities[] = {1250, 1450, 1};
+  uint32_t* priorities = xcalloc(3, sizeof(*priorities));
+  priorities[0] = 1250, priorities[1] = 1450, priorities[2] = 1;
   made.record.part_ptr_list = list_create(NULL);
   for (size_t i = 0; i < 3; i++) list_append(made.record.part_ptr_list, &parts[i]);
   give_part_priorities(&made.record, priorities);
@@ -236,6 +239,30 @@ static void test_several_partitions_without_the_stock_plugin(void) {
   CHECK_EQ(made.record.priority, 1250);
   stock_away = false;
   list_destroy(made.record.part_ptr_list);
+  xfree(priorities);
+}
+
+/* A job's list of partitions was replaced by a longer one, and Slurm has not computed its priorities since. What lies
+ * behind the array's end would be seen by valgrind and the address sanitizer; here the count says it. */
+static void test_a_list_that_outgrew_its_priorities(void) {
+  made_t made;
+  make(&made);
+  char parts[k_many_partitions]; /* only their number counts */
+  uint32_t* priorities = xcalloc(2, sizeof(*priorities));
+  priorities[0] = 1250, priorities[1] = 1450;
+  made.record.part_ptr_list = list_create(NULL);
+  for (size_t i = 0; i < k_many_partitions; i++) list_append(made.record.part_ptr_list, &parts[i]);
+  give_part_priorities(&made.record, priorities);
+  int count = 0;
+  CHECK(shapley_part_priorities(&made.record, &count) == priorities);
+  CHECK_EQ(count, 2);
+  stock_away = true;
+  CHECK(shapley_set_site_factor(&made.record, NICE_OFFSET + 20000));
+  CHECK_EQ(priorities[0], 21250);
+  CHECK_EQ(priorities[1], 21450);
+  stock_away = false;
+  list_destroy(made.record.part_ptr_list);
+  xfree(priorities);
 }
 
 static void test_stale_priorities_are_noticed(void) {
@@ -274,6 +301,7 @@ int main(void) {
   test_setting_adds_the_rank();
   test_the_stock_plugin_computes_what_is_not_stored();
   test_several_partitions_without_the_stock_plugin();
+  test_a_list_that_outgrew_its_priorities();
   test_stale_priorities_are_noticed();
   test_factors_beyond_their_weights();
   return failures != 0;
