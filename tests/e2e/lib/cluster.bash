@@ -11,6 +11,7 @@ CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backf
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
 CLUSTER_CRED_EXPIRE_S=120             # life of a job's credential, Slurm's default: a requeued job waits so long and a second
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
+CLUSTER_CTLD_UNDER=()                 # a program, with its options, that runs slurmctld: valgrind
 CLUSTER_DATABASE=""                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash), no; empty: as this release needs it
 #
 # Set by cluster_start: CLUSTER_DIR (with run/ log/ state/), SLURM_CONF and SHAPLEY_SOCKET (exported), CLUSTER_LEDGER, CLUSTER_JOBCOMP, SLURM_RELEASE.
@@ -115,7 +116,7 @@ ctld_answers() { scontrol ping | grep -q 'is UP'; }
 nodes_ready() { test "$(sinfo -h -N -o '%N %T' | sort -u | grep -cE ' (idle|mixed|allocated)$')" -eq "${#CLUSTER_NODE_CPUS[@]}"; }
 
 ctld_start() {
-  daemon_start slurmctld slurmctld -D -f "$SLURM_CONF" && daemon_ready 30 slurmctld ctld_answers
+  daemon_start slurmctld "${CLUSTER_CTLD_UNDER[@]}" slurmctld -D -f "$SLURM_CONF" && daemon_ready 30 slurmctld ctld_answers
 }
 ctld_stop() { daemon_stop slurmctld; }
 ctld_kill9() { daemon_kill9 slurmctld; }
