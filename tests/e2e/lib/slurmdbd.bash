@@ -30,19 +30,34 @@ CONF
 }
 
 database_start() {
-  local data=$CLUSTER_DIR/mariadb program missing=()
+  local program missing=()
   for program in mariadbd mariadb-install-db slurmdbd sacctmgr; do
     command -v "$program" >/dev/null || missing+=("$program")
   done
   [ ${#missing[@]} -eq 0 ] || { say "missing programs: ${missing[*]}; install mariadb-server-core and slurmdbd"; return 1; }
-  # mariadbd clears its folder of temporary files when it starts, those of a second one that is about to use them, too: each has its own.
-  mkdir -p "$data" "$CLUSTER_DIR/mariadb-tmp"
-  local with_its_own=(env TMPDIR="$CLUSTER_DIR/mariadb-tmp")
-  "${with_its_own[@]}" mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal \
+  mkdir -p "$CLUSTER_DIR/mariadb" "$CLUSTER_DIR/mariadb-tmp"
+  in_mariadb_tmp mariadb-install-db --no-defaults --user=root --datadir="$CLUSTER_DIR/mariadb" --auth-root-authentication-method=normal \
     --skip-test-db --force >"$CLUSTER_DIR/log/mariadb-install.out" 2>&1 || { tail -n 5 "$CLUSTER_DIR/log/mariadb-install.out" >&2; return 1; }
-  daemon_start mariadb "${with_its_own[@]}" mariadbd --no-defaults --user=root --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
+  _write_slurmdbd_conf
+  mariadb_start && slurmdbd_start || return 1
+  database_accounts | sacctmgr -i >"$CLUSTER_DIR/log/sacctmgr.out" 2>&1
+  ! grep -q 'error:' "$CLUSTER_DIR/log/sacctmgr.out" || { tail -n 5 "$CLUSTER_DIR/log/sacctmgr.out" >&2; return 1; }
+}
+# mariadbd clears its folder of temporary files when it starts, those of a second one that is about to use them, too: each has its own.
+in_mariadb_tmp() { TMPDIR=$CLUSTER_DIR/mariadb-tmp "$@"; }
+
+mariadb_start() {
+  local data=$CLUSTER_DIR/mariadb
+  rm -f "$data/sock"  # of one that was killed
+  in_mariadb_tmp daemon_start mariadb mariadbd --no-defaults --user=root --datadir="$data" --socket="$data/sock" --pid-file="$data/pid" \
     --skip-networking --innodb-buffer-pool-size=32M --innodb-flush-log-at-trx-commit=0 &&
-    daemon_ready 30 mariadb test -S "$data/sock" || return 1
+    daemon_ready 30 mariadb test -S "$data/sock"
+}
+slurmdbd_start() {
+  daemon_start slurmdbd env MYSQL_UNIX_PORT="$CLUSTER_DIR/mariadb/sock" slurmdbd -D && daemon_ready 30 slurmdbd sacctmgr -n -P list cluster
+}
+
+_write_slurmdbd_conf() {
   (umask 077 && cat >"$CLUSTER_DIR/slurmdbd.conf") <<CONF
 AuthType=auth/munge
 AuthInfo=socket=$CLUSTER_DIR/run/munge.socket
@@ -56,10 +71,6 @@ StorageHost=localhost
 StorageUser=root
 StorageLoc=slurm_acct_db
 CONF
-  daemon_start slurmdbd env MYSQL_UNIX_PORT="$data/sock" slurmdbd -D &&
-    daemon_ready 30 slurmdbd sacctmgr -n -P list cluster || return 1
-  database_accounts | sacctmgr -i >"$CLUSTER_DIR/log/sacctmgr.out" 2>&1
-  ! grep -q 'error:' "$CLUSTER_DIR/log/sacctmgr.out" || { tail -n 5 "$CLUSTER_DIR/log/sacctmgr.out" >&2; return 1; }
 }
 
 database_stop() { daemon_stop slurmdbd && daemon_stop mariadb; }

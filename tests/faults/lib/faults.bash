@@ -2,12 +2,13 @@
 # load.bash.
 #
 #   daemon, ctld        up, down (killed or stopped) or frozen (SIGSTOP)
+#   dbd, mariadb        up or down, where there is slurmdbd
 #   ledger_disk, spool_disk   free or full
 #   ctld_may_end        yes or no: a slurmctld that is killed every few seconds would forget nearly all jobs, and nothing would be compared
 # Injected faults are counted in `injected` by name and written, in order, to $CLUSTER_DIR/log/faults.
 
 declare -A injected=()
-daemon=up ctld=up ledger_disk=free spool_disk=free ctld_may_end=yes
+daemon=up ctld=up dbd=up mariadb=up ledger_disk=free spool_disk=free ctld_may_end=yes
 
 SPOOL_NAME=shapley.spool
 
@@ -172,6 +173,20 @@ corrupt_spool() {
 faults=(kill_shapleyd kill_slurmctld kill_both freeze_shapleyd freeze_slurmctld stop_shapleyd stop_slurmctld fill_ledger fill_spool
   reconfigure cut_socket cut_socket truncate_spool corrupt_spool)
 
+# slurmctld goes on without slurmdbd, and slurmdbd waits for its database; jobcomp has the records meanwhile.
+fault_kill_slurmdbd() {
+  [ "$dbd" = up ] || return 1
+  count "SIGKILL of slurmdbd"
+  daemon_kill9 slurmdbd
+  dbd=down
+}
+fault_kill_mariadb() {
+  [ "$mariadb" = up ] || return 1
+  count "SIGKILL of MariaDB"
+  daemon_kill9 mariadb
+  mariadb=down
+}
+
 # one_fault: the first that is possible from a random place in the list on.
 one_fault() {
   local i from
@@ -209,6 +224,17 @@ start_quietly() {
 raise_ledger_disk() { [ "$ledger_disk" = free ] || { empty "$CLUSTER_DIR/ledger"; note "ledger's disk emptied"; }; ledger_disk=free; }
 raise_spool_disk() { [ "$spool_disk" = free ] || { empty "$CLUSTER_DIR/state"; note "spool's disk emptied"; }; spool_disk=free; }
 
+# slurmdbd answers when its database does.
+raise_mariadb() {
+  [ "$mariadb" = up ] || { note "start of MariaDB"; start_quietly MariaDB mariadb_start || return 1; }
+  mariadb=up
+}
+raise_slurmdbd() {
+  raise_mariadb || return 1
+  [ "$dbd" = up ] || { note "start of slurmdbd"; start_quietly slurmdbd slurmdbd_start || return 1; }
+  dbd=up
+}
+
 raisable=(shapleyd slurmctld ledger_disk spool_disk)
 
 # raise_something: undoes one of the faults in effect, or none.
@@ -216,6 +242,7 @@ raise_something() { pick ${#raisable[@]}; "raise_${raisable[picked]}" || true; }
 
 # raise_all: undoes all of them, in any order.
 raise_all() {
+  raise_slurmdbd || return 1
   local i from all=${#raisable[@]}
   pick "$all"; from=$picked
   for ((i = 0; i < all; ++i)); do "raise_${raisable[(from + i) % all]}" || true; done
