@@ -21,6 +21,8 @@ enum {
    * interval asks for more the interval wins, up to the 20 % of the second factor. */
   k_rest_factor = 50,
   k_rest_factor_min = 4,
+  /* A scan of runs is short; between two of them so many times as long: 5 % of the locks. */
+  k_runs_rest_factor = 20,
   /* Scan this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
   k_scan_at_least_ms = 5000,
 };
@@ -68,6 +70,25 @@ static int64_t rest_ms(void) {
   return scan.ended_ms ? max_of(0, scan.ended_ms + gap_ms() - monotonic_ms()) : 0;
 }
 
+/* The same for the next scan of runs; the whole scan sees them, too. */
+static int64_t runs_rest_ms(void) {
+  int64_t held_us = scan.runs_ended_ms ? scan.runs_held_us : scan.held_us;
+  int64_t gap = max_of(k_min_gap_ms, k_runs_rest_factor * held_us / 1000);
+  return max_of(0, max_of(scan.ended_ms, scan.runs_ended_ms) + gap - monotonic_ms());
+}
+
+static bool may_runs_be_new(void) {
+  time_t since = scan.runs_started_at > scan.started_at ? scan.runs_started_at : scan.started_at;
+  return unlocked_stamp(&last_job_update) >= since || unlocked_stamp(&last_node_update) >= since;
+}
+
+/* How long to sleep where a scan is wanted and must rest. */
+static int64_t pause_ms(void) {
+  int64_t rest = rest_ms();
+  if (scan.long_list) rest = min_of(rest, max_of(runs_rest_ms(), k_min_gap_ms));
+  return max_of(rest, 1);
+}
+
 /* How long to sleep unless something happens. */
 static int64_t sleep_time_ms(void) {
   bool busy = unlocked_stamp(&last_job_update) + 1 >= time(NULL);
@@ -77,11 +98,18 @@ static int64_t sleep_time_ms(void) {
 
 /* ---- the thread --------------------------------------------------------------------------------- */
 
+/* Before a whole scan, while it must still rest, and while many priorities are written. */
+static void scan_runs_when_due(void) {
+  if (!scan.long_list || !scan.complete || runs_rest_ms() || !may_runs_be_new()) return;
+  shapley_scan_runs(&scan);
+  debug2("%s: scanned the runs in %" PRId64 " us", plugin_type, scan.runs_held_us);
+}
+
 static void scan_and_write(void) {
   shapley_scan_run(&scan);
   debug2("%s: scanned the jobs in %" PRId64 " us; %zu skipped, %zu to write", plugin_type, scan.held_us, scan.skipped,
          shapley_writer_noted());
-  shapley_writer_write(scan.complete, &stopping);
+  shapley_writer_write(scan.complete, &stopping, scan_runs_when_due);
 }
 
 static void* run(void* unused) {
@@ -89,12 +117,12 @@ static void* run(void* unused) {
   pthread_setname_np(pthread_self(), "shapley-scan");
   bool wanted = true;
   while (!atomic_load(&stopping)) {
-    int64_t rest = rest_ms();
-    if (wanted && !rest) {
+    if (wanted) scan_runs_when_due();
+    if (wanted && !rest_ms()) {
       scan_and_write();
       wanted = false;
     }
-    switch (shapley_client_wait(client, (uint32_t)(wanted ? max_of(rest, 1) : sleep_time_ms()))) {
+    switch (shapley_client_wait(client, (uint32_t)(wanted ? pause_ms() : sleep_time_ms()))) {
       case SHAPLEY_WAKE_STOP:
         return NULL;
       case SHAPLEY_WAKE_TICK:

@@ -47,7 +47,7 @@ auto members(SnapshotBegin& m) {
   return std::tie(m.sequence, m.observed_at);
 }
 auto members(Observations& m) {
-  return std::tie(m.sequence, m.observed_at, m.jobs, m.nodes, m.gone, m.gone_nodes);
+  return std::tie(m.sequence, m.observed_at, m.jobs, m.nodes, m.gone, m.gone_nodes, m.runs_only);
 }
 auto members(SnapshotEnd& m) {
   return std::tie(m.sequence, m.observed_at);

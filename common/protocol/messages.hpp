@@ -175,6 +175,7 @@ struct Observations {
   std::vector<NodeRecord> nodes;
   std::vector<std::uint32_t> gone;
   std::vector<std::string> gone_nodes;
+  bool runs_only = false;  // waiting jobs were not looked at: what is not listed may have changed
   friend bool operator==(const Observations&, const Observations&) = default;
 };
 

@@ -112,7 +112,11 @@ Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
   end += frame.gone_nodes.size();
   for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_gone_node(frame.gone_nodes[cursor_ - begin], at, now));
   SHAPLEY_TRY(read_placements(at, now));
-  complete(frame.sequence, at);
+  if (frame.runs_only) {
+    batch_sequence_ = std::max(batch_sequence_, frame.sequence);
+  } else {
+    complete(frame.sequence, at);
+  }
   return {};
 }
 

@@ -111,6 +111,10 @@ void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
   scanning(client, [&](auto& scanner) { return scanner.begin(now), true; });
 }
 
+bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now) {
+  return scanning(client, [&](auto& scanner) { return scanner.begin_runs(now); });
+}
+
 bool shapley_client_scan_quick_hash(shapley_client_t* client, uint32_t job_id, uint64_t quick_hash) {
   return scanning(client, [&](auto& scanner) { return scanner.same_quick_hash(job_id, quick_hash); });
 }

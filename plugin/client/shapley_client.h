@@ -125,6 +125,9 @@ typedef struct {
 } shapley_node_t;
 
 void shapley_client_scan_begin(shapley_client_t* client, int64_t now);
+/* A scan of nodes and of what has started or ended, and nothing else; scan_end is called with `complete` false. False:
+ * a whole scan is due (a new connection wants all records), and none was begun. */
+bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now);
 /* A quick hash covers the few fields of a waiting job that change when slurmctld does something with it; 0: none. True
  * when it is the one that scan_job was given last, and the whole record was read in one of the last
  * k_shapley_quick_hashes_in_a_row scans: nothing more to do, the job is marked as seen. False: go on with scan_job. */

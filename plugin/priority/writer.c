@@ -178,11 +178,14 @@ static size_t write_some(size_t* next, int64_t* longest_hold_us) {
 }
 
 /* False when it was cut short by the end. */
-static bool write_all(const atomic_bool* stopping) {
+static bool write_all(const atomic_bool* stopping, void (*meanwhile)(void)) {
   size_t changed = 0;
   int64_t longest_hold_us = 0;
   for (size_t next = 0; next < writer.noted_count;) {
-    if (next) sleep_ms(k_pause_ms);
+    if (next) {
+      sleep_ms(k_pause_ms);
+      meanwhile();
+    }
     if (atomic_load(stopping)) return false;
     changed += write_some(&next, &longest_hold_us);
   }
@@ -193,10 +196,10 @@ static bool write_all(const atomic_bool* stopping) {
   return true;
 }
 
-void shapley_writer_write(bool complete, const atomic_bool* stopping) {
+void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*meanwhile)(void)) {
   shapley_ranking_log_narrow(&writer.ranking, &writer.narrow_logged);
   if (writer.mode == SHAPLEY_SITE_RANK) remember_formula();
-  if (!write_all(stopping)) return;
+  if (!write_all(stopping, meanwhile)) return;
   writer.written = writer.ranking.order;
   writer.acted = writer.acted || writer.mode == SHAPLEY_SITE_RANK;
   if (writer.mode == SHAPLEY_SITE_CLEAR && complete && !writer.noted_count) clear_history();

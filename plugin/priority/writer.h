@@ -29,8 +29,8 @@ bool shapley_writer_note(const job_record_t* record, const shapley_job_traits_t*
 size_t shapley_writer_noted(void);
 
 /* After the scan, no lock held: writes what is noted. `complete`: the scan read every record. Ends early once
- * *stopping is set. */
-void shapley_writer_write(bool complete, const atomic_bool* stopping);
+ * *stopping is set. Between two holds of the locks it calls `meanwhile`. */
+void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*meanwhile)(void));
 /* Whether other ranks or levels are in force than those last written. */
 bool shapley_writer_is_due(void);
 

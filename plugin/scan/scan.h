@@ -1,6 +1,10 @@
 /* One scan: every node and job record is compared with the scan before, under one hold of slurmctld's read locks. What
  * changed is handed to the client, and the jobs whose priority is to be written are noted by the writer.
  *
+ * Where many jobs wait that takes long. What can change ranks, starts and ends, is then looked for by itself, in
+ * between: a scan of runs passes over the waiting jobs (and over those whose end the last whole scan saw) with a glance
+ * at their state, and notes nothing for the writer.
+ *
  * The timer's thread's. No I/O happens under a lock.
  */
 #ifndef SHAPLEY_SCAN_H
@@ -24,11 +28,18 @@ typedef struct {
   int64_t held_us;      /* how long it held the locks */
   int64_t ended_ms;     /* monotonic; 0: no scan yet */
   time_t started_at;    /* wall clock */
+  time_t complete_at;   /* wall clock when the last scan began that read every record; 0: none yet */
+  bool long_list;       /* so many records that scans of runs are worth it */
+  int64_t runs_held_us; /* of the last scan of runs: how long it held the locks */
+  int64_t runs_ended_ms;
+  time_t runs_started_at;
   time_t next_eligible; /* earliest begin time still to come, 0: none. No time stamp of slurmctld says when it passes */
 } shapley_scan_t;
 
 /* Takes and releases the locks; the caller holds none. Begins and ends the client's scan and the writer's notes. */
 void shapley_scan_run(shapley_scan_t* scan);
+/* The same for nodes and for jobs that run, or that started or ended since the last whole scan. */
+void shapley_scan_runs(shapley_scan_t* scan);
 void shapley_scan_free(shapley_scan_t* scan);
 
 #endif

@@ -128,15 +128,23 @@ rank_arrived() { [ -n "$(order_after "$1" "$2")" ]; }
 # first job. One second later, in whole seconds as the papers count, it has used something and stands behind all others. Measured
 # from that instant (Slurm's start time + 1 s) and from the start in slurmctld's log to the new order in slurmctld's log.
 freshness_row() {
-  local i id seen allocated start arrived names=()
   use shapley
   shapleyd_stop && park_nothing && wait_until 60 queue_of_parked_empty
   rm -f "$CLUSTER_LEDGER"*
+  organizations_in_order
+  scontrol setdebug debug
+  shapleyd_start && wait_until 30 plugin_connected && measure_freshness || return 1
+  scontrol setdebug info
+  row "event in slurmctld -> rank in the plugin" "<= 1 s p99" "$(freshness_reached)"
+}
+organizations_in_order() {
+  local i names=()
   for ((i = 1; i <= ranked + 1; ++i)); do names+=("o$i"); done  # the last one never starts a job and stays in front
   bench_organizations "${names[@]}"
-  scontrol setdebug debug
-  shapleyd_start && wait_until 30 plugin_connected && wait_until 30 grep -q "priority/shapley: ranks: o1," "$CLUSTER_DIR/log/slurmctld.log" ||
-    return 1
+}
+measure_freshness() {
+  local i id seen allocated start arrived
+  wait_until 30 grep -q "priority/shapley: ranks: o1," "$CLUSTER_DIR/log/slurmctld.log" || return 1
   : >"$results/exact" >"$results/start"
   for ((i = 1; i <= ranked; ++i)); do
     seen=$(grep -c "priority/shapley: ranks: " "$CLUSTER_DIR/log/slurmctld.log")
@@ -148,8 +156,8 @@ freshness_row() {
     echo $((arrived - start - 1000)) >>"$results/exact"
     echo $((arrived - allocated)) >>"$results/start"
   done
-  scontrol setdebug info
-  row "event in slurmctld -> rank in the plugin" "<= 1 s p99" \
-    "from the instant that the order changes: median $(median <"$results/exact") ms, p99 $(quantile 0.99 <"$results/exact") ms; from the start itself: median $(median <"$results/start") ms, p99 $(quantile 0.99 <"$results/start") ms ($ranked)"
+}
+freshness_reached() {
+  echo "from the instant that the order changes: median $(median <"$results/exact") ms, p99 $(quantile 0.99 <"$results/exact") ms; from the start itself: median $(median <"$results/start") ms, p99 $(quantile 0.99 <"$results/start") ms ($ranked)"
 }
 queue_of_parked_empty() { test -z "$(squeue -h -p parked)"; }

@@ -26,6 +26,17 @@ void Scanner::begin(std::int64_t now) {
   chunk_.changes.observed_at = now;
 }
 
+bool Scanner::begin_runs(std::int64_t now) {
+  // Not a scan by number: how often records are read as a whole is counted in whole scans.
+  if (inbox_.snapshot_wanted_for() != 0) return false;
+  first_chunk_ = true;
+  snapshot_for_ = 0;
+  chunk_ = ScanChunk();
+  chunk_.changes.observed_at = now;
+  chunk_.changes.runs_only = true;
+  return true;
+}
+
 void Scanner::mark_seen(FingerprintTable::Entry& entry) {
   if (entry.seen != scan_) ++seen_jobs_;
   entry.seen = scan_;
@@ -116,12 +127,14 @@ void Scanner::flush(bool last, bool complete) {
   // A quiet scan says nothing; but a snapshot has a beginning and an end even where there is no job and no node.
   if (empty && !(last && (snapshot_for_ != 0 || !first_chunk_))) return;
   const std::int64_t observed_at = changes.observed_at;
+  const bool runs_only = changes.runs_only;
   chunk_.snapshot_for = snapshot_for_;
   chunk_.first = std::exchange(first_chunk_, false);
   chunk_.last = last;
   chunk_.complete = complete;
   inbox_.push(std::exchange(chunk_, ScanChunk()));
   chunk_.changes.observed_at = observed_at;
+  chunk_.changes.runs_only = runs_only;
 }
 
 void Scanner::collect_gone_jobs() {

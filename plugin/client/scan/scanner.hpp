@@ -20,6 +20,9 @@ class Scanner {
   explicit Scanner(Inbox& inbox) : inbox_(inbox) {}
 
   void begin(std::int64_t now);
+  // A scan of runs only: jobs that are not passed stay as the last whole scan saw them, and nothing is taken for gone.
+  // False while a connection waits for a snapshot: a whole scan is due.
+  [[nodiscard]] bool begin_runs(std::int64_t now);
   // As the functions of shapley_client.h.
   [[nodiscard]] bool same_quick_hash(std::uint32_t job_id, std::uint64_t quick_hash);
   [[nodiscard]] bool job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t quick_hash = 0);

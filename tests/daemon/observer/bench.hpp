@@ -91,6 +91,10 @@ std::size_t count_of(const Observation& observation) {
   return count;
 }
 
+inline protocol::JobRecord waiting() {
+  return record_of(protocol::JobState::pending);
+}
+
 inline protocol::JobRecord running(std::int64_t start) {
   protocol::JobRecord r = record_of(protocol::JobState::running);
   r.start_time = start;

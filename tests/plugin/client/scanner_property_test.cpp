@@ -102,6 +102,65 @@ RC_GTEST_PROP(ScannerProperty, ReplayingTheChangesGivesTheTruth, ()) {
   }
 }
 
+// A scan of runs passes some jobs only. What it passes is told; what it passes over stays as it was, and is neither
+// gone nor seen by it.
+RC_GTEST_PROP(ScannerProperty, AScanOfRunsTellsOfWhatItPassesAndOfNothingElse, ()) {
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
+  Scanner scanner(inbox);
+  Truth truth;
+  Truth replayed;
+  const auto replay = [&] {
+    bool runs_only = false;
+    for (const ScanChunk& chunk : inbox.take().chunks) {
+      for (const auto& job : chunk.changes.jobs) replayed[job.job_id] = job.start_time;
+      for (const std::uint32_t id : chunk.changes.gone) replayed.erase(id);
+      runs_only = runs_only || chunk.changes.runs_only;
+    }
+    return runs_only;
+  };
+  const auto rounds = *rc::gen::inRange(1, 12);
+  for (int round = 0; round < rounds; ++round) {
+    for (const std::uint32_t id :
+         *rc::gen::container<std::set<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(1, 30))) {
+      if (*rc::gen::inRange(0, 4) == 0) {
+        truth.erase(id);
+      } else {
+        truth[id] = *rc::gen::inRange<std::int64_t>(0, 100);
+      }
+    }
+    Truth expected = replayed;
+    RC_ASSERT(scanner.begin_runs(1));
+    for (const auto& [id, start_time] : truth) {
+      if (start_time < 50) continue;
+      shapley_job_t job{};
+      job.job_id = id;
+      job.start_time = start_time;
+      scan_one(scanner, job, static_cast<std::uint64_t>(start_time));
+      expected[id] = start_time;
+    }
+    scanner.end(false);
+    const bool is_new = expected != replayed;
+    RC_ASSERT(replay() == is_new);
+    RC_ASSERT(replayed == expected);
+    if (*rc::gen::arbitrary<bool>()) {
+      scan(scanner, truth, truth.size(), true);
+      RC_ASSERT(!replay());
+      RC_ASSERT(replayed == truth);
+    }
+  }
+}
+
+TEST(Scanner, RunsAreNotLookedForWhileASnapshotIsDue) {
+  EventDescriptor event;
+  Inbox inbox(1U << 30U, event);
+  Scanner scanner(inbox);
+  inbox.want_snapshot_for(1);
+  EXPECT_FALSE(scanner.begin_runs(1));
+  scan(scanner, {}, 0, true);
+  EXPECT_TRUE(scanner.begin_runs(1));
+}
+
 // Jobs as (what the quick hash shows, what only the whole record shows). What the quick hash shows is known after every
 // scan; an edit of the rest after eight, and only where no quick hash hid it until then.
 struct Edited {

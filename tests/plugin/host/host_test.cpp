@@ -286,8 +286,16 @@ bool skipped(std::size_t jobs) {
   return false;
 }
 
-// So many jobs that those which only wait are skipped. What starts, ends or is held among them is reported all the
-// same, and new ranks reach every one.
+bool runs_were_looked_for() {
+  std::ifstream log(directory() + "/slurmctld.log");
+  for (std::string line; std::getline(log, line);) {
+    if (line.find(": scanned the runs in ") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// So many jobs that those which only wait are skipped, and runs are looked for by themselves. What starts, ends or is
+// held among them is reported all the same, and new ranks reach every one.
 TEST(PluginInHost, skips_what_only_waits) {
   Daemon daemon(socket_path());
   daemon.fix_order({"astro", "bio", "chem"});
@@ -301,6 +309,7 @@ TEST(PluginInHost, skips_what_only_waits) {
   {
     const Load load(2);
     EXPECT_TRUE(eventually([&] { return host_started() > started + 20; }));
+    EXPECT_TRUE(eventually(runs_were_looked_for));
   }
   std::string differ;
   for (const auto& order : {std::vector<const char*>{"chem", "astro", "bio"}, {"bio", "chem", "astro"}}) {

@@ -1,0 +1,155 @@
+// What a feeder sends: acknowledged when it is durable, in order, twice, with a snapshot that lacks something.
+#include <gtest/gtest.h>
+
+#include "service_fixture.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST_F(ServiceTest, WhatIsAcknowledgedIsDurable) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  EXPECT_EQ(acknowledged(), 3U);
+  now += 10;
+  see({ended({.id = 1, .start = k_begin - 50}, k_begin + 5)});
+  EXPECT_EQ(acknowledged(), 4U);
+  restart();
+  EXPECT_EQ(runs(), Lines{"1|-50|5"});
+  EXPECT_EQ(service->acknowledged(1), 0U);
+}
+
+// A scan of runs did not look at what waits: a wait that began before it is believed all the same.
+TEST_F(ServiceTest, AfterAScanOfRunsAWaitCountsFromWhereItBegan) {
+  for (const bool runs_only : {true, false}) {
+    const std::uint32_t job = runs_only ? 1 : 3;
+    const std::int64_t begin = now;
+    connect(job);
+    protocol::JobRecord held = waiting({.id = job, .start = begin});
+    held.wait = protocol::WaitReason::held;
+    snapshot({held});
+    now += 10;
+    protocol::Observations started;
+    started.sequence = ++sequence;
+    started.observed_at = now;
+    started.jobs = {running({.id = job + 1, .start = now})};
+    started.runs_only = runs_only;
+    service->receive(std::move(started), Instant{now});
+    service->process(Instant{now});
+    EXPECT_EQ(acknowledged(), sequence);
+    now += 10;
+    see({waiting({.id = job, .start = begin + 5})});
+    EXPECT_EQ(rows("SELECT begin - " + std::to_string(begin) +
+                   " FROM segments WHERE kind = 'wait' AND job = " + std::to_string(job)),
+              Lines{runs_only ? "5" : "20"});
+    now += 10;
+  }
+}
+
+TEST_F(ServiceTest, NothingIsAcknowledgedBeforeItIsProcessed) {
+  connect(1);
+  queue({running({.id = 1, .start = now})});
+  EXPECT_EQ(acknowledged(), 0U);
+  service->process(Instant{now});
+  EXPECT_EQ(acknowledged(), 1U);
+}
+
+TEST_F(ServiceTest, ManyFramesOfOneTurnAreReadInTheirOrder) {
+  connect(1);
+  queue({waiting({.id = 1, .start = now - 20})});
+  now += 1;
+  queue({running({.id = 1, .start = k_begin + 1})});
+  now += 9;
+  queue({ended({.id = 1, .start = k_begin + 1}, k_begin + 9)});
+  service->process(Instant{now});
+  EXPECT_EQ(acknowledged(), 3U);
+  EXPECT_EQ(runs(), Lines{"1|1|9"});
+}
+
+TEST_F(ServiceTest, TheSameFramesAfterARestartAddNothing) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50}), waiting({.id = 2, .start = now - 5})});
+  now += 10;
+  see({ended({.id = 1, .start = k_begin - 50}, k_begin + 5)});
+  const std::int64_t events = service->books().last_sequence();
+  restart();
+  connect(1);
+  now = k_begin;
+  see({running({.id = 1, .start = k_begin - 50}), waiting({.id = 2, .start = k_begin - 5})});
+  now += 10;
+  see({ended({.id = 1, .start = k_begin - 50}, k_begin + 5)});
+  now += 10;
+  snapshot({ended({.id = 1, .start = k_begin - 50}, k_begin + 5), waiting({.id = 2, .start = k_begin - 5})});
+  EXPECT_EQ(service->books().last_sequence(), events);
+}
+
+TEST_F(ServiceTest, AJobThatTheSnapshotLacksEndsWhereTheBooksLastKnewIt) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  now += 30;
+  see({waiting({.id = 2, .start = now})});
+  now += 1000;
+  restart();
+  connect(2);
+  now += 5;
+  snapshot({});
+  EXPECT_EQ(runs(), Lines{"1|-50|30"});
+  EXPECT_TRUE(service->books().state().jobs_with_open_segments().empty());
+}
+
+TEST_F(ServiceTest, AJobThatTheSnapshotLacksTooSoonToBePurgedWasForgotten) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50}), running({.id = 3, .node = "n2", .start = now - 40})});
+  now += 30;
+  see({waiting({.id = 2, .start = now})});
+  now += 298;  // MinJobAge is 300
+  connect(2);
+  snapshot({running({.id = 3, .node = "n2", .start = k_begin - 40})});
+  EXPECT_EQ(rows("SELECT job FROM segments WHERE kind = 'run' AND retracted IS NULL"), Lines{"3"});
+}
+
+TEST_F(ServiceTest, WhatTheSnapshotLacksIsNotBroughtBackByAnOlderRecord) {
+  connect(1);
+  // Suspended in the second in which it is seen running: which came last cannot be told, so the later record waits.
+  protocol::JobRecord job = running({.id = 1, .start = now - 10});
+  job.state = protocol::JobState::suspended;
+  job.suspend_time = now;
+  job.pre_suspend_run_s = 10;
+  see({job});
+  connect(2);  // and slurmctld's new life sends first what the spool had
+  see({running({.id = 1, .start = now - 10})});
+  snapshot({});
+  now += 5;
+  service->tick(Instant{now});
+  EXPECT_TRUE(service->books().state().jobs_with_open_segments().empty());
+}
+
+TEST_F(ServiceTest, AJobThatIsGoneFromARunningFeederWasThereAtItsLastScan) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  now += 600;
+  see({}, {1});
+  // Scans every second found it unchanged; two of them back is certain.
+  EXPECT_EQ(runs(), Lines{"1|-50|597"});
+}
+
+TEST_F(ServiceTest, NodesThatTheSnapshotLacksOfferNothing) {
+  connect(1);
+  snapshot({});
+  EXPECT_EQ(service->books().state().capacity("n2"), MicroProcessors{8 * k_micro});
+  now += 10;
+  service->receive(protocol::SnapshotBegin{++sequence, now}, Instant{now});
+  protocol::Observations o;
+  o.sequence = ++sequence;
+  o.observed_at = now;
+  o.nodes = {node_record("n1")};
+  service->receive(std::move(o), Instant{now});
+  service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
+  service->process(Instant{now});
+  EXPECT_EQ(service->books().state().capacity("n1"), MicroProcessors{8 * k_micro});
+  EXPECT_EQ(service->books().state().capacity("n2"), MicroProcessors{0});
+}
+
+}  // namespace
+}  // namespace shapley::daemon
