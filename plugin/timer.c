@@ -72,8 +72,7 @@ static int64_t rest_ms(void) {
 
 /* The same for the next scan of runs; the whole scan sees them, too. */
 static int64_t runs_rest_ms(void) {
-  int64_t held_us = scan.runs_ended_ms ? scan.runs_held_us : scan.held_us;
-  int64_t gap = max_of(k_min_gap_ms, k_runs_rest_factor * held_us / 1000);
+  int64_t gap = max_of(k_min_gap_ms, k_runs_rest_factor * scan.runs_held_us / 1000);
   return max_of(0, max_of(scan.ended_ms, scan.runs_ended_ms) + gap - monotonic_ms());
 }
 

@@ -87,8 +87,8 @@ inline void pick(SnapshotBegin& m) {
   pick_all(sequence, observed_at);
 }
 inline void pick(Observations& m) {
-  auto& [sequence, observed_at, jobs, nodes, gone, gone_nodes] = m;
-  pick_all(sequence, observed_at, jobs, nodes, gone, gone_nodes);
+  auto& [sequence, observed_at, jobs, nodes, gone, gone_nodes, runs_only] = m;
+  pick_all(sequence, observed_at, jobs, nodes, gone, gone_nodes, runs_only);
 }
 inline void pick(SnapshotEnd& m) {
   auto& [sequence, observed_at] = m;
