@@ -22,6 +22,7 @@
 #include "daemon/exit_code.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
 #include "tests/support/naive_printable.hpp"
 
 namespace shapley::daemon {
@@ -190,6 +191,19 @@ TEST_F(ProcessTest, NothingThatATerminalObeysIsLoggedOrPrinted) {
   EXPECT_EQ(run({"--log-level", hostile}), static_cast<int>(ExitCode::usage));
   EXPECT_TRUE(test::is_printable(logged())) << test::naive_printable(logged(), true);
   EXPECT_EQ(("\n" + logged()).find("\nready"), std::string::npos) << logged();
+}
+
+// Refused before it is read: a start that reads it would never end.
+TEST_F(ProcessTest, ALedgerWhoseEventsAreAViewIsDamaged) {
+  { const auto daemon = start(); }  // makes the ledger
+  std::filesystem::remove(log());
+  ledger::testing::tamper(directory / "ledger.db",
+                          "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL "
+                          "SELECT seq + 1 FROM n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS "
+                          "payload, x'' AS hash FROM n");
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::damaged));
+  EXPECT_NE(logged().find("view events is not as the program makes it"), std::string::npos) << logged();
+  EXPECT_NE(logged().find("shapleyctl restore BACKUP"), std::string::npos) << logged();
 }
 
 // The command at the end of the last line that says "run: ", done as an administrator would.
