@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/advise.hpp"
@@ -62,11 +63,17 @@ struct CommandLine {
 void describe(CLI::App& app, CommandLine& line) {
   app.set_version_flag("-V,--version", std::string("shapleyctl " SHAPLEY_VERSION));
   app.add_flag("--usage", line.usage, "Print a short usage");
-  app.add_option("--socket", line.socket, "The daemon's socket")->capture_default_str()->type_name("PATH");
+  app.add_option("--socket", line.socket, "The daemon's socket")
+      ->default_str(printable(line.socket))
+      ->type_name("PATH");
   app.add_option("--timeout", line.timeout_s, "How long to wait for the daemon")
       ->capture_default_str()
       ->check(CLI::Range(1, 3600))
       ->type_name("SECONDS");
+  // An argument that is quoted adds no line.
+  app.failure_message([](const CLI::App* command, const CLI::Error& error) {
+    return CLI::FailureMessage::simple(command, {error.get_name(), printable(error.what()), error.get_exit_code()});
+  });
   app.footer(k_footer);
   app.require_subcommand(0, 1);
   app.fallthrough();  // so that --socket may stand behind the command, too
@@ -114,7 +121,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Environment& env
   }
   const Expected<ExitCode> code = dispatch(app, line, environment);
   if (code) return *code;
-  environment.err << "shapleyctl: " << code.error().what << '\n';
+  environment.err << "shapleyctl: " << printable(code.error().what) << '\n';
   return exit_code_of(code.error().code);
 }
 
@@ -144,7 +151,7 @@ ExitCode run(int argc, const char* const* argv, const Environment& environment) 
   try {
     return parse_and_run(argc, argv, environment);
   } catch (const std::exception& defect) {
-    environment.err << "shapleyctl: internal error: " << defect.what() << "; please report it\n";
+    environment.err << "shapleyctl: internal error: " << printable(defect.what()) << "; please report it\n";
     return ExitCode::internal;
   }
 }

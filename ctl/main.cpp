@@ -5,9 +5,12 @@
 
 #include <unistd.h>
 
+#include "base/printable_stream.hpp"
 #include "ctl/app.hpp"
 
 int main(int argc, char** argv) {
+  const shapley::PrintableStream out(std::cout);
+  const shapley::PrintableStream err(std::cerr);
   const shapley::ctl::Environment environment{
       .out = std::cout,
       .err = std::cerr,

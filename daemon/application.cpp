@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <thread>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/printable.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
 #include "daemon/server/server.hpp"
@@ -149,12 +151,12 @@ ExitCode check_files(const Site& site, bool say_warnings) {
 
 ExitCode check_configuration(const std::filesystem::path& file) {
   if (const auto trusted = check_configuration_file(file); !trusted) {
-    fmt::print(stderr, "{}\n", trusted.error().what);
+    std::cerr << printable(trusted.error().what) << '\n';
     return ExitCode::configuration;
   }
   const auto site = load_site(file);
   if (!site) {
-    fmt::print(stderr, "{}", config::format_faults(site.error(), file.string()));
+    std::cerr << config::format_faults(site.error(), file.string()) << '\n';
     return ExitCode::configuration;
   }
   const config::Configuration& c = site->configuration;
@@ -162,13 +164,14 @@ ExitCode check_configuration(const std::filesystem::path& file) {
   for (const config::OrganizationConfig& o : c.organizations) {
     for (const config::NodeClaim& claim : o.nodes) claims += claim.nodes.size();
   }
-  fmt::print(
+  const std::string summary = fmt::format(
       "{}: no fault: {} organizations, {} rules, {} claims of nodes; contribution {}, order {}, mode {}, period {}; "
-      "slurm_user {} (uid {}); ledger {}, socket {}\n",
+      "slurm_user {} (uid {}); ledger {}, socket {}",
       file.string(), c.organizations.size(), site->rules.size(), claims, accounting::name_of(c.contribution),
       c.order == config::Order::strict ? "strict" : "weighted",
       c.mode == config::Mode::observe ? "observe" : "priorities", name_of(c.period), c.slurm_user, site->slurm_uid,
       c.ledger.string(), c.socket.string());
+  std::cout << printable(summary) << '\n';
   return ExitCode::success;
 }
 

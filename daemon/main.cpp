@@ -1,13 +1,19 @@
 // shapleyd: command line and log; everything else is in application.cpp.
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/printable.hpp"
+#include "base/printable_stream.hpp"
 #include "config/keys.hpp"
 #include "daemon/application.hpp"
 #include "daemon/version.hpp"
@@ -16,10 +22,24 @@ namespace {
 
 using shapley::daemon::ExitCode;
 
+// A message for the log: printable, on one line.
+class PrintableMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/, spdlog::memory_buf_t& out) override {
+    const std::string text = shapley::printable({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PrintableMessage>();
+  }
+};
+
 void set_up_log(spdlog::level::level_enum level) {
   auto logger = spdlog::stderr_logger_st("shapleyd");
   logger->set_level(level);
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<PrintableMessage>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %*");
+  logger->set_formatter(std::move(formatter));
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(logger);
 }
@@ -27,6 +47,8 @@ void set_up_log(spdlog::level::level_enum level) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const shapley::PrintableStream out(std::cout);
+  const shapley::PrintableStream err(std::cerr);
   CLI::App cli("shapleyd keeps the books of a Slurm cluster that several organizations share, and ranks them");
   std::filesystem::path file = shapley::config::k_default_file;
   bool check = false;
@@ -43,6 +65,11 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(levels))
       ->type_name("LEVEL");
   cli.set_version_flag("--version", std::string(shapley::daemon::k_program));
+  // An argument that is quoted adds no line.
+  cli.failure_message([](const CLI::App* app, const CLI::Error& error) {
+    return CLI::FailureMessage::simple(app,
+                                       {error.get_name(), shapley::printable(error.what()), error.get_exit_code()});
+  });
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "config/claims.hpp"
 #include "config/faults.hpp"
 #include "config/keys.hpp"
@@ -110,9 +111,9 @@ std::string format_faults(const Faults& faults, std::string_view file) {
   std::string text;
   for (const Fault& fault : faults) {
     if (!text.empty()) text += '\n';
-    text += file;
+    text += printable(file);
     if (fault.line > 0) text += ':' + std::to_string(fault.line);
-    text += ": " + fault.what + "; " + fault.remedy;
+    text += ": " + printable(fault.what + "; " + fault.remedy);
   }
   return text;
 }

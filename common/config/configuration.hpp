@@ -99,7 +99,7 @@ struct Loaded {
 [[nodiscard]] tl::expected<Loaded, std::vector<Fault>> load(const std::filesystem::path& file);
 [[nodiscard]] tl::expected<Configuration, std::vector<Fault>> parse(std::string_view yaml);
 
-// "FILE:LINE: what; remedy" per fault, one a line.
+// "FILE:LINE: what; remedy" per fault, one a line. Printable: faults quote the file.
 [[nodiscard]] std::string format_faults(const std::vector<Fault>& faults, std::string_view file);
 
 // The ownership of every claimed node as statements effective at `effective`: what the events say

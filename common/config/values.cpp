@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/duration.hpp"
+#include "base/printable.hpp"
 
 namespace shapley::config {
 
@@ -149,12 +150,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 std::string shown(std::string_view text) {
   constexpr std::size_t k_most = 60;
-  std::string line = "'";
-  for (const char c : text.substr(0, k_most)) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  return line + (text.size() > k_most ? "...'" : "'");
+  if (text.size() <= k_most) return "'" + printable(text) + "'";
+  std::size_t size = k_most;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0U) == 0x80U) --size;  // within a character of UTF-8
+  return "'" + printable(text.substr(0, size)) + "...'";
 }
 
 std::string join(std::span<const std::string_view> words, std::string_view last) {

@@ -36,7 +36,7 @@ struct IntegerRange {
 // The known word that `word` most likely was meant to be; empty when none is near.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 
-// The text in quotes, fit for one line of a message: long texts cut, bytes that terminals obey replaced.
+// The text in quotes, fit for one line of a message: long texts cut, what terminals obey escaped.
 [[nodiscard]] std::string shown(std::string_view text);
 
 // "a, b or c" with last " or ".

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/printable.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -51,7 +52,7 @@ std::string outcome_table(const json& report, const Way& count, std::span<const 
 
 std::string limits_text(const json& report) {
   std::string text = "Limits:\n";
-  for (const json& limit : report["limits"]) text += "- " + limit.get<std::string>() + '\n';
+  for (const json& limit : report["limits"]) text += "- " + printable(limit.get<std::string>()) + '\n';
   return text;
 }
 

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "ctl/advice/advice_parts.hpp"
+#include "ctl/output/table.hpp"
 #include "planning/algorithms/algorithms.hpp"
 #include "planning/alone/alone.hpp"
 
@@ -103,7 +105,7 @@ std::string whole_seconds(const json& value) {
 }
 
 std::string pending_verdict(const json& row) {
-  const std::string name = row["organization"].get<std::string>();
+  const std::string name = member_text(row, "organization");
   if (row["jobs"] == 0) return name + " has no job that waits and can be planned.";
   const double alone = row["planned_alone"]["mean_flow"].get<double>();
   const double together = row["planned_together"]["mean_flow"].get<double>();
@@ -146,7 +148,7 @@ std::string render_pending_advice(const json& report) {
   for (const json& organization : report["organizations"]) text += pending_verdict(organization) + '\n';
   text += '\n';
   for (const auto& [why, tasks] : report["left_out"].items())
-    text += "Left out: " + tasks.dump() + " jobs " + why + ".\n";
+    text += "Left out: " + tasks.dump() + " jobs " + printable(why) + ".\n";
   if (report.value("truncated", false)) text += "Only the 20,000 jobs of the lowest ids are looked at.\n";
   return text + limits_text(report);
 }

@@ -6,10 +6,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
 #include "ctl/advice/advice.hpp"
 #include "ctl/advice/advice_parts.hpp"
 #include "ctl/advice/pending_advice.hpp"
 #include "ctl/offline.hpp"
+#include "ctl/output/json_text.hpp"
+#include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
 
@@ -28,7 +31,7 @@ std::string seconds(const json& value) {
 
 // From the mean flow, which is what users feel; a tenth of a percent is no difference.
 std::string verdict(const json& organization) {
-  const std::string name = organization["organization"].get<std::string>();
+  const std::string name = member_text(organization, "organization");
   if (organization["runs"].get<std::int64_t>() == 0) return name + " ran nothing: there is nothing to compare.";
   const double together = organization["as_it_ran"]["mean_flow"].get<double>();
   const double alone = organization["alone"]["mean_flow"].get<double>();
@@ -44,11 +47,11 @@ std::string left_out(const json& report) {
   for (const json& organization : report["organizations"]) {
     const auto count = organization["left_out_too_wide"].get<std::int64_t>();
     if (count > 0)
-      text += "Left out: " + std::to_string(count) + " runs of " + organization["organization"].get<std::string>() +
+      text += "Left out: " + std::to_string(count) + " runs of " + member_text(organization, "organization") +
               " that are wider than the smallest organization.\n";
   }
   for (const auto& [name, count] : report["left_out_without_nodes"].items())
-    text += "Left out: " + count.dump() + " runs of " + name + ", which owns no processor.\n";
+    text += "Left out: " + count.dump() + " runs of " + printable(name) + ", which owns no processor.\n";
   return text;
 }
 
@@ -80,7 +83,7 @@ Expected<ExitCode> advise_on_queue(const AdviseArguments& arguments, const Endpo
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   SHAPLEY_TRY_ASSIGN(const json queue, client.ask({{"request", "queue"}}));
   SHAPLEY_TRY_ASSIGN(const json report, pending_advice_report(queue));
-  environment.out << (arguments.json ? report.dump(2) + '\n' : render_pending_advice(report));
+  environment.out << (arguments.json ? json_text(report) : render_pending_advice(report));
   return ExitCode::success;
 }
 
@@ -97,7 +100,7 @@ Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& 
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
   }
   SHAPLEY_TRY_ASSIGN(const json report, advice_report(question));
-  environment.out << (arguments.json ? report.dump(2) + '\n' : render_advice(report));
+  environment.out << (arguments.json ? json_text(report) : render_advice(report));
   return ExitCode::success;
 }
 

@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/head.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/json_text.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -110,11 +112,11 @@ void add_audit(CLI::App& app, AuditArguments& arguments) {
 
 std::string render_examination(const Examination& examination) {
   const ledger::AuditReport& report = examination.report;
-  std::string text = examination.subject + '\n';
+  std::string text = printable(examination.subject) + '\n';
   text += "  checked: " + what_was_checked(examination) + '\n';
-  for (const std::string& note : report.notes) text += "  note: " + note + '\n';
+  for (const std::string& note : report.notes) text += "  note: " + printable(note) + '\n';
   for (const ledger::Finding& finding : report.findings)
-    text += "  FINDING " + finding.check + ": " + finding.what + '\n';
+    text += "  FINDING " + finding.check + ": " + printable(finding.what) + '\n';
   if (report.clean()) return text + "  correct to the last unit\n";
   return text + "  NOT correct: " + grouped(static_cast<std::int64_t>(report.findings.size())) +
          (report.findings.size() == 1 ? " finding\n" : " findings\n");
@@ -156,7 +158,7 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   }
   if (arguments.json) {
     const json whole{{"clean", clean}, {"examinations", std::move(all)}};
-    environment.out << whole.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+    environment.out << json_text(whole);
   }
   return clean ? ExitCode::success : ExitCode::findings;
 }

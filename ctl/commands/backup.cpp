@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ledger/store/backup.hpp"
 
@@ -42,7 +43,8 @@ Expected<ExitCode> run_backup(const BackupArguments& arguments, const Endpoint& 
   }
   const auto overwrite = arguments.force ? ledger::Overwrite::yes : ledger::Overwrite::no;
   SHAPLEY_TRY_ASSIGN(const ledger::BackupResult result, ledger::back_up(file, arguments.target, overwrite));
-  environment.out << arguments.target << ": copy of " << file.native() << ", verified: " << described(result) << '\n';
+  environment.out << printable(arguments.target) << ": copy of " << printable(file.native())
+                  << ", verified: " << described(result) << '\n';
   return ExitCode::success;
 }
 
@@ -52,9 +54,9 @@ Expected<ExitCode> run_restore(const RestoreArguments& arguments, const Environm
   ledger::BackupResult result;
   SHAPLEY_TRY_ASSIGN(const std::filesystem::path aside,
                      ledger::restore(arguments.backup, arguments.ledger, now, result));
-  environment.out << arguments.ledger << ": restored from " << arguments.backup << ", verified: " << described(result)
-                  << '\n';
-  if (!aside.empty()) environment.out << "the replaced ledger is kept as " << aside.native() << '\n';
+  environment.out << printable(arguments.ledger) << ": restored from " << printable(arguments.backup)
+                  << ", verified: " << described(result) << '\n';
+  if (!aside.empty()) environment.out << "the replaced ledger is kept as " << printable(aside.native()) << '\n';
   return ExitCode::success;
 }
 

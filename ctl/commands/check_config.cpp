@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
 #include "config/configuration.hpp"
 
 namespace shapley::ctl {
@@ -35,12 +36,12 @@ void add_check_config(CLI::App& app, CheckConfigArguments& arguments) {
 Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const Environment& environment) {
   const auto loaded = config::load(arguments.file);
   if (loaded) {
-    environment.out << arguments.file << ": no fault: " << summary(loaded->configuration) << '\n';
+    environment.out << printable(arguments.file) << ": no fault: " << summary(loaded->configuration) << '\n';
     return ExitCode::success;
   }
   std::string faults = config::format_faults(loaded.error(), arguments.file);
   if (!faults.empty() && faults.back() != '\n') faults += '\n';
-  environment.out << faults << arguments.file << ": " << counted(loaded.error().size(), "fault") << '\n';
+  environment.out << faults << printable(arguments.file) << ": " << counted(loaded.error().size(), "fault") << '\n';
   return ExitCode::findings;
 }
 

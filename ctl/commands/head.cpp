@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
+#include "ctl/output/json_text.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -62,7 +63,7 @@ std::string json_of(const ledger::SignedHead& head) {
   const json object{
       {"ledger", head.ledger}, {"sequence", head.sequence}, {"hash", head.hash}, {"time", format_instant(head.time)},
       {"key", head.key},       {"signature", signature},    {"text", text}};
-  return object.dump(2) + "\n";
+  return json_text(object);
 }
 
 // Whole or not at all: a page that publishes the file never shows half a head.

@@ -12,6 +12,7 @@
 #include "base/calendar.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/json_text.hpp"
 #include "ledger/reports/jobs_report.hpp"
 
 namespace shapley::ctl {
@@ -240,7 +241,7 @@ Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endp
   SHAPLEY_TRY(render_jobs(json::object(), view));
   SHAPLEY_TRY_ASSIGN(const json report, fetch(arguments, endpoint));
   if (arguments.json) {
-    environment.out << report.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+    environment.out << json_text(report);
     return ExitCode::success;
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_jobs(report, view));

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
 #include "ledger/chain/signing.hpp"
 
 namespace shapley::ctl {
@@ -13,8 +14,8 @@ void add_keygen(CLI::App& app, KeygenArguments& arguments) {
 
 Expected<ExitCode> run_keygen(const KeygenArguments& arguments, const Environment& environment) {
   SHAPLEY_TRY_ASSIGN(const ledger::PublicKey key, ledger::make_key_files(arguments.file));
-  environment.out << "private key: " << arguments.file << " (for shapleyd's user alone)\n"
-                  << "public key: " << arguments.file << ".pub (give it to every member)\n"
+  environment.out << "private key: " << printable(arguments.file) << " (for shapleyd's user alone)\n"
+                  << "public key: " << printable(arguments.file) << ".pub (give it to every member)\n"
                   << "fingerprint: " << key.fingerprint() << '\n';
   return ExitCode::success;
 }

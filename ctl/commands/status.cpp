@@ -14,9 +14,11 @@
 
 #include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
+#include "base/printable.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/health.hpp"
+#include "ctl/output/json_text.hpp"
 
 namespace shapley::ctl {
 
@@ -242,7 +244,7 @@ std::string no_start_lines(const json& report) {
 std::string ranking_lines(const json& report) {
   std::string text;
   for (const json& sentence : report.value("ranking", json::object()).value("sentences", json::array())) {
-    if (sentence.is_string()) text += "Ranks:   " + sentence.get<std::string>() + ".\n";
+    if (sentence.is_string()) text += "Ranks:   " + printable(sentence.get<std::string>()) + ".\n";
   }
   return text;
 }
@@ -296,11 +298,15 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
   SHAPLEY_TRY(render_status(json::object(), view));
   SHAPLEY_TRY_ASSIGN(const json report, fetch(arguments, endpoint));
   if (arguments.json) {
-    environment.out << report.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+    environment.out << json_text(report);
     return {};
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_status(report, view));
-  environment.out << text;
+  if (view.colour) {
+    print_painted(environment.out, text);
+  } else {
+    environment.out << text;
+  }
   return {};
 }
 
@@ -360,7 +366,7 @@ Expected<ExitCode> run_status(const StatusArguments& arguments, const Endpoint& 
     // Somebody who watches wants to see the daemon come back: an error is shown like an answer.
     const Expected<void> shown = show_once(arguments, endpoint, environment);
     if (!shown && shown.error().code == Errc::invalid_argument) return tl::unexpected(shown.error());
-    if (!shown) environment.out << "shapleyctl: " << shown.error().what << '\n';
+    if (!shown) environment.out << "shapleyctl: " << printable(shown.error().what) << '\n';
     environment.out << std::endl;  // flushed: the next output is seconds away
     ::poll(nullptr, 0, arguments.iterate_s * 1000);
   }

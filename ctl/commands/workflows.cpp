@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/calendar.hpp"
+#include "ctl/output/json_text.hpp"
 
 namespace shapley::ctl {
 
@@ -160,8 +161,7 @@ Expected<ExitCode> run_workflows(const WorkflowsArguments& arguments, const Endp
   if (!arguments.organization.empty()) request["organization"] = arguments.organization;
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   SHAPLEY_TRY_ASSIGN(const json report, client.ask(request));
-  environment.out << (arguments.json ? report.dump(2, ' ', false, json::error_handler_t::replace) + '\n'
-                                     : render_workflows(report, arguments.long_form));
+  environment.out << (arguments.json ? json_text(report) : render_workflows(report, arguments.long_form));
   return ExitCode::success;
 }
 

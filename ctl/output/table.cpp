@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 
 namespace shapley::ctl {
@@ -37,12 +38,6 @@ bool continues_character(char c) {
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
-}
-
-std::string harmless(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20U || c == 0x7FU; }, '?');
-  return text;
 }
 
 // The first `width` characters; the last of them is '+' when something was cut.
@@ -105,8 +100,7 @@ std::string render_parsable(std::span<const Column> columns, const json& rows, b
     out += '\n';
   };
   if (header) line([](const Column& column) { return std::string(column.field->name); });
-  for (const json& row : rows)
-    line([&](const Column& column) { return harmless(member_text(row, column.field->member)); });
+  for (const json& row : rows) line([&](const Column& column) { return member_text(row, column.field->member); });
   return out;
 }
 
@@ -131,7 +125,7 @@ std::vector<std::vector<std::string>> cells_for_people(std::span<const Column> c
   std::vector<std::vector<std::string>> cells;
   for (const json& row : rows) {
     std::vector<std::string>& line = cells.emplace_back();
-    for (const Column& column : columns) line.push_back(harmless(cell_for_people(*column.field, row)));
+    for (const Column& column : columns) line.push_back(printable(cell_for_people(*column.field, row)));
   }
   return cells;
 }
@@ -223,7 +217,7 @@ std::string render_table(std::span<const Column> columns, const json& rows, cons
 
 std::string member_text(const json& object, std::string_view member) {
   const json& value = value_of(object, member);
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return printable(value.get_ref<const std::string&>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_number()) return plain_number(value);
   return {};
@@ -237,14 +231,6 @@ std::string render_field_help(std::span<const Field> fields) {
     out.append(padded(std::string(field.name), width + 2, Align::left)).append(field.meaning).append("\n");
   }
   return out;
-}
-
-std::string painted(std::string_view text, Paint paint, bool colour) {
-  if (!colour || paint == Paint::none) return std::string(text);
-  const char* code = "\033[2m";
-  if (paint == Paint::good) code = "\033[32m";
-  if (paint == Paint::bad) code = "\033[31m";
-  return code + std::string(text) + "\033[0m";
 }
 
 }  // namespace shapley::ctl

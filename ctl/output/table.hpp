@@ -1,7 +1,7 @@
 // Tables in the manner of Slurm's commands: columns chosen by name with `name%width`, a form for people and a form for
 // programs, both from one list of fields, so that every value that a person can see a program can read exactly.
 //
-// Pure text in, text out. Widths count characters (code points of UTF-8). Control characters in a value become '?': a
+// Pure text in, text out. Widths count characters (code points of UTF-8). Values are printable (base/printable.hpp): a
 // job's name is its user's choice and must not be able to drive an operator's terminal or to forge a line.
 #pragma once
 
@@ -14,13 +14,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "ctl/output/paint.hpp"
 
 namespace shapley::ctl {
 
 enum class Align { left, right };
-
-// Colours say what the text says too; nothing is told by colour alone.
-enum class Paint { none, good, bad, dim };
 
 // One member of a row (a JSON object of a report) that can be a column.
 struct Field {
@@ -59,14 +57,11 @@ struct TableStyle {
 [[nodiscard]] std::string render_table(std::span<const Column> columns, const nlohmann::json& rows,
                                        const TableStyle& style);
 
-// A member of a report as text: a number without needless zeros, true and false as yes and no, "" when it is null or
-// not there.
+// A member of a report as printable text on one line: a number without needless zeros, true and false as yes and no, ""
+// when it is null or not there.
 [[nodiscard]] std::string member_text(const nlohmann::json& object, std::string_view member);
 
 // What --helpformat prints: a line per field, name and meaning.
 [[nodiscard]] std::string render_field_help(std::span<const Field> fields);
-
-// `text` in the escape sequence of `paint`; unchanged when colour is off or paint is none.
-[[nodiscard]] std::string painted(std::string_view text, Paint paint, bool colour);
 
 }  // namespace shapley::ctl

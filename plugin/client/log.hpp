@@ -1,8 +1,9 @@
-// Where the client's lines go: the C function of the options, which must be callable from any thread.
+// Where the client's lines go, printable: the C function of the options, which must be callable from any thread.
 #pragma once
 
 #include <string>
 
+#include "base/printable.hpp"
 #include "plugin/client/shapley_client.h"
 
 namespace shapley::client {
@@ -18,7 +19,7 @@ class Log {
 
  private:
   void write(enum shapley_log_level level, const std::string& text) const {
-    if (sink_ != nullptr) sink_(level, text.c_str());
+    if (sink_ != nullptr) sink_(level, printable(text).c_str());
   }
   Sink sink_;
 };

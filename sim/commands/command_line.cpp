@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.hpp"
 #include "game/serving_order.hpp"
 #include "sim/commands/axioms_command.hpp"
 #include "sim/commands/compare_command.hpp"
@@ -123,7 +124,7 @@ Action add_run(CLI::App& app) {
     if (!permutations->empty()) {
       auto parsed = parse_permutations(*permutations);
       if (!parsed) {
-        std::cerr << "shapley-sim: " << parsed.error().what << '\n';
+        std::cerr << "shapley-sim: " << printable(parsed.error().what) << '\n';
         return k_exit_usage;
       }
       arguments->options.permutations = std::move(parsed).value();
@@ -224,6 +225,10 @@ int run_command_line(int argc, char** argv) {
                                         {"experiment", add_experiment(app)},
                                         {"axioms", add_axioms(app)}};
   actions.merge(add_planning_commands(app));
+  // An argument that is quoted adds no line.
+  app.failure_message([](const CLI::App* command, const CLI::Error& error) {
+    return CLI::FailureMessage::simple(command, {error.get_name(), printable(error.what()), error.get_exit_code()});
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -231,7 +236,7 @@ int run_command_line(int argc, char** argv) {
   }
   const auto done = actions.at(app.get_subcommands().front()->get_name())();
   if (!done) {
-    std::cerr << "shapley-sim: " << done.error().what << '\n';
+    std::cerr << "shapley-sim: " << printable(done.error().what) << '\n';
     return k_exit_input;
   }
   return *done;

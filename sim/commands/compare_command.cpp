@@ -62,7 +62,7 @@ Expected<void> complete(CompareArguments& arguments, const workload::Trace& trac
 Expected<void> report(const CompareArguments& arguments, const std::vector<WindowResult>& results, std::ostream& out) {
   const auto summaries = summarize_policies(arguments.settings, results, arguments.baseline);
   if (arguments.json) {
-    out << report_json(arguments.settings, results, summaries, arguments.baseline).dump(1) << '\n';
+    out << json_text(report_json(arguments.settings, results, summaries, arguments.baseline), 1) << '\n';
   } else {
     print_table(arguments.settings, results, summaries, arguments.baseline, out);
   }

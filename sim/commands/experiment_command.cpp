@@ -151,7 +151,7 @@ Expected<int> run_table(const ExperimentArguments& arguments, int table, std::os
     if (!arguments.plot.empty()) SHAPLEY_TRY(plot_table(arguments, source, outcome));
     if (interrupted()) break;
   }
-  if (arguments.json) out << json.dump(1) << '\n';
+  if (arguments.json) out << json_text(json, 1) << '\n';
   return whole && !interrupted() ? k_exit_done : k_exit_interrupted;
 }
 
@@ -208,7 +208,7 @@ Expected<int> run_figure(const ExperimentArguments& arguments, std::ostream& out
       json["organizations"].push_back(
           report_json(outcome.settings, outcome.results, outcome.summaries, baseline_of(outcome.settings)));
     if (arguments.json) {
-      out << json.dump(1) << '\n';
+      out << json_text(json, 1) << '\n';
     } else {
       out << "## " << traces.front().name << ": mean delta-psi / p_tot by number of organizations\n\n";
       print_figure(outcomes, out);
@@ -266,7 +266,7 @@ Expected<int> run_utilization(const ExperimentArguments& arguments, std::ostream
     if (interrupted()) break;
   }
   if (arguments.json) {
-    out << json.dump(1) << '\n';
+    out << json_text(json, 1) << '\n';
   } else {
     out << "Theorem 6.2: a greedy schedule does at least 0.75 of the work of any other.\n";
   }
@@ -326,7 +326,7 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
     }
   }
   progress.reset();
-  out << (arguments.json ? json.dump(1) : table.str()) << '\n';
+  out << (arguments.json ? json_text(json, 1) : table.str()) << '\n';
   return interrupted() ? k_exit_interrupted : k_exit_done;
 }
 

@@ -110,7 +110,7 @@ Expected<void> plan_command(const PlanArguments& arguments, std::ostream& out) {
   SHAPLEY_TRY_ASSIGN(const Schedule schedule, planning::plan(named.grid, arguments.algorithm, arguments.seed));
   if (!arguments.plot.empty()) SHAPLEY_TRY(plot(arguments.plot, named.grid, schedule));
   if (arguments.json) {
-    out << to_json(named, schedule).dump() << '\n';
+    out << json_text(to_json(named, schedule), -1) << '\n';
   } else {
     print_table(named, schedule, out);
   }

@@ -203,7 +203,7 @@ Expected<void> run(const RunArguments& arguments, std::ostream& out) {
   if (arguments.json) {
     Json json = {{"results", Json::array()}};
     for (const PolicyResult& result : results) json["results"].push_back(to_json(instance, result, arguments));
-    out << json.dump() << '\n';
+    out << json_text(json, -1) << '\n';
   } else {
     if (!input.about.empty()) out << input.about << '\n';
     print_table(results, arguments.options.utility, out);

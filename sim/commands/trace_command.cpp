@@ -5,6 +5,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/printable.hpp"
 #include "scheduling/policies/baselines/fcfs.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/json.hpp"
@@ -108,7 +109,7 @@ std::string percent(double part) {
 
 void print(const Json& s, const Trace& trace, std::ostream& out) {
   const auto row = [&](const char* name, const std::string& value) {
-    out << std::left << std::setw(24) << name << value << '\n';
+    out << std::left << std::setw(24) << name << printable(value) << '\n';
   };
   const auto number = [&](const char* member) { return std::to_string(s[member].get<std::int64_t>()); };
   const double days =
@@ -145,7 +146,7 @@ Expected<void> describe_trace(const TraceArguments& arguments, std::ostream& out
                      find_contention(trace, processors, arguments.length, arguments.parallel));
   const Json summary = summarize_trace(trace, processors, arguments.length, contention);
   if (arguments.json) {
-    out << summary.dump(1) << '\n';
+    out << json_text(summary, 1) << '\n';
   } else {
     print(summary, trace, out);
   }

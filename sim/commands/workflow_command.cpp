@@ -97,7 +97,7 @@ Expected<void> workflow_command(const WorkflowArguments& arguments, std::ostream
   const auto unfairness = workflow::measure_unfairness(state.workflows, measure);
   const auto raises = workflow::reprioritize(state.workflows, unfairness, state.threshold);
   if (arguments.json) {
-    out << to_json(state, unfairness, raises).dump() << '\n';
+    out << json_text(to_json(state, unfairness, raises), -1) << '\n';
   } else {
     print_text(state, unfairness, raises, out);
   }

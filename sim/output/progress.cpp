@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+#include "base/printable.hpp"
+#include "base/printable_stream.hpp"
+
 namespace shapley::sim {
 
 namespace {
@@ -37,7 +40,7 @@ Progress::Progress(std::string what, std::size_t total)
 }
 
 Progress::~Progress() {
-  if (visible_) std::cerr << "\r\033[K" << std::flush;
+  if (visible_) std::cerr << TerminalControl::line_begin << TerminalControl::erase_to_line_end << std::flush;
 }
 
 void Progress::one_more() {
@@ -49,7 +52,8 @@ void Progress::one_more() {
 void Progress::draw() {
   if (!visible_) return;
   const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin_);
-  std::cerr << '\r' << progress_line(what_, done_, total_, elapsed) << "\033[K" << std::flush;
+  std::cerr << TerminalControl::line_begin << printable(progress_line(what_, done_, total_, elapsed))
+            << TerminalControl::erase_to_line_end << std::flush;
 }
 
 }  // namespace shapley::sim

@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"no weight", k_ok + "weights: {}\n", {{2, "weights: the table is empty", ""}}},
         BadFile{"control characters are not passed on",
                 k_ok + "mode: \"a\\eb\\n\"\n",
-                {{2, "mode: 'a?b?' is not known", ""}}}));
+                {{2, "mode: 'a\\x1bb\\x0a' is not known", ""}}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Organizations, BadFiles,

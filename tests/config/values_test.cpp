@@ -106,8 +106,10 @@ TEST(Nearest, FindsSlipsOfThePenAndNothingElse) {
 
 TEST(Shown, FitsOneLineOfATerminal) {
   EXPECT_EQ(shown("plain"), "'plain'");
-  EXPECT_EQ(shown("a\nb\x1b[2J"), "'a?b?[2J'");
+  EXPECT_EQ(shown("a\nb\x1b[2J"), "'a\\x0ab\\x1b[2J'");
   EXPECT_EQ(shown(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
+  EXPECT_EQ(shown(std::string(59, 'x') + "\u20ac"), "'" + std::string(59, 'x') + "...'") << "no half character";
+  EXPECT_EQ(shown(std::string(100, '\x9b')), "'...'");
 }
 
 }  // namespace

@@ -83,9 +83,11 @@ TEST(Table, ColoursOnlyWhenAskedAndOnlyTheText) {
 }
 
 TEST(Table, AValueCanNeitherDriveTheTerminalNorForgeALine) {
-  const json rows = json::array({{{"name", "a\033[2Jb\nc\x7f"}, {"size_bytes", 1000}}});
-  EXPECT_EQ(shown("name", {.header = false}, rows), "a?[2Jb?c?\n");
-  EXPECT_EQ(shown("name", {.form = Form::parsable, .header = false}, rows), "a?[2Jb?c?\n");
+  const json rows = json::array({{{"name", "a\033[2Jb\nc\u202e"}, {"size_bytes", 1000}}});
+  const std::string escaped = "a\\x1b[2Jb\\x0ac\\u202e\n";
+  EXPECT_EQ(shown("name", {.header = false}, rows), escaped);
+  EXPECT_EQ(shown("name", {.form = Form::parsable, .header = false}, rows), escaped);
+  EXPECT_EQ(shown("name%6", {.header = false}, rows), "a\\x1b+\n") << "widths count what is shown";
 }
 
 TEST(Table, EmptyReportStillHasItsHeader) {

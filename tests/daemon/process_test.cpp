@@ -22,6 +22,8 @@
 #include "daemon/exit_code.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
+#include "tests/support/naive_printable.hpp"
 
 namespace shapley::daemon {
 namespace {
@@ -158,6 +160,49 @@ TEST_F(ProcessTest, ALedgerThatCannotBeOpenedIsSaidSo) {
   std::filesystem::create_directory(directory / "ledger.db");
   EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::damaged));
   EXPECT_NE(logged().find("ledger.db"), std::string::npos) << logged();
+  EXPECT_NE(logged().find("shapleyctl restore BACKUP"), std::string::npos) << logged();
+}
+
+// Names that peers, files and arguments bring: a sequence that wipes the screen, C1 as a character and as a byte, a
+// mark of direction, a forged line.
+TEST_F(ProcessTest, NothingThatATerminalObeysIsLoggedOrPrinted) {
+  const std::string hostile = "x\033[2J\u009b\u202e\x9b\nready\r";
+  const std::string escaped = "x\\x1b[2J\\u009b\\u202e\\x9b\\x0aready\\x0d";
+  {
+    const auto daemon = start();
+    protocol::Hello hello = feeder_hello();
+    hello.program = hello.slurm_version = hello.cluster = hostile;
+    const auto feeder = connect(hello);
+    protocol::JobRecord job = running({.id = 1, .start = std::time(nullptr) - 60});
+    job.name = job.qos = job.wckey = hostile;
+    feed(*feeder, 1, {job});
+    EXPECT_TRUE(eventually([&] { return logged().find(escaped) != std::string::npos; })) << logged();
+    write_configuration("\"colour\\e[2J\\nready\": green\n");
+    daemon->signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return logged().find("colour\\x1b[2J\\x0aready") != std::string::npos; })) << logged();
+    daemon->signal(SIGTERM);
+    EXPECT_EQ(daemon->wait(), static_cast<int>(ExitCode::success)) << logged();
+  }
+  EXPECT_EQ(run({"--check-config", "--config", (directory / "shapleyd.yaml").string()}),
+            static_cast<int>(ExitCode::configuration));
+  EXPECT_EQ(run({"--check-config", "--config", (directory / hostile).string()}),
+            static_cast<int>(ExitCode::configuration));
+  EXPECT_EQ(run({"--" + hostile}), static_cast<int>(ExitCode::usage));
+  EXPECT_EQ(run({"--log-level", hostile}), static_cast<int>(ExitCode::usage));
+  EXPECT_TRUE(test::is_printable(logged())) << test::naive_printable(logged(), true);
+  EXPECT_EQ(("\n" + logged()).find("\nready"), std::string::npos) << logged();
+}
+
+// Refused before it is read: a start that reads it would never end.
+TEST_F(ProcessTest, ALedgerWhoseEventsAreAViewIsDamaged) {
+  { const auto daemon = start(); }  // makes the ledger
+  std::filesystem::remove(log());
+  ledger::testing::tamper(directory / "ledger.db",
+                          "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL "
+                          "SELECT seq + 1 FROM n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS "
+                          "payload, x'' AS hash FROM n");
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::damaged));
+  EXPECT_NE(logged().find("view events is not as the program makes it"), std::string::npos) << logged();
   EXPECT_NE(logged().find("shapleyctl restore BACKUP"), std::string::npos) << logged();
 }
 

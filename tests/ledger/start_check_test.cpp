@@ -112,6 +112,11 @@ TEST_F(StartCheck, a_missing_or_changed_table_index_or_trigger) {
   expect_refusal("trigger events_are_not_updated is not as the program makes it");
 }
 
+TEST_F(StartCheck, a_missing_view_is_for_the_audit) {
+  tamper(file(), "DROP VIEW balances");
+  EXPECT_EQ(writer(file()).last_sequence(), 3000);
+}
+
 TEST_F(StartCheck, a_missing_table) {
   tamper(file(), "DROP TABLE segments");
   expect_refusal("is missing");

@@ -178,6 +178,24 @@ grep -qE '^windows \[#+\.+\] [0-9]+/30  [0-9].* left' "$dir/lines" || die "no ba
 grep -q '^windows \[##############################\] 30/30' "$dir/lines" || die "the bar does not end: $(cat "$dir/lines")"
 grep -qE $'^\033\\[K30 windows of 8000 s' "$dir/lines" || die "the bar is not wiped away: $(cat "$dir/lines")"
 
+# Names in a trace cannot drive a terminal: ESC, C1 as a character and as a byte, a mark of direction.
+hostile=$'\033[2J\302\233\342\200\256\233'
+escaped='\x1b[2J\u009b\u202e\x9b'
+printf '; Computer: %s\n; MaxProcs: 4\n1 0 0 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1\n%s\n' "x$hostile" "y$hostile" >"$dir/hostile.swf"
+printable() { ! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|(^|[^\x80-\xff])[\x80-\xbf]' "$1"; }
+ends 0 '' "$sim" trace --trace "$dir/hostile.swf" --malformed skip
+printable "$dir/out" || die "a trace's name drives the terminal: $(cat -v "$dir/out")"
+grep -qF "x$escaped" "$dir/out" || die "the computer is not named: $(cat "$dir/out")"
+ends 0 '' "$sim" trace --trace "$dir/hostile.swf" --malformed skip --json
+printable "$dir/out" || die "a trace's name drives the terminal: $(cat -v "$dir/out")"
+jq -e '.computer == "x\u001b[2J\u009b\u202e\ufffd"' "$dir/out" >/dev/null || die "another name: $(cat "$dir/out")"
+ends 1 '' "$sim" trace --trace "$dir/hostile.swf"
+printable "$dir/err" || die "a line of a trace drives the terminal: $(cat -v "$dir/err")"
+ends 1 '' "$sim" trace --trace "$dir/absent$hostile"
+grep -qF "absent$escaped" "$dir/err" || die "the file is not named: $(cat "$dir/err")"
+ends 2 '' "$sim" trace --malformed "$hostile"
+printable "$dir/err" || die "an argument drives the terminal: $(cat -v "$dir/err")"
+
 # A missing gnuplot is said in a sentence; the numbers are printed all the same.
 ends 1 'gnuplot.*install' env PATH=/nonexistent "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
 grep -q '^rand ' "$dir/out" || die "no table without gnuplot"

@@ -8,6 +8,7 @@
 
 #include "ledger/store/ledger.hpp"
 #include "sim/input/workload_source.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
 
 namespace shapley::sim {
 namespace {
@@ -62,6 +63,21 @@ TEST(LedgerTrace, RunsBecomeJobsOfTheirOrganization) {
   EXPECT_EQ(trace->jobs[1].submit.value, 5000);
   EXPECT_EQ(trace->users[trace->jobs[1].user], "18");
   std::filesystem::remove_all(folder);
+}
+
+// An endless one: whoever reads it never ends.
+TEST(LedgerTrace, ALedgerWhoseEventsAreAViewIsRefused) {
+  const ledger::testing::TemporaryDirectory folder;
+  const auto file = folder.path() / "ledger.db";
+  ASSERT_TRUE(ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
+  ledger::testing::tamper(
+      file,
+      "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT "
+      "seq + 1 FROM n) SELECT seq, seq AS key FROM n");
+  const auto trace = load_workload({.trace = file.string(), .generator = {}});
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().what.find("view events is not as the program makes it"), std::string::npos)
+      << trace.error().what;
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace shapley::ledger {
 // False: a row cannot be read at all, so what hangs on the events cannot be checked.
 [[nodiscard]] Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report);
 
-// Tables, views and triggers are those that the program makes.
+// Tables, indices, views and triggers are those that the program makes: what is missing is a finding, what is foreign
+// ends the audit (schema.hpp).
 [[nodiscard]] Expected<void> audit_schema(const Database& database, AuditReport& report);
 
 // The signed heads that the file holds name this ledger and the hashes of its events. (Their signatures need a public

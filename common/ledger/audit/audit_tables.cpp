@@ -6,6 +6,7 @@
 #include "ledger/projections/projections.hpp"
 #include "ledger/projections/standings.hpp"
 #include "ledger/store/event_json.hpp"
+#include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/schema.hpp"
 
@@ -19,10 +20,10 @@ constexpr std::int64_t k_rows_shown = 5;  // of each table and kind of differenc
 class TemporaryTables {
  public:
   static Expected<TemporaryTables> create(const Database& database) {
-    SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema());
+    SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema(newest_schema()));
     TemporaryTables tables(database);
     for (const std::string& table : all_tables()) {
-      std::string sql = schema.at(table).sql;
+      std::string sql = find_object(schema, "table", table)->sql;
       sql.insert(std::string_view("CREATE ").size(), "TEMP ");
       SHAPLEY_TRY(database.execute(sql));
     }
@@ -109,18 +110,12 @@ Expected<void> audit_heads(const Database& database, AuditReport& report) {
 }
 
 Expected<void> audit_schema(const Database& database, AuditReport& report) {
-  SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema());
+  // Once more: since the file was opened somebody may have changed it, up to the snapshot that is audited.
+  SHAPLEY_TRY(check_nothing_foreign(database, newest_schema()));
+  SHAPLEY_TRY_ASSIGN(const Schema genuine, genuine_schema(newest_schema()));
   SHAPLEY_TRY_ASSIGN(const Schema found, schema_of(database));
-  for (const auto& [name, object] : genuine) {
-    const auto there = found.find(name);
-    if (there == found.end()) {
-      report.findings.push_back({"schema", name + " is missing"});
-    } else if (there->second.sql != object.sql) {
-      report.findings.push_back({"schema", name + " is not as the program makes it: " + there->second.sql});
-    }
-  }
-  for (const auto& [name, object] : found) {
-    if (!genuine.contains(name)) report.findings.push_back({"schema", name + " was added by hand: " + object.sql});
+  for (const SchemaObject& object : genuine) {
+    if (!found.contains(object)) report.findings.push_back({"schema", object.name + " is missing"});
   }
   return {};
 }

@@ -78,7 +78,7 @@ Expected<BackupResult> copy_verified(const Database& from, const path& partial) 
   {
     SHAPLEY_TRY_ASSIGN(const Database to, Database::open(partial.string(), SQLITE_OPEN_READWRITE));
     // Until it is whole nobody knows it: it need not be safe page by page.
-    SHAPLEY_TRY(to.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"));
+    SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
     SHAPLEY_TRY(from.copy_to(to));
   }
   SHAPLEY_TRY(sync_file(partial));

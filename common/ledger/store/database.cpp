@@ -130,7 +130,17 @@ Expected<Database> Database::open(const std::string& location, int flags) {
   Database database(connection);  // SQLite gives a connection to close even when opening failed
   if (result != SQLITE_OK) return failure(connection, result);
   sqlite3_extended_result_codes(connection, 1);
+  SHAPLEY_TRY(database.harden());
   return database;
+}
+
+Expected<void> Database::harden() const {
+  for (const auto& [option, value] :
+       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}}) {
+    const int result = sqlite3_db_config(connection_.get(), option, value, static_cast<int*>(nullptr));
+    if (result != SQLITE_OK) return failure(nullptr, result);
+  }
+  return execute("PRAGMA cell_size_check = ON");
 }
 
 Expected<Statement> Database::prepare(std::string_view sql) const {

@@ -54,7 +54,9 @@ class Statement {
 
 class Database {
  public:
-  // `location` is a path or, with SQLITE_OPEN_URI in `flags`, a file: URI.
+  // `location` is a path or, with SQLITE_OPEN_URI in `flags`, a file: URI. A file may come from anywhere: what its
+  // schema says may not run functions with effects, no statement can write SQLite's own tables, and cells of a page are
+  // checked before they are used.
   [[nodiscard]] static Expected<Database> open(const std::string& location, int flags);
 
   [[nodiscard]] Expected<Statement> prepare(std::string_view sql) const;
@@ -74,6 +76,7 @@ class Database {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
   explicit Database(sqlite3* connection) : connection_(connection) {}
+  [[nodiscard]] Expected<void> harden() const;
 
   std::unique_ptr<sqlite3, Close> connection_;
 };

@@ -13,6 +13,7 @@
 #include "ledger/store/backup.hpp"
 #include "ledger/store/file_operations.hpp"
 #include "ledger/store/migrations.hpp"
+#include "ledger/store/schema.hpp"
 #include "ledger/store/start_check.hpp"
 
 namespace shapley::ledger {
@@ -26,6 +27,8 @@ constexpr std::string_view k_way_out =
     "; what is left can be looked at with shapleyctl audit, the way out is shapleyctl restore BACKUP, "
     "or to move this file away and begin a new ledger";
 
+constexpr std::string_view k_other_program = "; use the program that wrote it, or a newer one";
+
 // How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
 // folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load.
 constexpr const char* k_writer_settings =
@@ -35,12 +38,8 @@ constexpr const char* k_writer_settings =
     "PRAGMA wal_autocheckpoint = 4000;"
     "PRAGMA cache_size = -16384;";
 
-// A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an
-// audit builds temporary tables, and the connection is opened for reading anyway.)
-constexpr const char* k_reader_settings =
-    "PRAGMA busy_timeout = 5000;"
-    "PRAGMA trusted_schema = OFF;"
-    "PRAGMA cell_size_check = ON;";
+// No query_only: an audit builds temporary tables, and the connection is opened for reading anyway.
+constexpr const char* k_reader_settings = "PRAGMA busy_timeout = 5000;";
 
 enum class FileKind { missing, empty, sqlite, other };
 
@@ -93,19 +92,32 @@ Expected<Version> version_of(const Database& database) {
 Expected<void> check_version(const Version& version) {
   const bool fresh = version.application == 0 && version.schema == 0 && version.tables == 0;
   if (!fresh && version.application != k_application_id) return no_ledger("an SQLite data base, but no ledger");
-  const auto newest = static_cast<std::int64_t>(migrations().size());
+  const std::int64_t newest = newest_schema();
   if (version.schema > newest || version.schema < 0) {
     return fail(Errc::corrupt, "its schema has version " + std::to_string(version.schema) +
                                    ", this program knows versions up to " + std::to_string(newest) +
-                                   "; use the program that wrote it, or a newer one");
+                                   std::string(k_other_program));
   }
   return {};
+}
+
+// A ledger of a version that we know, and nothing in it that is not ours: from here on it can be read. Both are of one
+// snapshot, since a daemon may be migrating it.
+Expected<Version> check_genuine(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
+  SHAPLEY_TRY(check_version(version));
+  SHAPLEY_TRY(check_nothing_foreign(database, version.schema));
+  return version;
 }
 
 // Errors that mean damage, or a log that cannot be read along, come with the way out.
 tl::unexpected<Error> explained(const path& file, Error error) {
   std::error_code ignored;
-  if (error.code == Errc::corrupt && error.what.find(k_way_out) == std::string::npos) error.what += k_way_out;
+  const auto says = [&](std::string_view words) { return error.what.find(words) != std::string::npos; };
+  if (error.code == Errc::corrupt && !says("shapleyctl restore BACKUP") && !says(k_other_program)) {
+    error.what += k_way_out;
+  }
   if (error.code == Errc::io && std::filesystem::exists(file.string() + "-wal", ignored)) {
     error.what += "; a log lies beside it: copy both files to a directory that this user may write";
   }
@@ -147,11 +159,10 @@ Expected<Database> open_sound(const path& file) {
   SHAPLEY_TRY(check_log_header(file));
   SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
   // Before the settings: they would write into a data base that is not ours.
-  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
-  SHAPLEY_TRY(check_version(version));
+  SHAPLEY_TRY_ASSIGN(const Version version, check_genuine(database));
   SHAPLEY_TRY(database.execute(k_writer_settings));
   SHAPLEY_TRY(check_pages(database, file));
-  if (version.schema > 0 && static_cast<std::size_t>(version.schema) < migrations().size()) {
+  if (version.schema > 0 && version.schema < newest_schema()) {
     SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
   }
   SHAPLEY_TRY(migrate(database));
@@ -174,10 +185,14 @@ Expected<Database> open_reading_connection(const path& file) {
 
 }  // namespace
 
-Expected<void> migrate(const Database& database) {
+std::int64_t newest_schema() {
+  return static_cast<std::int64_t>(migrations().size());
+}
+
+Expected<void> migrate(const Database& database, std::int64_t target) {
   SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
   SHAPLEY_TRY(check_version(version));
-  const auto steps = migrations();
+  const auto steps = migrations().first(static_cast<std::size_t>(target));
   if (static_cast<std::size_t>(version.schema) == steps.size()) return {};
   SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
   for (auto step = static_cast<std::size_t>(version.schema); step < steps.size(); ++step) {
@@ -201,24 +216,23 @@ Expected<Database> open_for_writing(const path& file) {
 
 Expected<Database> open_for_copying(const path& file) {
   SHAPLEY_TRY_ASSIGN(Database database, open_reading_connection(file));
-  SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
-  SHAPLEY_TRY(check_version(version));
+  SHAPLEY_TRY(check_genuine(database));
   return database;
 }
 
 Expected<Database> open_alone(const path& file) {
-  return Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+  SHAPLEY_TRY(check_genuine(database));
+  return database;
 }
 
 Expected<Database> open_for_reading(const path& file) {
   SHAPLEY_TRY_ASSIGN(Database database, open_reading_connection(file));
-  auto version = version_of(database);
+  auto version = check_genuine(database);
   if (!version) return explained(file, std::move(version).error());
-  SHAPLEY_TRY(check_version(*version));
-  if (static_cast<std::size_t>(version->schema) < migrations().size()) {
+  if (version->schema < newest_schema()) {
     return fail(Errc::corrupt, "its schema has version " + std::to_string(version->schema) + ", this program reads " +
-                                   std::to_string(migrations().size()) +
-                                   "; let shapleyd open it once, which migrates it");
+                                   std::to_string(newest_schema()) + "; let shapleyd open it once, which migrates it");
   }
   return database;
 }

@@ -1,6 +1,7 @@
 // Opening a ledger file: is it one, may we, how; and bringing its schema up to date.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -10,6 +11,9 @@ namespace shapley::ledger {
 
 // "SHPL" in SQLite's header, so that file(1) and we can distinguish a ledger from any other data base.
 inline constexpr std::int64_t k_application_id = 0x5348504C;
+
+// Whichever way a file is opened, the first that is read of it is its schema: one that holds something that the program
+// did not make (schema.hpp) is Errc::corrupt.
 
 // REQUIRES: the caller holds the WriterLock. Creates the file (mode 0640) when there is none. An older ledger is backed
 // up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
@@ -25,8 +29,11 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // directory.
 [[nodiscard]] Expected<Database> open_for_reading(const std::filesystem::path& file);
 
-// Runs the migrations that the data base lacks, all in one transaction. Errc::corrupt when its schema is newer than
-// this program.
-[[nodiscard]] Expected<void> migrate(const Database& database);
+// The version that this program writes.
+[[nodiscard]] std::int64_t newest_schema();
+
+// Runs the migrations that the data base lacks up to `version`, all in one transaction. Errc::corrupt when its schema
+// is newer than this program. REQUIRES: its present version <= version <= newest_schema().
+[[nodiscard]] Expected<void> migrate(const Database& database, std::int64_t version = newest_schema());
 
 }  // namespace shapley::ledger

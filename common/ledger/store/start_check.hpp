@@ -1,8 +1,9 @@
 // Is a ledger sound enough to write on? What a start can afford to look at: the rest is the audit's.
 //
-// Looked at: the log's header; every page of a ledger of at most 64 MiB (larger ones as they are read); that tables,
-// indices and triggers are those of the program; the hash chain over the newest 1,000 events; that the newest
-// checkpoint and the newest signed head speak of events that are there. Errors: Errc::corrupt says what is wrong.
+// Looked at: the log's header; every page of a ledger of at most 64 MiB (larger ones as they are read); that no table,
+// index or trigger is missing (schema.hpp has seen to it that none is foreign); the hash chain over the newest 1,000
+// events; that the newest checkpoint and the newest signed head speak of events that are there. Errors: Errc::corrupt
+// says what is wrong.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,7 @@ namespace shapley::ledger {
 // Pages, before anything is written.
 [[nodiscard]] Expected<void> check_pages(const Database& database, const std::filesystem::path& ledger);
 
-// Schema, end of the chain, checkpoint, head. REQUIRES: migrated.
+// Schema, end of the chain, checkpoint, head. REQUIRES: migrated, nothing foreign.
 [[nodiscard]] Expected<void> check_content(const Database& database);
 
 }  // namespace shapley::ledger

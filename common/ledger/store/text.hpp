@@ -7,7 +7,7 @@
 
 namespace shapley::ledger {
 
-// Well-formed UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing above U+10FFFF.
+// Well-formed UTF-8 (base/utf8.hpp).
 [[nodiscard]] bool is_utf8(std::string_view bytes);
 
 // Two lower-case digits a byte, and back; nullopt on an odd length or another character.

@@ -175,7 +175,7 @@ Expected<int> experiment_stability(const ExperimentArguments& arguments, std::os
     for (const DebtResult& result : debts) json["debts"].push_back(to_json(result));
     for (const WindowsResult& result : windows) json["windows"].push_back(to_json(result));
     for (const Criterion& criterion : criteria) json["criteria"].push_back(to_json(criterion));
-    out << json.dump(1) << '\n';
+    out << json_text(json, 1) << '\n';
   } else {
     for (const CaseResult& result : results) print_case(result, out);
     print_debts(debts, out);

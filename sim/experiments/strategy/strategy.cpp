@@ -156,7 +156,7 @@ Expected<int> experiment_strategy(const ExperimentArguments& arguments, std::ost
   if (arguments.json) {
     Json json = {{"experiment", arguments.name}, {"tables", Json::array()}};
     for (const StrategyTable& table : tables) json["tables"].push_back(to_json(table));
-    out << json.dump(1) << '\n';
+    out << json_text(json, 1) << '\n';
   } else if (!tables.empty()) {
     print_attacks(tables.front(), out);
     for (const StrategyTable& table : tables) print_strategy(table, out);

@@ -54,6 +54,11 @@ TEST_F(HostileDaemon, OneThatRefusesIsQuoted) {
                      "refused by the daemon: another cluster");
 }
 
+TEST_F(HostileDaemon, OneThatRefusesCannotDriveATerminalByTheLog) {
+  expect_turned_away(protocol::encode_frame(protocol::Refused{"x\033[2J\u202e\x9b\nslurmctld: error"}),
+                     "refused by the daemon: x\\x1b[2J\\u202e\\x9b\\x0aslurmctld: error");
+}
+
 TEST_F(HostileDaemon, AWelcomeThatAcknowledgesTheFutureIsNotBelieved) {
   auto answer = FakeDaemon::default_welcome();
   answer.acknowledged = 17;

@@ -1,0 +1,47 @@
+#include "ctl/output/paint.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/printable_stream.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+constexpr std::array k_colours{TerminalControl::green, TerminalControl::red, TerminalControl::dim,
+                               TerminalControl::plain};
+
+TerminalControl control_of(Paint paint) {
+  if (paint == Paint::good) return TerminalControl::green;
+  if (paint == Paint::bad) return TerminalControl::red;
+  return TerminalControl::dim;
+}
+
+}  // namespace
+
+std::string painted(std::string_view text, Paint paint, bool colour) {
+  if (!colour || paint == Paint::none) return std::string(text);
+  return std::string(sequence_of(control_of(paint))).append(text).append(sequence_of(TerminalControl::plain));
+}
+
+void print_painted(std::ostream& out, std::string_view text) {
+  while (true) {
+    const std::size_t escape = std::min(text.find('\033'), text.size());
+    out << text.substr(0, escape);
+    text.remove_prefix(escape);
+    if (text.empty()) return;
+    const auto* const colour = std::find_if(k_colours.begin(), k_colours.end(), [=](TerminalControl control) {
+      return text.starts_with(sequence_of(control));
+    });
+    if (colour == k_colours.end()) {
+      out << text.substr(0, 1);  // not ours
+      text.remove_prefix(1);
+    } else {
+      out << *colour;
+      text.remove_prefix(sequence_of(*colour).size());
+    }
+  }
+}
+
+}  // namespace shapley::ctl
