@@ -317,7 +317,8 @@ Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, In
 Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget) {
   auto report = bounded_report(ledger, filter, at, budget);
   if (!report && report.error().code == Errc::limit) {
-    report.error().what += "; ask for fewer jobs (a later 'since', fewer ids), or read the ledger file itself";
+    report.error().what +=
+        "; ask for fewer jobs (a later 'since', fewer ids), or read a copy of the ledger (shapleyctl backup)";
   }
   return report;
 }

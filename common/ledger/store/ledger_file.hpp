@@ -11,8 +11,8 @@ namespace shapley::ledger {
 // "SHPL" in SQLite's header, so that file(1) and we can distinguish a ledger from any other data base.
 inline constexpr std::int64_t k_application_id = 0x5348504C;
 
-// REQUIRES: the caller holds the WriterLock. Creates the file (mode 0640) when there is none. An older ledger is backed
-// up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
+// REQUIRES: the caller holds the WriterLock. Creates the file (k_live_file_mode) when there is none. An older ledger is
+// backed up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
 [[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file);
 
 // Read-only and of any schema, to copy it.
