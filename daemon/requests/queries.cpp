@@ -21,6 +21,10 @@ json error_answer(Errc code, std::string what) {
   return {{"error", {{"code", name_of(code)}, {"what", std::move(what)}}}};
 }
 
+json queries_object(const Service::QueryCounts& queries) {
+  return {{"waiting", queries.waiting}, {"answered", queries.answered}, {"dropped", queries.dropped}};
+}
+
 json daemon_object(Service& service) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
@@ -35,7 +39,8 @@ json daemon_object(Service& service) {
           {"lost_runs", service.intake().lost_runs()},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
-          {"rank_generation", service.ranks().generation}};
+          {"rank_generation", service.ranks().generation},
+          {"queries", queries_object(service.query_counts())}};
 }
 
 json plugin_object(const Service& service, Instant now) {

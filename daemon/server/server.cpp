@@ -160,7 +160,7 @@ void Server::on_written_out(Session& session) {
 }
 
 void Server::on_closed(Session& session) {
-  query_scheduler_.forget(session);
+  query_counts_.dropped += query_scheduler_.forget(session);
   if (&session == feeder_) {
     feeder_ = nullptr;
     service_.end_session();
@@ -178,34 +178,32 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
     return greet(session, *hello);
   }
   if (&session == feeder_) return feed(session, std::move(message));
-  if (const auto* query = std::get_if<protocol::Query>(&message)) return take_query(session, *query);
-  return fail(Errc::protocol, "a reader sends queries only");
-}
-
-Expected<void> Server::take_query(Session& session, const protocol::Query& query) {
-  // An administrator does not queue behind users, and could stop the daemon anyway.
-  if (may_feed(session.peer())) {
-    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_(), Asker::administrator)});
-    return {};
-  }
+  auto* query = std::get_if<protocol::Query>(&message);
+  if (query == nullptr) return fail(Errc::protocol, "a reader sends queries only");
   session.await_answer();
-  query_scheduler_.add({&session, session.peer().uid, query});
-  schedule_answer();
+  take_query(session, std::move(*query));
   return {};
 }
 
-bool Server::may_serve(std::uint32_t uid) const {
+void Server::take_query(Session& session, protocol::Query query) {
+  const Peer& peer = session.peer();
+  query_scheduler_.add({&session, peer.uid, may_feed(peer), std::move(query)});
+  schedule_answer();
+}
+
+bool Server::may_serve(const QueryScheduler::Waiting& waiting) const {
+  if (waiting.administrator) return true;
   std::size_t unread = 0;
   for (const auto& session : sessions_) {
     if (session.get() == feeder_ || session->unwritten_bytes() == 0) continue;
-    if (session->peer().uid == uid) return false;
+    if (session->peer().uid == waiting.uid) return false;
     unread += session->unwritten_bytes();
   }
   return unread <= limits_.unread_bytes;
 }
 
 void Server::schedule_answer() {
-  const auto at = query_scheduler_.next_at([this](std::uint32_t uid) { return may_serve(uid); });
+  const auto at = query_scheduler_.next_at([this](const auto& waiting) { return may_serve(waiting); });
   if (!at) return;  // nobody waits, or for an answer to be read; on_written_out and on_closed tell
   // Through the timer even when it is due, so that the loop polls the feeder's socket between two answers.
   answer_timer_.expires_at(*at);
@@ -216,12 +214,16 @@ void Server::schedule_answer() {
 
 void Server::answer_next() {
   const auto began = QueryScheduler::Clock::now();
-  const auto waiting = query_scheduler_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
-  if (waiting) {
-    const auto session = waiting->session->shared_from_this();
-    session->send(protocol::Reply{waiting->query.id,
-                                  answer(service_, waiting->query.json, clock_(), Asker::anybody, limits_.query)});
-    query_scheduler_.done(waiting->uid, began, QueryScheduler::Clock::now());
+  const auto taken = query_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
+  if (taken) {
+    query_counts_.waiting = query_scheduler_.waiting();
+    service_.note(query_counts_);
+    const auto session = taken->session->shared_from_this();
+    const Asker asker = taken->administrator ? Asker::administrator : Asker::anybody;
+    const ledger::QueryBudget& budget = taken->administrator ? limits_.administrators_query : limits_.query;
+    session->send(protocol::Reply{taken->query.id, answer(service_, taken->query.json, clock_(), asker, budget)});
+    ++query_counts_.answered;
+    query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
   }
   schedule_answer();
 }
@@ -273,8 +275,8 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
     service_.receive(*begin, now);
   } else if (const auto* end = std::get_if<protocol::SnapshotEnd>(&message)) {
     service_.receive(*end, now);
-  } else if (const auto* query = std::get_if<protocol::Query>(&message)) {
-    session.send(protocol::Reply{query->id, answer(service_, query->json, now, Asker::administrator)});
+  } else if (auto* query = std::get_if<protocol::Query>(&message)) {
+    take_query(session, std::move(*query));
     return {};
   } else {
     return fail(Errc::protocol, "a feeder sends snapshots, observations and queries only");

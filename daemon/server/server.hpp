@@ -37,7 +37,8 @@ class Server final : public SessionOwner {
     Session::Timeouts timeouts = {};
     // Answers that readers have not taken, over all connections: beyond it no further query is answered.
     std::size_t unread_bytes = 64U << 20U;
-    ledger::QueryBudget query = {.steps = 50'000'000, .rows = 500'000};  // of others than root and slurm_user
+    ledger::QueryBudget query = {.steps = 50'000'000, .rows = 500'000};
+    ledger::QueryBudget administrators_query = {.steps = 200'000'000, .rows = 1'000'000};  // of root and slurm_user
   };
   using Clock = std::function<Instant()>;
 
@@ -66,8 +67,8 @@ class Server final : public SessionOwner {
   [[nodiscard]] bool may_feed(const Peer& peer) const;
   [[nodiscard]] Expected<void> greet(Session& session, const protocol::Hello& hello);
   [[nodiscard]] Expected<void> feed(Session& session, protocol::Message message);
-  [[nodiscard]] Expected<void> take_query(Session& session, const protocol::Query& query);
-  [[nodiscard]] bool may_serve(std::uint32_t uid) const;
+  void take_query(Session& session, protocol::Query query);
+  [[nodiscard]] bool may_serve(const QueryScheduler::Waiting& waiting) const;
   void schedule_answer();
   void answer_next();
   void install_feeder(Session& session, const protocol::Hello& hello);
@@ -87,6 +88,7 @@ class Server final : public SessionOwner {
   boost::asio::steady_timer accept_pause_;
   boost::asio::steady_timer answer_timer_;
   QueryScheduler query_scheduler_;
+  Service::QueryCounts query_counts_;  // but for those that wait
   std::set<std::shared_ptr<Session>> sessions_;
   Session* feeder_ = nullptr;
   bool process_pending_ = false;
