@@ -36,10 +36,14 @@ constexpr const char* k_writer_settings =
     "PRAGMA wal_autocheckpoint = 4000;"
     "PRAGMA cache_size = -16384;";
 
+// Once it is open, a writer does not wait: nobody but root can hold the lock that a commit needs, and the daemon would
+// do nothing else meanwhile. A commit that fails is tried again.
+constexpr const char* k_open_writer_settings = "PRAGMA busy_timeout = 50;";
+
 // A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an
 // audit builds temporary tables, and the connection is opened for reading anyway.)
+constexpr const char* k_reader_patience = "PRAGMA busy_timeout = 5000;";
 constexpr const char* k_reader_settings =
-    "PRAGMA busy_timeout = 5000;"
     "PRAGMA trusted_schema = OFF;"
     "PRAGMA cell_size_check = ON;";
 
@@ -155,6 +159,7 @@ Expected<Database> open_sound(const path& file) {
   }
   SHAPLEY_TRY(migrate(database));
   SHAPLEY_TRY(check_content(database));
+  SHAPLEY_TRY(database.execute(k_open_writer_settings));
   return database;
 }
 
@@ -167,7 +172,8 @@ Expected<Database> open_reading_connection(const path& file) {
   SHAPLEY_TRY_ASSIGN(Database database,
                      immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
                                : Database::open(file.string(), SQLITE_OPEN_READONLY));
-  if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
+  if (auto set = database.execute(std::string(k_reader_patience) + k_reader_settings); !set)
+    return explained(file, std::move(set).error());
   return database;
 }
 
@@ -207,6 +213,12 @@ Expected<Database> open_for_copying(const path& file) {
 
 Expected<Database> open_alone(const path& file) {
   return Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+Expected<Database> open_beside_writer(const path& file) {
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READONLY));
+  SHAPLEY_TRY(database.execute(k_reader_settings));
+  return database;
 }
 
 Expected<Database> open_for_reading(const path& file) {

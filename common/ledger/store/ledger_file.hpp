@@ -25,6 +25,10 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // directory.
 [[nodiscard]] Expected<Database> open_for_reading(const std::filesystem::path& file);
 
+// REQUIRES: this process has opened the file for writing, and keeps it open. Opened by SQLite alone: a file that is
+// opened and closed by other means frees all locks that the process has on it, the writer's too.
+[[nodiscard]] Expected<Database> open_beside_writer(const std::filesystem::path& file);
+
 // Runs the migrations that the data base lacks, all in one transaction. Errc::corrupt when its schema is newer than
 // this program.
 [[nodiscard]] Expected<void> migrate(const Database& database);
