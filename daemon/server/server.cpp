@@ -13,8 +13,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/requests/queries.hpp"
-
 namespace shapley::daemon {
 
 namespace {
@@ -71,7 +69,9 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       acceptor_(io),
       ticker_(io),
       accept_pause_(io),
-      answer_timer_(io) {}
+      answer_timer_(io),
+      reading_timer_(io),
+      reading_thread_(service.site().configuration.ledger) {}
 
 Server::~Server() {
   close();
@@ -105,8 +105,10 @@ void Server::close() {
   ticker_.cancel();
   accept_pause_.cancel();
   answer_timer_.cancel();
+  reading_timer_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
+  reading_thread_.stop();
   unlink(path_.c_str());
 }
 
@@ -156,11 +158,16 @@ bool Server::may_read(const Session& session) const {
 }
 
 void Server::on_written_out(Session& session) {
-  if (session.role() == protocol::Role::reader) schedule_answer();
+  if (session.role() == protocol::Role::reader) schedule_answers();
 }
 
 void Server::on_closed(Session& session) {
-  query_counts_.dropped += query_scheduler_.forget(session);
+  query_counts_.dropped += query_scheduler_.forget(session) + reading_scheduler_.forget(session);
+  if (reading_ && reading_->query.session == &session) {
+    reading_->query.session = nullptr;
+    reading_thread_.end_question();
+    ++query_counts_.dropped;
+  }
   if (&session == feeder_) {
     feeder_ = nullptr;
     service_.end_session();
@@ -168,7 +175,7 @@ void Server::on_closed(Session& session) {
   }
   sessions_.erase(session.shared_from_this());
   // It may have been the one whose unread answer others waited for.
-  if (open_) schedule_answer();
+  if (open_) schedule_answers();
 }
 
 Expected<void> Server::on_message(Session& session, protocol::Message message) {
@@ -187,8 +194,9 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
 
 void Server::take_query(Session& session, protocol::Query query) {
   const Peer& peer = session.peer();
-  query_scheduler_.add({&session, peer.uid, may_feed(peer), std::move(query)});
-  schedule_answer();
+  QueryScheduler& scheduler = reads_ledger(query.json) ? reading_scheduler_ : query_scheduler_;
+  scheduler.add({&session, peer.uid, may_feed(peer), std::move(query)});
+  schedule_answers();
 }
 
 bool Server::may_serve(const QueryScheduler::Waiting& waiting) const {
@@ -202,30 +210,77 @@ bool Server::may_serve(const QueryScheduler::Waiting& waiting) const {
   return unread <= limits_.unread_bytes;
 }
 
-void Server::schedule_answer() {
-  const auto at = query_scheduler_.next_at([this](const auto& waiting) { return may_serve(waiting); });
-  if (!at) return;  // nobody waits, or for an answer to be read; on_written_out and on_closed tell
-  // Through the timer even when it is due, so that the loop polls the feeder's socket between two answers.
-  answer_timer_.expires_at(*at);
-  answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && open_) answer_next();
+void Server::schedule_answers() {
+  const auto may = [this](const auto& waiting) { return may_serve(waiting); };
+  // Nobody waits, or for an answer to be read: on_written_out and on_closed tell. Through the timer even when it is
+  // due, so that the loop polls the feeder's socket between two answers.
+  if (const auto at = query_scheduler_.next_at(may)) {
+    answer_timer_.expires_at(*at);
+    answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled && open_) answer_next();
+    });
+  }
+  const auto at = reading_ ? std::nullopt : reading_scheduler_.next_at(may);
+  if (!at) return;
+  reading_timer_.expires_at(*at);
+  reading_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && open_) read_next();
   });
+}
+
+Answer Server::answer_to(const QueryScheduler::Waiting& taken) {
+  Service::QueryCounts counts = query_counts_;
+  counts.waiting = query_scheduler_.waiting() + reading_scheduler_.waiting();
+  counts.reading = reading_ ? 1 : 0;
+  service_.note(counts);
+  const Asker asker = taken.administrator ? Asker::administrator : Asker::anybody;
+  return answer(service_, taken.query.json, clock_(), asker);
 }
 
 void Server::answer_next() {
   const auto began = QueryScheduler::Clock::now();
   const auto taken = query_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
   if (taken) {
-    query_counts_.waiting = query_scheduler_.waiting();
-    service_.note(query_counts_);
     const auto session = taken->session->shared_from_this();
-    const Asker asker = taken->administrator ? Asker::administrator : Asker::anybody;
-    const ledger::QueryBudget& budget = taken->administrator ? limits_.administrators_query : limits_.query;
-    session->send(protocol::Reply{taken->query.id, answer(service_, taken->query.json, clock_(), asker, budget)});
+    session->send(protocol::Reply{taken->query.id, std::get<std::string>(answer_to(*taken))});
     ++query_counts_.answered;
     query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
   }
-  schedule_answer();
+  schedule_answers();
+}
+
+void Server::read_next() {
+  if (reading_) return;
+  const auto began = QueryScheduler::Clock::now();
+  auto taken = reading_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
+  if (!taken) {
+    schedule_answers();
+    return;
+  }
+  Answer prepared = answer_to(*taken);
+  const ledger::QueryBudget budget = taken->administrator ? limits_.administrators_query : limits_.query;
+  reading_ = Reading{*std::move(taken), began};
+  auto* question = std::get_if<ReadingThread::Question>(&prepared);
+  if (question == nullptr) {
+    finish_reading(std::get<std::string>(std::move(prepared)));
+    return;
+  }
+  reading_thread_.ask(std::move(*question), budget, [this](std::string text) {
+    boost::asio::post(io_, [this, text = std::move(text)]() mutable {
+      if (open_) finish_reading(std::move(text));
+    });
+  });
+}
+
+void Server::finish_reading(std::string text) {
+  const Reading done = *std::exchange(reading_, std::nullopt);
+  reading_scheduler_.done(done.query, done.began, QueryScheduler::Clock::now());
+  if (done.query.session != nullptr) {
+    const auto session = done.query.session->shared_from_this();
+    session->send(protocol::Reply{done.query.query.id, std::move(text)});
+    ++query_counts_.answered;
+  }
+  schedule_answers();
 }
 
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {

@@ -11,7 +11,6 @@ namespace shapley::daemon {
 namespace {
 
 constexpr uid_t k_user = 65'533;
-constexpr const char* k_all_jobs = R"({"request":"jobs","all":true,"since":0})";
 
 class OrphanedQueries : public ServerTest {
  protected:
