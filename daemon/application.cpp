@@ -142,7 +142,7 @@ ExitCode check_files(const Site& site, bool say_warnings) {
     for (const std::string& warning : *checked) spdlog::warn("{}", warning);
     return true;
   };
-  if (!report(check_ledger_files(site.configuration.ledger))) return ExitCode::ledger;
+  if (!report(protect_ledger_files(site.configuration.ledger))) return ExitCode::ledger;
   if (!report(check_socket_place(site.configuration.socket))) return ExitCode::socket;
   return ExitCode::success;
 }

@@ -5,6 +5,7 @@
 // was: what was not committed is not acknowledged, and the next tick tries again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -69,7 +70,17 @@ class Service {
     protocol::Hello hello;
     Instant last_heard;
   };
+  // Readers' queries since the start, as the server says.
+  struct QueryCounts {
+    std::size_t waiting = 0;  // now
+    std::size_t reading = 0;  // now, in the thread that reads the ledger: 0 or 1
+    std::uint64_t answered = 0;
+    std::uint64_t dropped = 0;  // their clients went before the answer
+  };
+  void note(const QueryCounts& queries) { query_counts_ = queries; }
+  [[nodiscard]] const QueryCounts& query_counts() const { return query_counts_; }
   [[nodiscard]] Books& books() { return books_; }
+  [[nodiscard]] const Books& books() const { return books_; }
   [[nodiscard]] const Intake& intake() const { return *intake_; }
   [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] const std::optional<Feeder>& feeder() const { return feeder_; }
@@ -97,6 +108,7 @@ class Service {
   ReadingRules rules_;
   std::unique_ptr<Intake> intake_;
   std::optional<Feeder> feeder_;  // the last one, connected or not
+  QueryCounts query_counts_;
   protocol::Ranks ranks_;
   Workflows workflows_;
   Queue queue_;

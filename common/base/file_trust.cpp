@@ -14,6 +14,7 @@ namespace {
 using std::filesystem::path;
 
 constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
+constexpr mode_t k_private = S_IRUSR | S_IWUSR;
 
 std::string octal(mode_t mode) {
   std::string text;
@@ -65,9 +66,23 @@ Expected<void> check_unwritable(const path& file, std::string_view what) {
   return check_bits(file, what, status, k_others_write, "others could change it", "go-w");
 }
 
-Expected<bool> readable_by_others(const path& file) {
-  SHAPLEY_TRY_ASSIGN(const struct stat status, look_at(file, "file"));
-  return (status.st_mode & S_IROTH) != 0;
+Expected<std::optional<std::string>> make_private(const path& file, std::string_view what) {
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) != 0) return unseen(file, what, errno);
+  if (S_ISLNK(status.st_mode)) {
+    return fail(Errc::denied, std::string(what) + ": " + file.string() +
+                                  " is a symbolic link, and must be the file itself; run: rm " + quoted(file));
+  }
+  SHAPLEY_TRY(check_owner(file, what, status));
+  SHAPLEY_TRY(check_bits(file, what, status, k_others_write, "others could change it", "go-w"));
+  const mode_t mode = status.st_mode & 07777U;
+  if (!S_ISREG(status.st_mode) || (mode & ~k_private) == 0) return std::nullopt;
+  if (::chmod(file.c_str(), mode & k_private) != 0) {
+    return fail(Errc::denied, found(file, what, status) +
+                                  "only its owner may have rights to it, and they cannot be set (" +
+                                  std::strerror(errno) + "); run: chmod 600 " + quoted(file));
+  }
+  return octal(mode);
 }
 
 Expected<void> check_directory(const path& directory, std::string_view what, Sticky sticky) {

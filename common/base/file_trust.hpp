@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -16,8 +18,11 @@ namespace shapley {
 // Owned by root or by us, and nobody else can write it. `what` says what it is ("the configuration").
 [[nodiscard]] Expected<void> check_unwritable(const std::filesystem::path& file, std::string_view what);
 
-// Whether users outside the file's owner and group can read it.
-[[nodiscard]] Expected<bool> readable_by_others(const std::filesystem::path& file);
+// Leaves a file to its owner alone, who is root or we: mode 0600 at most. The value: the mode that it had, as chmod
+// takes it, if others had rights. What check_unwritable() refuses, and a symbolic link, is refused and stays as it is;
+// what is no file is left alone. REQUIRES: nobody else can put another file in its place (check_directory).
+[[nodiscard]] Expected<std::optional<std::string>> make_private(const std::filesystem::path& file,
+                                                                std::string_view what);
 
 enum class Sticky { refused, allowed };
 

@@ -21,6 +21,13 @@ json error_answer(Errc code, std::string what) {
   return {{"error", {{"code", name_of(code)}, {"what", std::move(what)}}}};
 }
 
+json queries_object(const Service::QueryCounts& queries) {
+  return {{"waiting", queries.waiting},
+          {"reading", queries.reading},
+          {"answered", queries.answered},
+          {"dropped", queries.dropped}};
+}
+
 json daemon_object(Service& service) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
@@ -35,7 +42,8 @@ json daemon_object(Service& service) {
           {"lost_runs", service.intake().lost_runs()},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
-          {"rank_generation", service.ranks().generation}};
+          {"rank_generation", service.ranks().generation},
+          {"queries", queries_object(service.query_counts())}};
 }
 
 json plugin_object(const Service& service, Instant now) {
@@ -83,13 +91,24 @@ json status(Service& service, const json& request, Instant now) {
   return report;
 }
 
-json jobs(Service& service, const json& request, Instant now, ledger::QueryBudget budget) {
-  const auto filter = ledger::parse_jobs_filter(request);
-  if (!filter) return error_answer(filter.error().code, filter.error().what);
-  auto report = ledger::jobs_report(service.books().ledger(), *filter, now, budget);
-  if (!report) return error_answer(report.error().code, report.error().what);
-  (*report)["no_start"] = ledger::no_start_report(service.books().state(), filter->organizations);
-  return *std::move(report);
+// Job names may hold any bytes; an answer is valid UTF-8 all the same.
+std::string text_of(const json& reply) {
+  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Answer jobs(const Service& service, const json& request, Instant now) {
+  auto filter = ledger::parse_jobs_filter(request);
+  if (!filter) return text_of(error_answer(filter.error().code, filter.error().what));
+  // Of the books as they are now; the thread reads the ledger a moment later.
+  json no_start = ledger::no_start_report(service.books().state(), filter->organizations);
+  return [filter = *std::move(filter), now, no_start = std::move(no_start)](const Expected<ledger::Ledger>& ledger,
+                                                                            ledger::QueryBudget budget) {
+    if (!ledger) return text_of(error_answer(ledger.error().code, ledger.error().what));
+    auto report = ledger::jobs_report(*ledger, filter, now, budget);
+    if (!report) return text_of(error_answer(report.error().code, report.error().what));
+    (*report)["no_start"] = no_start;
+    return text_of(*report);
+  };
 }
 
 // Whoever may read may have a head: it says no more than the file does, and is the better the more people keep it.
@@ -129,21 +148,26 @@ json ping(Instant now) {
   return {{"pong", k_program}, {"at", now.value}};
 }
 
+constexpr bool k_in_memory = false;
+constexpr bool k_reads_ledger = true;
+
 constexpr Request k_requests[] = {
-    {"head", Asker::anybody, "the ledger's present head, signed",
-     [](Service& service, const Question& question) { return head(service, question.now); }},
-    {"jobs", Asker::anybody, "jobs that run or could start, or all",
-     [](Service& service, const Question& question) {
-       return jobs(service, question.request, question.now, question.budget);
+    {"head", Asker::anybody, k_in_memory, "the ledger's present head, signed",
+     [](Service& service, const Question& question) -> Answer { return text_of(head(service, question.now)); }},
+    {"jobs", Asker::anybody, k_reads_ledger, "jobs that run or could start, or all",
+     [](Service& service, const Question& question) { return jobs(service, question.request, question.now); }},
+    {"ping", Asker::anybody, k_in_memory, "whether shapleyd answers",
+     [](Service& /*service*/, const Question& question) -> Answer { return text_of(ping(question.now)); }},
+    {"queue", Asker::anybody, k_in_memory, "the startable pending jobs",
+     [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question.now)); }},
+    {"status", Asker::anybody, k_in_memory, "the books now, the daemon and the plugin",
+     [](Service& service, const Question& question) -> Answer {
+       return text_of(status(service, question.request, question.now));
      }},
-    {"ping", Asker::anybody, "whether shapleyd answers",
-     [](Service& /*service*/, const Question& question) { return ping(question.now); }},
-    {"queue", Asker::anybody, "the startable pending jobs",
-     [](Service& service, const Question& question) { return queue(service, question.now); }},
-    {"status", Asker::anybody, "the books now, the daemon and the plugin",
-     [](Service& service, const Question& question) { return status(service, question.request, question.now); }},
-    {"workflows", Asker::anybody, "the workflows of organizations that order theirs by fairness",
-     [](Service& service, const Question& question) { return workflows(service, question.request, question.now); }},
+    {"workflows", Asker::anybody, k_in_memory, "the workflows of organizations that order theirs by fairness",
+     [](Service& service, const Question& question) -> Answer {
+       return text_of(workflows(service, question.request, question.now));
+     }},
 };
 
 std::string names_of(std::span<const Request> table) {
@@ -188,18 +212,20 @@ Expected<const Request*> find_request(std::span<const Request> table, const json
   return &*row;
 }
 
-std::string answer(Service& service, std::string_view request, Instant now, Asker asker, ledger::QueryBudget budget) {
+bool reads_ledger(std::string_view request) {
   const json parsed = parse_request(request);
-  json reply;
+  const auto row = find_request(requests(), parsed, Asker::administrator);
+  return row && (*row)->reads_ledger;
+}
+
+Answer answer(Service& service, std::string_view request, Instant now, Asker asker) {
+  const json parsed = parse_request(request);
   if (parsed.is_discarded()) {
-    reply = error_answer(Errc::protocol, "the request is no JSON, or nests too deep");
-  } else if (const auto row = find_request(requests(), parsed, asker)) {
-    reply = (*row)->handler(service, {parsed, now, budget});
-  } else {
-    reply = error_answer(row.error().code, row.error().what);
+    return text_of(error_answer(Errc::protocol, "the request is no JSON, or nests too deep"));
   }
-  // Job names may hold any bytes; an answer is valid UTF-8 all the same.
-  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto row = find_request(requests(), parsed, asker);
+  if (!row) return text_of(error_answer(row.error().code, row.error().what));
+  return (*row)->handler(service, {parsed, now});
 }
 
 }  // namespace shapley::daemon

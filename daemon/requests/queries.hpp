@@ -2,20 +2,22 @@
 //
 // requests() is the one table of them: what is known, who may ask and what error messages and the two pages of the
 // documentation list follows from it. Never fails: what cannot be answered is answered with
-// {"error": {"code": ..., "what": ...}}.
+// {"error": {"code": ..., "what": ...}}. What needs the books in memory is answered at once, in the serving thread;
+// what reads the ledger's tables is prepared there and answered elsewhere (reading_thread.hpp).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "daemon/requests/reading_thread.hpp"
 #include "daemon/service.hpp"
-#include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
 
@@ -26,15 +28,18 @@ enum class Asker : std::uint8_t { anybody, administrator };
 struct Question {
   const nlohmann::json& request;
   Instant now;
-  ledger::QueryBudget budget;  // of work in the ledger; beyond it the answer is an error of code `limit`
 };
+
+// The answer, or what makes one from the ledger, for any thread: beyond its budget an error of code `limit`.
+using Answer = std::variant<std::string, ReadingThread::Question>;
 
 // One kind of request.
 struct Request {
   std::string_view name;   // the member "request"
   Asker may_ask;           // anybody: administrators, too
+  bool reads_ledger;       // more of it than a row or two
   std::string_view tells;  // as docs/reference/protocol.md says it
-  nlohmann::json (*handler)(Service& service, const Question& question);
+  Answer (*handler)(Service& service, const Question& question);
 };
 
 // In the order of their names.
@@ -45,7 +50,10 @@ struct Request {
 [[nodiscard]] Expected<const Request*> find_request(std::span<const Request> table, const nlohmann::json& request,
                                                     Asker asker);
 
-[[nodiscard]] std::string answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody,
-                                 ledger::QueryBudget budget = {});
+// Whether the answer comes from the ledger's tables, unless the request is refused. Cheap.
+[[nodiscard]] bool reads_ledger(std::string_view request);
+
+// REQUIRES: the serving thread.
+[[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody);
 
 }  // namespace shapley::daemon

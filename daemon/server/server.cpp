@@ -13,8 +13,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/requests/queries.hpp"
-
 namespace shapley::daemon {
 
 namespace {
@@ -71,7 +69,9 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       acceptor_(io),
       ticker_(io),
       accept_pause_(io),
-      answer_timer_(io) {}
+      answer_timer_(io),
+      reading_timer_(io),
+      reading_thread_(service.site().configuration.ledger) {}
 
 Server::~Server() {
   close();
@@ -105,8 +105,10 @@ void Server::close() {
   ticker_.cancel();
   accept_pause_.cancel();
   answer_timer_.cancel();
+  reading_timer_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
+  reading_thread_.stop();
   unlink(path_.c_str());
 }
 
@@ -156,11 +158,16 @@ bool Server::may_read(const Session& session) const {
 }
 
 void Server::on_written_out(Session& session) {
-  if (session.role() == protocol::Role::reader) schedule_answer();
+  if (session.role() == protocol::Role::reader) schedule_answers();
 }
 
 void Server::on_closed(Session& session) {
-  query_scheduler_.forget(session);
+  query_counts_.dropped += query_scheduler_.forget(session) + reading_scheduler_.forget(session);
+  if (reading_ && reading_->query.session == &session) {
+    reading_->query.session = nullptr;
+    reading_thread_.end_question();
+    ++query_counts_.dropped;
+  }
   if (&session == feeder_) {
     feeder_ = nullptr;
     service_.end_session();
@@ -168,7 +175,7 @@ void Server::on_closed(Session& session) {
   }
   sessions_.erase(session.shared_from_this());
   // It may have been the one whose unread answer others waited for.
-  if (open_) schedule_answer();
+  if (open_) schedule_answers();
 }
 
 Expected<void> Server::on_message(Session& session, protocol::Message message) {
@@ -178,52 +185,102 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
     return greet(session, *hello);
   }
   if (&session == feeder_) return feed(session, std::move(message));
-  if (const auto* query = std::get_if<protocol::Query>(&message)) return take_query(session, *query);
-  return fail(Errc::protocol, "a reader sends queries only");
-}
-
-Expected<void> Server::take_query(Session& session, const protocol::Query& query) {
-  // An administrator does not queue behind users, and could stop the daemon anyway.
-  if (may_feed(session.peer())) {
-    session.send(protocol::Reply{query.id, answer(service_, query.json, clock_(), Asker::administrator)});
-    return {};
-  }
+  auto* query = std::get_if<protocol::Query>(&message);
+  if (query == nullptr) return fail(Errc::protocol, "a reader sends queries only");
   session.await_answer();
-  query_scheduler_.add({&session, session.peer().uid, query});
-  schedule_answer();
+  take_query(session, std::move(*query));
   return {};
 }
 
-bool Server::may_serve(std::uint32_t uid) const {
+void Server::take_query(Session& session, protocol::Query query) {
+  const Peer& peer = session.peer();
+  QueryScheduler& scheduler = reads_ledger(query.json) ? reading_scheduler_ : query_scheduler_;
+  scheduler.add({&session, peer.uid, may_feed(peer), std::move(query)});
+  schedule_answers();
+}
+
+bool Server::may_serve(const QueryScheduler::Waiting& waiting) const {
+  if (waiting.administrator) return true;
   std::size_t unread = 0;
   for (const auto& session : sessions_) {
     if (session.get() == feeder_ || session->unwritten_bytes() == 0) continue;
-    if (session->peer().uid == uid) return false;
+    if (session->peer().uid == waiting.uid) return false;
     unread += session->unwritten_bytes();
   }
   return unread <= limits_.unread_bytes;
 }
 
-void Server::schedule_answer() {
-  const auto at = query_scheduler_.next_at([this](std::uint32_t uid) { return may_serve(uid); });
-  if (!at) return;  // nobody waits, or for an answer to be read; on_written_out and on_closed tell
-  // Through the timer even when it is due, so that the loop polls the feeder's socket between two answers.
-  answer_timer_.expires_at(*at);
-  answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && open_) answer_next();
+void Server::schedule_answers() {
+  const auto may = [this](const auto& waiting) { return may_serve(waiting); };
+  // Nobody waits, or for an answer to be read: on_written_out and on_closed tell. Through the timer even when it is
+  // due, so that the loop polls the feeder's socket between two answers.
+  if (const auto at = query_scheduler_.next_at(may)) {
+    answer_timer_.expires_at(*at);
+    answer_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled && open_) answer_next();
+    });
+  }
+  const auto at = reading_ ? std::nullopt : reading_scheduler_.next_at(may);
+  if (!at) return;
+  reading_timer_.expires_at(*at);
+  reading_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled && open_) read_next();
   });
+}
+
+Answer Server::answer_to(const QueryScheduler::Waiting& taken) {
+  Service::QueryCounts counts = query_counts_;
+  counts.waiting = query_scheduler_.waiting() + reading_scheduler_.waiting();
+  counts.reading = reading_ ? 1 : 0;
+  service_.note(counts);
+  const Asker asker = taken.administrator ? Asker::administrator : Asker::anybody;
+  return answer(service_, taken.query.json, clock_(), asker);
 }
 
 void Server::answer_next() {
   const auto began = QueryScheduler::Clock::now();
-  const auto waiting = query_scheduler_.next(began, [this](std::uint32_t uid) { return may_serve(uid); });
-  if (waiting) {
-    const auto session = waiting->session->shared_from_this();
-    session->send(protocol::Reply{waiting->query.id,
-                                  answer(service_, waiting->query.json, clock_(), Asker::anybody, limits_.query)});
-    query_scheduler_.done(waiting->uid, began, QueryScheduler::Clock::now());
+  const auto taken = query_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
+  if (taken) {
+    const auto session = taken->session->shared_from_this();
+    session->send(protocol::Reply{taken->query.id, std::get<std::string>(answer_to(*taken))});
+    ++query_counts_.answered;
+    query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
   }
-  schedule_answer();
+  schedule_answers();
+}
+
+void Server::read_next() {
+  if (reading_) return;
+  const auto began = QueryScheduler::Clock::now();
+  auto taken = reading_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
+  if (!taken) {
+    schedule_answers();
+    return;
+  }
+  Answer prepared = answer_to(*taken);
+  const ledger::QueryBudget budget = taken->administrator ? limits_.administrators_query : limits_.query;
+  reading_ = Reading{*std::move(taken), began};
+  auto* question = std::get_if<ReadingThread::Question>(&prepared);
+  if (question == nullptr) {
+    finish_reading(std::get<std::string>(std::move(prepared)));
+    return;
+  }
+  reading_thread_.ask(std::move(*question), budget, [this](std::string text) {
+    boost::asio::post(io_, [this, text = std::move(text)]() mutable {
+      if (open_) finish_reading(std::move(text));
+    });
+  });
+}
+
+void Server::finish_reading(std::string text) {
+  const Reading done = *std::exchange(reading_, std::nullopt);
+  reading_scheduler_.done(done.query, done.began, QueryScheduler::Clock::now());
+  if (done.query.session != nullptr) {
+    const auto session = done.query.session->shared_from_this();
+    session->send(protocol::Reply{done.query.query.id, std::move(text)});
+    ++query_counts_.answered;
+  }
+  schedule_answers();
 }
 
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
@@ -273,8 +330,8 @@ Expected<void> Server::feed(Session& session, protocol::Message message) {
     service_.receive(*begin, now);
   } else if (const auto* end = std::get_if<protocol::SnapshotEnd>(&message)) {
     service_.receive(*end, now);
-  } else if (const auto* query = std::get_if<protocol::Query>(&message)) {
-    session.send(protocol::Reply{query->id, answer(service_, query->json, now, Asker::administrator)});
+  } else if (auto* query = std::get_if<protocol::Query>(&message)) {
+    take_query(session, std::move(*query));
     return {};
   } else {
     return fail(Errc::protocol, "a feeder sends snapshots, observations and queries only");

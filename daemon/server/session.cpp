@@ -48,6 +48,14 @@ void Session::welcome(protocol::Role role) {
   reader_.set_limit(feeder ? protocol::k_max_frame_bytes : k_max_query_bytes);
   // What the old buffer held was handed to the frame reader already.
   if (feeder) buffer_.resize(k_feeder_buffer_bytes);
+  if (!feeder) watch_hang_up();
+}
+
+void Session::watch_hang_up() {
+  socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const boost::system::error_code& error) {
+    // Gone, or it sent urgent data, which no client of ours does.
+    if (!error) self->close();
+  });
 }
 
 void Session::read() {

@@ -4,7 +4,7 @@
 // first frame of k_max_first_frame_bytes in good time, then the frame size of its role; a peer that leaves
 // k_max_queued_bytes unread, or takes nothing for too long, is dropped, and so is a reader that asks nothing for too
 // long or lets a request trickle in. A reader's next request is read when its last one is answered and the answer
-// written.
+// written; that it has gone is seen meanwhile, too.
 #pragma once
 
 #include <chrono>
@@ -93,6 +93,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   void read();
+  // A reader that hangs up is closed at once, though nothing is read from it while it awaits an answer.
+  void watch_hang_up();
   void on_read(const boost::system::error_code& error, std::size_t size);
   void take_frames();
   [[nodiscard]] Expected<void> take_frame(bool& more);

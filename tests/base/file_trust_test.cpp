@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -67,6 +68,41 @@ TEST_F(FileTrust, RefusesWhatAnotherOwns) {
   EXPECT_NE(text.find("uid 65533"), std::string::npos) << text;
   obey(text);
   EXPECT_EQ(refusal(check_unwritable(file, "x")), "");
+}
+
+TEST_F(FileTrust, LeavesAFileToItsOwnerAloneAndSaysWhatItsModeWas) {
+  const auto mode_of = [this] {
+    struct stat status {};
+    EXPECT_EQ(stat(file.c_str(), &status), 0);
+    return status.st_mode & 07777U;
+  };
+  for (const auto& [mode, said] : {std::pair{0640U, "0640"}, {0604U, "0604"}, {0755U, "0755"}, {0440U, "0440"}}) {
+    ASSERT_EQ(chmod(file.c_str(), mode), 0);
+    const auto before = make_private(file, "x");
+    ASSERT_TRUE(before.has_value()) << before.error().what;
+    EXPECT_EQ(before->value_or("nothing"), said);
+    EXPECT_EQ(mode_of(), mode & 0600U);
+    EXPECT_FALSE(make_private(file, "x")->has_value()) << "it is private already";
+  }
+}
+
+TEST_F(FileTrust, DoesNotMakePrivateWhatItRefuses) {
+  ASSERT_EQ(chmod(file.c_str(), 0660), 0);
+  const auto writable = make_private(file, "x");
+  ASSERT_FALSE(writable.has_value());
+  obey(writable.error().what);
+  const path link = directory / "link";
+  std::filesystem::create_symlink(file, link);
+  const auto linked = make_private(link, "x");
+  ASSERT_FALSE(linked.has_value());
+  EXPECT_EQ(linked.error().code, Errc::denied) << linked.error().what;
+  EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms(0640)) << "the file behind the link";
+  EXPECT_TRUE(make_private(file, "x")->has_value());
+  ASSERT_EQ(geteuid(), 0U) << "run as root: the test gives a file away";
+  ASSERT_EQ(chown(file.c_str(), 65'533, 65'533), 0);
+  EXPECT_FALSE(make_private(file, "x").has_value());
+  EXPECT_EQ(make_private(directory / "nothing", "x").error().code, Errc::not_found);
+  EXPECT_FALSE(make_private(directory, "x")->has_value()) << "a directory stays as it is";
 }
 
 TEST_F(FileTrust, LooksAtTheDirectoryAndThoseAboveIt) {

@@ -240,10 +240,7 @@ TEST_F(ProcessTest, FilesThatOthersCouldChangeAreRefusedUntilTheirModesAreCorrec
   }
 }
 
-TEST_F(ProcessTest, ALedgerThatEverybodyCanReadAndASocketInASharedDirectoryAreWarningsOnly) {
-  { const auto daemon = start(); }
-  EXPECT_EQ(logged().find("warning"), std::string::npos) << logged();
-  std::filesystem::permissions(directory / "ledger.db", std::filesystem::perms(0644));
+TEST_F(ProcessTest, ASocketInASharedDirectoryIsAWarningOnly) {
   const std::filesystem::path shared = directory / "shared";
   std::filesystem::create_directory(shared);
   std::filesystem::permissions(shared, std::filesystem::perms(01777));
@@ -252,10 +249,89 @@ TEST_F(ProcessTest, ALedgerThatEverybodyCanReadAndASocketInASharedDirectoryAreWa
   write_configuration(yaml);
   Process daemon(arguments(), log());
   EXPECT_TRUE(eventually([&] { return answers(shared / "sock"); })) << logged();
-  for (const std::string& warning :
-       {std::string("can be read by every user"), "every user can write to " + shared.string()}) {
-    EXPECT_TRUE(eventually([&] { return logged().find(warning) != std::string::npos; })) << warning << '\n' << logged();
+  const std::string warning = "every user can write to " + shared.string();
+  EXPECT_TRUE(eventually([&] { return logged().find(warning) != std::string::npos; })) << logged();
+}
+
+constexpr const char* k_live_files[] = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.db.lock"};
+
+// What a daemon of an older release, killed, has left: all its files, for their group and others to read.
+void open_to_all(const std::filesystem::path& directory) {
+  for (const char* name : k_live_files) {
+    std::filesystem::permissions(directory / name, std::filesystem::perms(0644));
   }
+}
+
+TEST_F(ProcessTest, LiveFilesThatOthersCanReadAreLeftToTheDaemonAloneWithAWarning) {
+  {
+    const auto daemon = start();
+    EXPECT_EQ(logged().find("warning"), std::string::npos) << logged();
+    const auto feeder = connect(feeder_hello());
+    feed(*feeder, 1, {running({.id = 1, .node = "n2", .start = std::time(nullptr) - 60})});
+    daemon->signal(SIGKILL);
+  }
+  open_to_all(directory / "");
+  const auto again = start();
+  for (const char* name : k_live_files) {
+    const std::filesystem::path file = directory / name;
+    EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms(0600)) << file;
+    EXPECT_NE(logged().find("warning: ledger: " + file.string() + " had mode 0644"), std::string::npos) << logged();
+  }
+  const auto jobs = connect({})->ask(R"({"request":"jobs","all":true})");
+  EXPECT_EQ(jobs["jobs"].size(), 1U) << "the log was read all the same: " << jobs.dump();
+}
+
+// Who cannot open a file can hold no lock on it: neither one that stops commits, nor one that refuses a start.
+TEST_F(ProcessTest, AnotherUserCanOpenNoLiveFile) {
+  ASSERT_EQ(geteuid(), 0U) << "run as root: it tries as another user";
+  constexpr uid_t k_nobody = 65'534;
+  std::filesystem::permissions(directory / "", std::filesystem::perms(0755));  // it can get at the names
+  const auto opens = [&](const char* name) {
+    int descriptor = -1;
+    // Linux keeps users per thread.
+    std::thread([&] {
+      EXPECT_EQ(::syscall(SYS_setresuid, k_nobody, k_nobody, k_nobody), 0);
+      descriptor = ::open((directory / name).c_str(), O_RDONLY | O_CLOEXEC);
+    }).join();
+    if (descriptor >= 0) ::close(descriptor);
+    return descriptor >= 0;
+  };
+  const auto daemon = start();
+  const auto feeder = connect(feeder_hello());
+  feed(*feeder, 1, {running({.id = 1, .node = "n2", .start = std::time(nullptr) - 60})});
+  for (const char* name : k_live_files) {
+    ASSERT_TRUE(std::filesystem::exists(directory / name)) << name;
+    EXPECT_FALSE(opens(name)) << name;
+  }
+  std::filesystem::permissions(directory / "shapleyd.yaml", std::filesystem::perms(0644));
+  EXPECT_TRUE(opens("shapleyd.yaml")) << "what this test would see if a mode were wrong";
+}
+
+TEST_F(ProcessTest, ALockFileThatIsALinkIsRefused) {
+  std::ofstream(directory / "precious") << "text";
+  std::filesystem::create_symlink(directory / "precious", directory / "ledger.db.lock");
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::ledger));
+  EXPECT_EQ(read_file(directory / "precious"), "text");
+  EXPECT_EQ(obey(logged()), 0) << logged();
+  const auto daemon = start();
+}
+
+TEST_F(ProcessTest, TheFilesBesideALinkedLedgerAreLookedAtWhereTheyAre) {
+  const std::filesystem::path disk = directory / "disk";
+  std::filesystem::create_directory(disk);
+  { const auto daemon = start(); }
+  for (const char* name : k_live_files) {
+    std::error_code absent;
+    std::filesystem::rename(directory / name, disk / name, absent);
+  }
+  std::filesystem::create_symlink(disk / "ledger.db", directory / "ledger.db");
+  std::filesystem::permissions(disk / "ledger.db.lock", std::filesystem::perms(0644));
+  {
+    const auto daemon = start();
+    EXPECT_EQ(std::filesystem::status(disk / "ledger.db.lock").permissions(), std::filesystem::perms(0600));
+  }
+  std::filesystem::permissions(disk, std::filesystem::perms(0777));
+  EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::ledger)) << logged();
 }
 
 TEST_F(ProcessTest, AConfigurationThatOthersCouldHaveChangedIsNotTakenOver) {

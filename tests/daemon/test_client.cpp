@@ -44,6 +44,10 @@ bool TestClient::send_bytes(std::string_view bytes) {
   return true;
 }
 
+void TestClient::end_writing() const {
+  EXPECT_EQ(shutdown(descriptor_, SHUT_WR), 0) << std::strerror(errno);
+}
+
 bool TestClient::readable() const {
   constexpr int k_poll_ms = 50;
   return test::eventually([this] {

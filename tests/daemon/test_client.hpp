@@ -29,6 +29,8 @@ class TestClient {
   void send(const protocol::Message& message);
   // Bytes as they are; false: the peer closed, or took nothing for k_timeout (a test failure).
   bool send_bytes(std::string_view bytes);
+  // Sends nothing more, but goes on reading.
+  void end_writing() const;
   // The next message; nullopt: the peer closed, or said nothing for k_timeout (a test failure).
   [[nodiscard]] std::optional<protocol::Message> next();
 

@@ -6,6 +6,8 @@
 #include <iterator>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ledger/audit/audit.hpp"
 #include "ledger_fixture.hpp"
@@ -86,6 +88,7 @@ TEST_F(Backup, restored_takes_the_place_of_the_ledger_which_is_kept) {
   BackupResult restored;
   const fs::path aside = must(restore(copy(), file(), {1'795'249'851}, restored));
   EXPECT_EQ(restored.events, 1);
+  EXPECT_EQ(fs::status(file()).permissions(), fs::perms(0600)) << "what a daemon works with is for it alone";
   EXPECT_EQ(aside.filename(), "ledger.db.replaced-20261121T083051Z");
   EXPECT_EQ(reader(file()).last_sequence(), 1);
   EXPECT_EQ(reader(aside).last_sequence(), 2);
@@ -125,6 +128,22 @@ TEST_F(Backup, restored_where_there_was_nothing) {
   BackupResult restored;
   EXPECT_EQ(must(restore(file(), directory() / "new.db", {0}, restored)), fs::path());
   EXPECT_EQ(writer(directory() / "new.db").last_sequence(), 1);
+}
+
+TEST_F(Backup, restored_by_root_can_be_opened_by_whose_directory_it_is) {
+  ASSERT_EQ(::geteuid(), 0U) << "run as root: it restores for another user";
+  constexpr uid_t k_daemon = 65'533;
+  const fs::path state = directory() / "state";
+  fs::create_directory(state);
+  ASSERT_EQ(::chown(state.c_str(), k_daemon, k_daemon), 0);
+  BackupResult restored;
+  must(restore(file(), state / "ledger.db", {0}, restored));
+  for (const char* name : {"ledger.db", "ledger.db.lock"}) {
+    struct stat status {};
+    ASSERT_EQ(::stat((state / name).c_str(), &status), 0) << name;
+    EXPECT_EQ(status.st_uid, k_daemon) << name;
+    EXPECT_EQ(status.st_mode & 07777U, 0600U) << name;
+  }
 }
 
 }  // namespace

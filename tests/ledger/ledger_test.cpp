@@ -107,13 +107,26 @@ TEST_F(LedgerTest, events_can_be_neither_edited_nor_deleted) {
   EXPECT_THROW(tamper(file(), "DELETE FROM events"), std::runtime_error);
 }
 
-TEST_F(LedgerTest, a_new_file_is_for_owner_and_group_only) {
-  const mode_t before = ::umask(0077);  // the group of the auditors may read whatever the umask
-  const Ledger ledger = writer(file());
+TEST_F(LedgerTest, files_of_a_new_ledger_are_for_their_owner_alone) {
+  const mode_t before = ::umask(0);  // whatever the umask lets through
+  Ledger ledger = writer(file());
+  must(ledger.append(std::vector<Event>{opened(17, 1000, "a", 4)}, {1001}));
   ::umask(before);
-  struct stat status {};
-  ASSERT_EQ(::stat(file().c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0640U);
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    struct stat status {};
+    ASSERT_EQ(::stat((file().string() + suffix).c_str(), &status), 0) << suffix;
+    EXPECT_EQ(status.st_mode & 07777U, 0600U) << suffix;
+  }
+}
+
+TEST_F(LedgerTest, a_lock_file_behind_a_symbolic_link_is_refused) {
+  const auto elsewhere = directory() / "precious";
+  std::ofstream(elsewhere) << "text";
+  std::filesystem::create_symlink(elsewhere, file().string() + ".lock");
+  const auto opened = Ledger::open(file(), OpenMode::create_or_write);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Errc::denied) << opened.error().what;
+  EXPECT_EQ(std::filesystem::file_size(elsewhere), 4U) << "it was emptied";
 }
 
 TEST_F(LedgerTest, migrates_an_empty_file_and_stamps_it) {

@@ -1,5 +1,7 @@
 // A query that would take too long or too much ends with an error, and leaves the connection as it was.
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +38,20 @@ TEST_F(QueryBudgets, EndAQueryOfTooManyRows) {
   const auto stopped = query(ledger, sql, {.rows = 99});
   ASSERT_FALSE(stopped.has_value());
   EXPECT_EQ(stopped.error().code, Errc::limit);
+}
+
+// Without an end of its own it would go on for ever.
+TEST_F(QueryBudgets, LetAnotherThreadEndAQuery) {
+  const std::string endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
+  const Ledger reader = must(Ledger::open(file(), OpenMode::read_beside_writer));
+  std::atomic<bool> ended = false;
+  std::thread other([&] { ended = true; });
+  const auto stopped = query(reader, endless, {.ended = &ended});
+  other.join();
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, Errc::limit);
+  ended = false;
+  EXPECT_EQ(must(query(reader, counting_to(100'000, "COUNT(*)"), {.ended = &ended})).at(0).at(0), "100000");
 }
 
 TEST_F(QueryBudgets, LeaveTheLedgerWritable) {

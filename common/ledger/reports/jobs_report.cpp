@@ -292,6 +292,7 @@ json jobs_request(const JobsFilter& filter) {
 namespace {
 
 Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(const Snapshot snapshot, Snapshot::begin(ledger));
   SHAPLEY_TRY_ASSIGN(auto rows, query(ledger, jobs_query(filter, at), budget));
   const bool truncated = rows.size() > k_max_reported_jobs;
   if (truncated) rows.resize(k_max_reported_jobs);
@@ -302,6 +303,7 @@ Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, In
   SHAPLEY_TRY_ASSIGN(const SegmentsByJob segments, segments_of(ledger, listed_numbers(ids), budget));
   json jobs = json::array();
   for (const Row& row : rows) {
+    if (budget.is_ended()) return fail(Errc::limit, "nobody waits for the answer any more");
     const auto found = segments.find(column_integer(row[0]).value_or(0));
     jobs.push_back(job_json(row, found == segments.end() ? std::vector<Segment>{} : found->second, at));
   }
@@ -317,7 +319,8 @@ Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, In
 Expected<json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at, QueryBudget budget) {
   auto report = bounded_report(ledger, filter, at, budget);
   if (!report && report.error().code == Errc::limit) {
-    report.error().what += "; ask for fewer jobs (a later 'since', fewer ids), or read the ledger file itself";
+    report.error().what +=
+        "; ask for fewer jobs (a later 'since', fewer ids), or read a copy of the ledger (shapleyctl backup)";
   }
   return report;
 }

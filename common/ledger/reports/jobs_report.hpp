@@ -39,8 +39,8 @@ struct JobsFilter {
 [[nodiscard]] Expected<JobsFilter> parse_jobs_filter(const nlohmann::json& request);
 [[nodiscard]] nlohmann::json jobs_request(const JobsFilter& filter);
 
-// Jobs by id and submit time, each with its segments. Open segments count up to `at`. Reads the projections, in three
-// queries of at most `budget` each; Errc::limit says how to ask for less.
+// Jobs by id and submit time, each with its segments. Open segments count up to `at`. Reads the projections as they are
+// at one moment, in three queries of at most `budget` each; Errc::limit says how to ask for less.
 [[nodiscard]] Expected<nlohmann::json> jobs_report(const Ledger& ledger, const JobsFilter& filter, Instant at,
                                                    QueryBudget budget = {});
 

@@ -70,9 +70,12 @@ Expected<BackupResult> verify(const path& file) {
   return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
 }
 
+// Of a copy that nobody works with: it may be handed on.
+constexpr unsigned k_copy_mode = 0640;
+
 // A copy, synced and verified, not yet under its name.
-Expected<BackupResult> copy_verified(const Database& from, const path& partial) {
-  const int descriptor = ::open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+Expected<BackupResult> copy_verified(const Database& from, const path& partial, unsigned mode) {
+  const int descriptor = ::open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (descriptor < 0) return cannot(partial, "create it");
   ::close(descriptor);
   {
@@ -87,10 +90,10 @@ Expected<BackupResult> copy_verified(const Database& from, const path& partial) 
   return verified;
 }
 
-Expected<BackupResult> copy_ledger(const path& from, const path& partial) {
+Expected<BackupResult> copy_ledger(const path& from, const path& partial, unsigned mode) {
   auto copied = [&]() -> Expected<BackupResult> {
     SHAPLEY_TRY_ASSIGN(const Database source, open_for_copying(from));
-    return copy_verified(source, partial);
+    return copy_verified(source, partial, mode);
   }();
   if (!copied) return with_context("copy " + from.string(), std::move(copied).error());
   return copied;
@@ -110,7 +113,7 @@ void take_owner_of(const path& like, const path& file) {
   struct stat status {};
   if (::stat(like.c_str(), &status) != 0) return;
   // Only root can and need do this.
-  if (::chown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
+  if (::lchown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
 }
 
 // The old file and its log under other names, without a moment at which the ledger's name is gone.
@@ -132,8 +135,10 @@ Expected<path> keep_aside(const path& ledger, Instant now) {
 
 Expected<path> put_in_place(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
+  // Where there was no ledger yet, root has just made the lock file.
+  take_owner_of(directory_of(ledger), ledger.string() + ".lock");
   PartialFile partial(ledger.string() + ".partial");
-  SHAPLEY_TRY_ASSIGN(restored, copy_ledger(backup, partial.file()));
+  SHAPLEY_TRY_ASSIGN(restored, copy_ledger(backup, partial.file(), k_live_file_mode));
   take_owner_of(std::filesystem::exists(ledger) ? ledger : directory_of(ledger), partial.file());
   SHAPLEY_TRY_ASSIGN(const path aside, keep_aside(ledger, now));
   SHAPLEY_TRY(partial.become(ledger));
@@ -148,7 +153,7 @@ Expected<void> back_up_before_migration(const Database& database, const path& le
   const path target = ledger.string() + ".schema-" + std::to_string(schema) + "-" + stamp_of(now) + ".backup";
   auto done = [&]() -> Expected<void> {
     PartialFile partial(target.string() + ".partial");
-    SHAPLEY_TRY(copy_verified(database, partial.file()));
+    SHAPLEY_TRY(copy_verified(database, partial.file(), k_live_file_mode));
     return partial.become(target);
   }();
   if (!done) return with_context("backup before the migration: " + target.string(), std::move(done).error());
@@ -166,7 +171,7 @@ Expected<BackupResult> back_up(const path& ledger, const path& target, Overwrite
       return fail(Errc::conflict, "exists already; name another file, or overwrite it with --force");
     }
     PartialFile partial(target.string() + ".partial");
-    SHAPLEY_TRY_ASSIGN(BackupResult result, copy_ledger(ledger, partial.file()));
+    SHAPLEY_TRY_ASSIGN(BackupResult result, copy_ledger(ledger, partial.file(), k_copy_mode));
     SHAPLEY_TRY(partial.become(target));
     return result;
   }();

@@ -2,7 +2,7 @@
 //
 // A copy is one snapshot of the file, taken while shapleyd may go on writing. It is written beside its target under
 // another name, synced, verified (every page, every row's hash), and only then given its name: what has the name is
-// whole.
+// whole. A copy may be read by its owner and group, what is put in a ledger's place by its owner alone.
 #pragma once
 
 #include <cstdint>

@@ -182,16 +182,26 @@ bool Database::in_transaction() const {
   return sqlite3_get_autocommit(connection_.get()) == 0;
 }
 
-StepLimit::StepLimit(const Database& database, std::uint64_t steps) : thousands_left_((steps + 999) / 1000) {
-  if (steps == 0) return;
+namespace {
+
+constexpr int k_steps_between_looks = 1000;
+
+}  // namespace
+
+StepLimit::StepLimit(const Database& database, std::uint64_t steps, const std::atomic<bool>* ended) : ended_(ended) {
+  if (steps == 0 && ended == nullptr) return;
+  if (steps > 0) thousands_left_ = (steps + k_steps_between_looks - 1) / k_steps_between_looks;
   connection_ = database.connection_.get();
-  const auto spend = [](void* left) -> int {
-    auto& thousands = *static_cast<std::uint64_t*>(left);
-    if (thousands == 0) return 1;
-    --thousands;
-    return 0;
-  };
-  sqlite3_progress_handler(connection_, 1000, spend, &thousands_left_);
+  sqlite3_progress_handler(connection_, k_steps_between_looks, spend, this);
+}
+
+int StepLimit::spend(void* limit) {
+  auto& self = *static_cast<StepLimit*>(limit);
+  if (self.ended_ != nullptr && self.ended_->load()) return 1;
+  if (!self.thousands_left_) return 0;
+  if (*self.thousands_left_ == 0) return 1;
+  --*self.thousands_left_;
+  return 0;
 }
 
 StepLimit::~StepLimit() {

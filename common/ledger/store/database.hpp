@@ -4,8 +4,10 @@
 // Statements must not outlive their Database. Every error text ends with SQLite's own words.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,17 +84,21 @@ class Database {
 };
 
 // Interrupts statements of the connection (Errc::limit) once they took `steps` steps of SQLite's virtual machine in
-// all, rounded up to thousands, during its life. 0: no bound. One at a time.
+// all, rounded up to thousands, during its life, or once `ended` is set, which is looked at every thousand steps. 0 and
+// null: no bound. One at a time.
 class StepLimit {
  public:
-  StepLimit(const Database& database, std::uint64_t steps);
+  StepLimit(const Database& database, std::uint64_t steps, const std::atomic<bool>* ended = nullptr);
   ~StepLimit();
   StepLimit(const StepLimit&) = delete;
   StepLimit& operator=(const StepLimit&) = delete;
 
  private:
+  static int spend(void* limit);
+
   sqlite3* connection_ = nullptr;  // null: no bound
-  std::uint64_t thousands_left_;
+  std::optional<std::uint64_t> thousands_left_;
+  const std::atomic<bool>* ended_;
 };
 
 // Rolls back at the end of its scope unless committed.

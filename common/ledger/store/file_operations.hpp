@@ -8,6 +8,9 @@
 
 namespace shapley::ledger {
 
+// Of every file that a daemon works with. A reader of one of them could hold a lock on it for ever.
+inline constexpr unsigned k_live_file_mode = 0600;
+
 // Returns when the file, or the names in a directory, are on the disk. Errc::io, Errc::no_space.
 [[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
 

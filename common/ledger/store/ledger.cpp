@@ -105,7 +105,9 @@ Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode) 
     if (!acquired) return failed(std::move(acquired).error());
     lock = std::move(*acquired);
   }
-  auto database = lock ? open_for_writing(file) : open_for_reading(file);
+  auto database = mode == OpenMode::create_or_write      ? open_for_writing(file)
+                  : mode == OpenMode::read_beside_writer ? open_beside_writer(file)
+                                                         : open_for_reading(file);
   if (!database) return failed(std::move(database).error());
   auto impl = std::make_unique<Impl>(Impl{file, std::move(lock), std::move(*database), std::nullopt});
   if (impl->lock) {

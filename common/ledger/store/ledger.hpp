@@ -2,9 +2,12 @@
 //
 // Events are the truth. Every other table can be dropped and rebuilt (rebuild_projections), and a test does so.
 // append() returns after the commit with WAL and synchronous=FULL: what it returned for is on disk. Single-threaded;
-// one writer per file (a lock file beside it); readers may open it read-only at any time, a copied file included.
+// one writer per file (a lock file beside it), which waits for no lock of others longer than a moment; readers may open
+// it read-only at any time, a copied file included.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -22,7 +25,9 @@ namespace shapley::ledger {
 
 struct SignedHead;
 
-enum class OpenMode { create_or_write, read_only };
+// read_beside_writer: another connection of a process that writes this ledger already, for a thread of its own. It
+// waits for nobody's lock.
+enum class OpenMode { create_or_write, read_only, read_beside_writer };
 
 struct StoredEvent {
   std::int64_t sequence = 0;  // 1, 2, 3, ... without holes
@@ -48,6 +53,10 @@ struct Recovered {
 struct QueryBudget {
   std::uint64_t steps = 0;
   std::size_t rows = 0;
+  // Another thread sets it to end the query at its next thousand steps. null: nobody does.
+  const std::atomic<bool>* ended = nullptr;
+
+  [[nodiscard]] bool is_ended() const { return ended != nullptr && ended->load(); }
 };
 
 class Ledger {

@@ -7,7 +7,6 @@
 #include <string>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ledger/store/backup.hpp"
@@ -23,6 +22,8 @@ namespace {
 using std::filesystem::path;
 
 constexpr std::string_view k_sqlite_magic{"SQLite format 3\0", 16};
+constexpr std::string_view k_who_may_read =
+    "; a live ledger is for shapleyd's user and root alone: read a copy, which they make with shapleyctl backup";
 constexpr std::string_view k_way_out =
     "; what is left can be looked at with shapleyctl audit, the way out is shapleyctl restore BACKUP, "
     "or to move this file away and begin a new ledger";
@@ -38,6 +39,10 @@ constexpr const char* k_writer_settings =
     "PRAGMA wal_autocheckpoint = 4000;"
     "PRAGMA cache_size = -16384;";
 
+// Once it is open, a writer does not wait: nobody but root can hold the lock that a commit needs, and the daemon would
+// do nothing else meanwhile. A commit that fails is tried again.
+constexpr const char* k_open_writer_settings = "PRAGMA busy_timeout = 50;";
+
 // No query_only: an audit builds temporary tables, and the connection is opened for reading anyway.
 constexpr const char* k_reader_settings = "PRAGMA busy_timeout = 5000;";
 
@@ -47,10 +52,11 @@ Expected<FileKind> kind_of_file(const path& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (status.type() == std::filesystem::file_type::not_found) return FileKind::missing;
+  if (error == std::errc::permission_denied) return fail(Errc::io, error.message() + std::string(k_who_may_read));
   if (error) return fail(Errc::io, error.message());
   if (!std::filesystem::is_regular_file(status)) return FileKind::other;
   std::ifstream in(file, std::ios::binary);
-  if (!in) return fail(Errc::io, std::string(std::strerror(errno)) + "; this user must be able to read it");
+  if (!in) return fail(Errc::io, std::strerror(errno) + std::string(k_who_may_read));
   std::array<char, 16> magic{};
   in.read(magic.data(), magic.size());
   if (in.gcount() == 0) return FileKind::empty;
@@ -64,14 +70,11 @@ tl::unexpected<Error> no_ledger(std::string_view why) {
   return fail(Errc::corrupt, std::string(why) + std::string(k_way_out));
 }
 
-// SQLite would create the file with the permissions of its own choice.
+// SQLite would create the file with the permissions of its own choice; its log and index get those of the file.
 Expected<void> create(const path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, k_live_file_mode);
   if (descriptor < 0) return system_failure("cannot create it", errno);
-  // The umask may not take the group's right to read: auditors are members of that group.
-  const bool ok = ::fchmod(descriptor, 0640) == 0;
   ::close(descriptor);
-  if (!ok) return fail(Errc::io, std::string("cannot set its mode: ") + std::strerror(errno));
   return sync_file(std::filesystem::absolute(file).parent_path());
 }
 
@@ -167,6 +170,7 @@ Expected<Database> open_sound(const path& file) {
   }
   SHAPLEY_TRY(migrate(database));
   SHAPLEY_TRY(check_content(database));
+  SHAPLEY_TRY(database.execute(k_open_writer_settings));
   return database;
 }
 
@@ -224,6 +228,10 @@ Expected<Database> open_alone(const path& file) {
   SHAPLEY_TRY_ASSIGN(Database database, Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
   SHAPLEY_TRY(check_genuine(database));
   return database;
+}
+
+Expected<Database> open_beside_writer(const path& file) {
+  return Database::open(file.string(), SQLITE_OPEN_READONLY);
 }
 
 Expected<Database> open_for_reading(const path& file) {

@@ -15,8 +15,8 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // Whichever way a file is opened, the first that is read of it is its schema: one that holds something that the program
 // did not make (schema.hpp) is Errc::corrupt.
 
-// REQUIRES: the caller holds the WriterLock. Creates the file (mode 0640) when there is none. An older ledger is backed
-// up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
+// REQUIRES: the caller holds the WriterLock. Creates the file (k_live_file_mode) when there is none. An older ledger is
+// backed up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
 [[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file);
 
 // Read-only and of any schema, to copy it.
@@ -28,6 +28,10 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // Works on a copied file, on a file that is being written, and, once no write-ahead log is left, on a read-only
 // directory.
 [[nodiscard]] Expected<Database> open_for_reading(const std::filesystem::path& file);
+
+// REQUIRES: this process has opened the file for writing, and keeps it open. Opened by SQLite alone: a file that is
+// opened and closed by other means frees all locks that the process has on it, the writer's too.
+[[nodiscard]] Expected<Database> open_beside_writer(const std::filesystem::path& file);
 
 // The version that this program writes.
 [[nodiscard]] std::int64_t newest_schema();

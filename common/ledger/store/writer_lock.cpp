@@ -35,7 +35,10 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   std::error_code ignored;
   const std::filesystem::path resolved = std::filesystem::weakly_canonical(ledger, ignored);
   const std::string path = (ignored ? ledger : resolved).string() + ".lock";
-  WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  WriterLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, k_live_file_mode));
+  if (lock.descriptor_ < 0 && errno == ELOOP) {
+    return fail(Errc::denied, "lock file " + path + " is a symbolic link, and must be the file itself; remove it");
+  }
   if (lock.descriptor_ < 0) {
     auto failed = system_failure("lock file " + path, errno);
     if (failed.value().code == Errc::io)

@@ -169,7 +169,7 @@ TEST_F(HostilePeers, CannotAskMoreThanTheBudget) {
   client->send(observations(1, std::move(jobs)));
   EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
   const std::string question = R"({"request":"jobs","all":true,"since":0})";
-  EXPECT_EQ(reader()->ask(question)["jobs"].size(), 500U);  // root's question has no bound
+  EXPECT_EQ(reader()->ask(question)["jobs"].size(), 500U);  // root may ask for more
   const auto mallory = client_of(k_mallory);
   mallory->send(protocol::Hello{});
   mallory->expect<protocol::Welcome>();

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = QueryScheduler::Clock;
 
-const QueryScheduler::MayServe k_anybody = [](std::uint32_t) { return true; };
+const QueryScheduler::MayServe k_anybody = [](const auto&) { return true; };
 
 // It is about whose query it is; the session behind it is only a name.
 Session* name_of_session(std::uintptr_t number) {
@@ -22,7 +22,11 @@ Session* name_of_session(std::uintptr_t number) {
 }
 
 QueryScheduler::Waiting query(std::uint32_t uid, std::uint64_t id = 0) {
-  return {name_of_session(uid), uid, protocol::Query{id, "{}"}};
+  return {name_of_session(uid), uid, false, protocol::Query{id, "{}"}};
+}
+
+QueryScheduler::Waiting administrators_query(std::uint64_t id = 0) {
+  return {name_of_session(1000), 0, true, protocol::Query{id, "{}"}};
 }
 
 // Time that each user got when all of them always have the next query ready, each query of `user` taking cost[user].
@@ -43,7 +47,7 @@ Shares serve(const std::map<std::uint32_t, milliseconds>& costs, milliseconds un
     EXPECT_TRUE(taken.has_value());
     if (!taken) break;
     const milliseconds cost = costs.at(taken->uid);
-    scheduler.done(taken->uid, now, now + cost);
+    scheduler.done(*taken, now, now + cost);
     now += cost;
     shares.used[taken->uid] += cost;
     shares.all += cost;
@@ -76,7 +80,7 @@ TEST(QueryScheduler, AUserThatMayNotIsPassedOver) {
   QueryScheduler scheduler;
   scheduler.add(query(1));
   scheduler.add(query(2));
-  const auto not_the_first = [](std::uint32_t uid) { return uid != 1; };
+  const auto not_the_first = [](const auto& waiting) { return waiting.uid != 1; };
   EXPECT_EQ(scheduler.next({}, not_the_first)->uid, 2U);
   EXPECT_FALSE(scheduler.next({}, not_the_first).has_value());
   EXPECT_FALSE(scheduler.next_at(not_the_first).has_value());
@@ -93,9 +97,32 @@ TEST(QueryScheduler, WhoHasGoneIsForgotten) {
   QueryScheduler scheduler;
   scheduler.add(query(1));
   scheduler.add(query(2));
-  scheduler.forget(*name_of_session(1));
+  scheduler.add(query(1));
+  EXPECT_EQ(scheduler.waiting(), 3U);
+  EXPECT_EQ(scheduler.forget(*name_of_session(1)), 2U);
+  EXPECT_EQ(scheduler.forget(*name_of_session(1)), 0U);
+  EXPECT_EQ(scheduler.waiting(), 1U);
   EXPECT_EQ(scheduler.next({}, k_anybody)->uid, 2U);
   EXPECT_FALSE(scheduler.next({}, k_anybody).has_value());
+}
+
+TEST(QueryScheduler, AdministratorsGoFirstButUsersAreServedBetweenThem) {
+  QueryScheduler scheduler;
+  for (std::uint32_t uid = 1; uid <= 2; ++uid) scheduler.add(query(uid));
+  for (std::uint64_t id = 1; id <= 4; ++id) scheduler.add(administrators_query(id));
+  std::vector<bool> administrators;
+  while (const auto taken = scheduler.next({}, k_anybody)) administrators.push_back(taken->administrator);
+  EXPECT_EQ(administrators, (std::vector<bool>{true, false, true, false, true, true}));
+}
+
+TEST(QueryScheduler, AnAdministratorRestsWithEverybodyButNotForItself) {
+  QueryScheduler scheduler;
+  for (std::uint64_t id = 1; id <= 2; ++id) scheduler.add(administrators_query(id));
+  const Clock::time_point ended{milliseconds(100)};
+  scheduler.done(*scheduler.next({}, k_anybody), {}, ended);
+  EXPECT_FALSE(scheduler.next(ended, k_anybody).has_value());
+  EXPECT_EQ(scheduler.next_at(k_anybody), ended + milliseconds(100));
+  EXPECT_TRUE(scheduler.next(ended + milliseconds(100), k_anybody).has_value());
 }
 
 }  // namespace

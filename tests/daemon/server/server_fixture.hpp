@@ -24,6 +24,7 @@
 namespace shapley::daemon {
 
 inline constexpr std::int64_t k_begin = 1'700'000'000;
+inline constexpr const char* k_all_jobs = R"({"request":"jobs","all":true,"since":0})";
 
 // Limits that no slow machine reaches; a test sets the one that it is about.
 inline Server::Limits no_hurry() {
@@ -92,6 +93,39 @@ class ServerTest : public testing::Test {
     }).join();
     return client;
   }
+  // The same, welcomed as a reader.
+  std::unique_ptr<TestClient> reader_of(uid_t uid) const {
+    auto client = client_of(uid);
+    client->send(protocol::Hello{});
+    client->expect<protocol::Welcome>();
+    return client;
+  }
+  // What the daemon says of readers' questions; the one that asks this is counted once it is answered.
+  static nlohmann::json queries(TestClient& client) {
+    return client.ask(R"({"request":"status"})")["daemon"]["queries"];
+  }
+  // The server's loop stands still while this lives.
+  class Standstill {
+   public:
+    explicit Standstill(boost::asio::io_context& io) {
+      boost::asio::post(io, [state = state_] {
+        state->reached.set_value();
+        state->over.get_future().wait();
+      });
+      const test::Deadline deadline("the server's loop");
+      state_->reached.get_future().wait();
+    }
+    ~Standstill() { state_->over.set_value(); }
+    Standstill(const Standstill&) = delete;
+    Standstill& operator=(const Standstill&) = delete;
+
+   private:
+    struct State {
+      std::promise<void> reached;
+      std::promise<void> over;
+    };
+    std::shared_ptr<State> state_ = std::make_shared<State>();
+  };
   protocol::Observations observations(std::uint64_t sequence, std::vector<protocol::JobRecord> jobs) const {
     protocol::Observations o;
     o.sequence = sequence;

@@ -67,13 +67,21 @@ std::string sentence_of(std::span<const Request> table, Asker asker) {
 }
 
 constexpr Request k_toys[] = {
-    {"open", Asker::anybody, "what everybody may know", [](Service&, const Question&) { return json("open"); }},
-    {"shut", Asker::administrator, "what administrators may know",
-     [](Service&, const Question&) { return json("shut"); }},
+    {"open", Asker::anybody, false, "what everybody may know",
+     [](Service&, const Question&) { return Answer("open"); }},
+    {"shut", Asker::administrator, true, "what administrators may know",
+     [](Service&, const Question&) { return Answer("shut"); }},
 };
 
 TEST(Requests, StandInTheOrderOfTheirNames) {
   EXPECT_TRUE(std::ranges::is_sorted(requests(), std::ranges::less_equal{}, &Request::name));
+}
+
+TEST(Requests, ThatReadTheLedgerAreKnownByTheirText) {
+  EXPECT_TRUE(reads_ledger(R"({"request":"jobs","all":true})"));
+  for (const char* other : {R"({"request":"status"})", R"({"request":"nothing"})", R"({"jobs":1})", "[", ""}) {
+    EXPECT_FALSE(reads_ledger(other)) << other;
+  }
 }
 
 TEST(Requests, AreListedByThePagesWithWhoMayAsk) {

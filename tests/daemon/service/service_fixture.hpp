@@ -7,7 +7,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
 #include "ledger/store/query.hpp"
 #include "tests/daemon/records.hpp"
@@ -69,6 +71,15 @@ class ServiceTest : public testing::Test {
     ASSERT_GT(service->books().state().horizon(), Instant{k_begin});
     restart();
     connect(instance_ + 1);
+  }
+
+  // The answer to a request, from the ledger's tables, too, as a reader gets it.
+  [[nodiscard]] nlohmann::json ask(const std::string& request) {
+    Answer answered = answer(*service, request, Instant{now});
+    if (const auto* text = std::get_if<std::string>(&answered)) return nlohmann::json::parse(*text);
+    const auto file = site.configuration.ledger;
+    const auto reader = ledger::Ledger::open(file, ledger::OpenMode::read_beside_writer);
+    return nlohmann::json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
   }
 
   [[nodiscard]] std::uint64_t acknowledged() const { return service->acknowledged(instance_); }

@@ -47,7 +47,6 @@ class WorkflowsTest : public ServiceTest {
     service->tick(Instant{++now});
     return service->workflows().levels().jobs;
   }
-  json ask(const std::string& request) { return json::parse(answer(*service, request, Instant{now})); }
   json physics() { return ask(R"({"request": "workflows", "organization": "physics"})")["organizations"][0]; }
 
   // a: one runs, one waits; b: four wait.

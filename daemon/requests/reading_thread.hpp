@@ -1,0 +1,60 @@
+// A thread that answers questions to the ledger, on a connection of its own: however long one takes, the feed goes on.
+//
+// One question at a time, asked and ended by one other thread. What a question finds does not change while it reads
+// (jobs_report takes a snapshot); what was committed before it was asked is in it. The ledger is opened with the first
+// question, and closed with the thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/error.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::daemon {
+
+class ReadingThread {
+ public:
+  // Makes the answer; called in the thread. The Ledger, or why it cannot be opened.
+  using Question = std::function<std::string(const Expected<ledger::Ledger>& ledger, ledger::QueryBudget budget)>;
+  // Takes the answer; called in the thread.
+  using Done = std::function<void(std::string answer)>;
+
+  // REQUIRES: this process writes the ledger and keeps it open until stop().
+  explicit ReadingThread(std::filesystem::path ledger);
+  ~ReadingThread();
+  ReadingThread(const ReadingThread&) = delete;
+  ReadingThread& operator=(const ReadingThread&) = delete;
+
+  // REQUIRES: the last question is done, and stop() was not called. `budget.ended` is the thread's own.
+  void ask(Question question, ledger::QueryBudget budget, Done done);
+  // The question that is being answered ends within some thousand steps of SQLite; it is done all the same.
+  void end_question();
+  // Ends the question and the thread. Nothing is done afterwards.
+  void stop();
+
+ private:
+  struct Task {
+    Question question;
+    ledger::QueryBudget budget;
+    Done done;
+  };
+  void run();
+  [[nodiscard]] std::optional<Task> next();
+
+  std::filesystem::path file_;
+  std::atomic<bool> ended_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Task> asked_;  // guarded by mutex_, as is
+  bool stopping_ = false;
+  std::thread thread_;  // the last member: it uses the others
+};
+
+}  // namespace shapley::daemon

@@ -1,0 +1,111 @@
+// A second connection of the process that writes: what it sees, and what it leaves to the writer.
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "ledger/store/query.hpp"
+#include "ledger_fixture.hpp"
+
+namespace shapley::ledger {
+namespace {
+
+using testing::must;
+using testing::opened;
+
+class BesideWriter : public testing::LedgerTest {
+ protected:
+  void append(std::uint32_t jobs = 1) {
+    std::vector<accounting::Event> events;
+    for (const std::uint32_t last = job + jobs; job < last; ++job) events.push_back(opened(job, 10'000 + job, "a", 1));
+    must(ledger.append(events, {30'000}));
+  }
+  [[nodiscard]] Ledger reader() const { return must(Ledger::open(file(), OpenMode::read_beside_writer)); }
+  static std::string events_in(const Ledger& of) { return must(query(of, "SELECT COUNT(*) FROM events")).at(0).at(0); }
+  [[nodiscard]] std::uintmax_t log_bytes() const { return std::filesystem::file_size(file().string() + "-wal"); }
+
+  Ledger ledger = testing::writer(file());
+  std::uint32_t job = 1;  // the next one
+};
+
+TEST_F(BesideWriter, SeesWhatIsCommittedAndCannotWrite) {
+  append();
+  Ledger beside = reader();
+  EXPECT_EQ(events_in(beside), "1");
+  append();
+  EXPECT_EQ(events_in(beside), "2");
+  const accounting::Event event = opened(99, 10'099, "a", 1);
+  EXPECT_EQ(beside.append({&event, 1}, {30'000}).error().code, Errc::denied);
+}
+
+TEST_F(BesideWriter, SeesOneMomentDuringASnapshot) {
+  append();
+  const Ledger beside = reader();
+  {
+    const Snapshot snapshot = must(Snapshot::begin(beside));
+    EXPECT_EQ(events_in(beside), "1");
+    append();  // the snapshot holds up no commit
+    EXPECT_EQ(events_in(beside), "1");
+  }
+  EXPECT_EQ(events_in(beside), "2");
+}
+
+// Under a snapshot the log cannot begin anew. After it, what is committed next folds it in, and it grows no more.
+TEST_F(BesideWriter, LetsTheLogBeginAnewAfterASnapshot) {
+  constexpr std::uint32_t k_events = 8000;  // some thousand pages, as many as the log is folded in after
+  for (int i = 0; i < 2; ++i) append(k_events);
+  const std::uintmax_t usual = log_bytes();
+  const Ledger beside = reader();
+  {
+    const Snapshot snapshot = must(Snapshot::begin(beside));
+    EXPECT_NE(events_in(beside), "0");
+    for (int i = 0; i < 4; ++i) append(k_events);
+  }
+  append();
+  const std::uintmax_t held = log_bytes();
+  EXPECT_GT(held, usual) << "this test writes too little to see anything";
+  for (int i = 0; i < 3; ++i) append(k_events);
+  EXPECT_EQ(log_bytes(), held) << "room in the log was not used again";
+}
+
+// A process loses its locks on a file as soon as it closes any descriptor of it: then another process would take itself
+// for the only one, and remove the log.
+TEST_F(BesideWriter, LeavesTheWriterItsLocks) {
+  append();
+  {
+    const Ledger beside = reader();
+    EXPECT_EQ(events_in(beside), "1");
+  }
+  const std::string command = "sqlite3 '" + file().string() + "' 'PRAGMA journal_mode = DELETE' 2>&1";
+  FILE* shell = popen(command.c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  std::array<char, 256> said{};
+  const std::size_t size = std::fread(said.data(), 1, said.size(), shell);
+  pclose(shell);
+  const std::string words(said.data(), size);
+  EXPECT_NE(words.find("locked"), std::string::npos) << "another process changed the journal's mode: " << words;
+  EXPECT_TRUE(std::filesystem::exists(file().string() + "-wal"));
+}
+
+// Nobody but root can hold that lock; the daemon goes on meanwhile, and commits afterwards.
+TEST_F(BesideWriter, ACommitThatAnotherHoldsUpFailsAndCanBeTriedAgain) {
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  const accounting::Event event = opened(1, 10'001, "a", 1);
+  const auto held = ledger.append({&event, 1}, {30'000});
+  ASSERT_FALSE(held);
+  EXPECT_EQ(held.error().code, Errc::unavailable) << held.error().what;
+  EXPECT_EQ(events_in(reader()), "0") << "readers are not held up";
+  ASSERT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(other);
+  EXPECT_EQ(must(ledger.append({&event, 1}, {30'000})).appended, 1U);
+  EXPECT_EQ(must(query(ledger, "PRAGMA busy_timeout")).at(0).at(0), "50") << "milliseconds that a commit may wait";
+}
+
+}  // namespace
+}  // namespace shapley::ledger
