@@ -4,6 +4,7 @@
 // Statements must not outlive their Database. Every error text ends with SQLite's own words.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -70,6 +71,7 @@ class Database {
 
  private:
   friend class StepLimit;
+  friend class StopSignal;
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
@@ -90,6 +92,20 @@ class StepLimit {
  private:
   sqlite3* connection_ = nullptr;  // null: no bound
   std::uint64_t thousands_left_;
+};
+
+// Interrupts statements of the connection (Errc::limit) as soon as another thread says so, during its life. Not with a
+// StepLimit at the same time.
+class StopSignal {
+ public:
+  // `stop` must outlive it.
+  StopSignal(const Database& database, std::atomic<bool>& stop);
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+ private:
+  sqlite3* connection_;
 };
 
 // Rolls back at the end of its scope unless committed.

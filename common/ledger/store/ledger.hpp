@@ -21,6 +21,7 @@
 namespace shapley::ledger {
 
 struct SignedHead;
+struct ReplayWatch;
 
 enum class OpenMode { create_or_write, read_only };
 
@@ -67,9 +68,10 @@ class Ledger {
                                               const std::function<Expected<void>(const StoredEvent&)>& visit) const;
   [[nodiscard]] std::int64_t last_sequence() const;
 
-  // State from the newest usable checkpoint plus later events; from_scratch ignores checkpoints and applies all events
-  // ordered by their own time (so that nothing is older than the horizon).
-  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}) const;
+  // State from the newest checkpoint that remembers back to all later events, plus those; from_scratch ignores
+  // checkpoints and applies all events ordered by their own time (so that nothing is older than the horizon). `watch`
+  // (recovery/replay_watch.hpp) lets another thread follow it, and end it.
+  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}, ReplayWatch* watch = nullptr) const;
   [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
   [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
 
