@@ -17,7 +17,7 @@ namespace {
 using shapley::daemon::ExitCode;
 
 void set_up_log(spdlog::level::level_enum level) {
-  auto logger = spdlog::stderr_logger_st("shapleyd");
+  auto logger = spdlog::stderr_logger_mt("shapleyd");
   logger->set_level(level);
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
   logger->flush_on(spdlog::level::trace);

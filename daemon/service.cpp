@@ -31,8 +31,8 @@ constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
 
 }  // namespace
 
-Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now) {
-  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger));
+Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now, ledger::ReplayWatch* watch) {
+  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger, watch));
   const std::optional<Instant> last_observed = books.last_observed();
   std::unique_ptr<Service> service(
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));

@@ -37,8 +37,10 @@ class Service {
     Intake::Limits intake;
   };
 
-  // Opens the ledger, recovers the books and states the configuration in them.
-  [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now);
+  // Opens the ledger, recovers the books and states the configuration in them. `watch` lets another thread follow the
+  // replay that this may take, and end it.
+  [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now,
+                                                                ledger::ReplayWatch* watch = nullptr);
 
   // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
   // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.

@@ -49,7 +49,8 @@ struct Incomplete {
 
 class Books {
  public:
-  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file);
+  // `watch` lets another thread follow the replay that this may take, and end it.
+  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, ledger::ReplayWatch* watch = nullptr);
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.
