@@ -17,11 +17,7 @@ std::int64_t between_frames(std::int64_t begin, std::int64_t offset) {
 }
 
 Job job_of(const BusyDays::Run& run) {
-  return {.id = run.job,
-          .account = run.account,
-          .node = run.job % 2 == 0 ? "n1" : "n2",
-          .cpus = 1 + run.job % 3,
-          .start = run.start};
+  return {.id = run.job, .account = run.account, .node = run.job % 2 == 0 ? "n1" : "n2", .cpus = 1, .start = run.start};
 }
 
 protocol::JobRecord with_submit(protocol::JobRecord record, const BusyDays::Run& run) {
@@ -35,7 +31,7 @@ protocol::JobRecord with_submit(protocol::JobRecord record, const BusyDays::Run&
 BusyDays busy_days(std::int64_t begin, std::int64_t seconds, std::uint32_t first_job) {
   BusyDays days;
   Rng rng(first_job);
-  constexpr std::uint32_t k_between_jobs = 500;
+  constexpr std::uint32_t k_between_jobs = 1500;  // on the average
   std::uint32_t id = first_job;
   for (std::int64_t t = 0; t + 20'000 < seconds; t += 1 + rng.below_32(2 * k_between_jobs)) {
     const std::int64_t start = t + 1 + rng.below_32(4000);

@@ -1,5 +1,5 @@
 // Some days of a busy cluster, always the same for a first job, as a feeder tells them: jobs of two organizations wait,
-// run on the nodes of records.hpp and end; a node is down for a while.
+// run on a processor of the nodes of records.hpp, and end; a node is down for a while.
 #pragma once
 
 #include <cstdint>

@@ -85,7 +85,7 @@ TEST_F(WeekendTest, CostsOneRebuildAndNothingIsLost) {
   const std::int64_t friday = std::time(nullptr) - 10 * k_day;
   const BusyDays week = busy_days(friday - 4 * k_day, 4 * k_day, 100);
   const BusyDays weekend = busy_days(friday, 3 * k_day, 10'000);
-  ASSERT_GT(weekend.runs.size(), 300U);
+  ASSERT_GT(weekend.runs.size(), 100U);
   std::uint64_t sequence = 0;
   {
     const auto daemon = start();
@@ -111,7 +111,7 @@ TEST_F(WeekendTest, CostsOneRebuildAndNothingIsLost) {
   std::map<std::uint32_t, std::string> expected;
   for (const BusyDays* days : {&week, &weekend}) {
     for (const BusyDays::Run& run : days->runs) {
-      got[run.account] += (run.end - run.start) * (1 + run.job % 3);
+      got[run.account] += (run.end - run.start);
       expected[run.job] += std::to_string(run.start) + "-" + std::to_string(run.end) + " ";
     }
   }
