@@ -22,6 +22,7 @@
 #include "daemon/configuration/start_checks.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
+#include "daemon/start.hpp"
 #include "daemon/version.hpp"
 
 namespace shapley::daemon {
@@ -180,8 +181,8 @@ namespace {
 // Configuration and ledger, ready to serve; or why not.
 struct Start {
   std::unique_ptr<Service> service = {};
-  ExitCode code = ExitCode::success;
-  std::string waits_for = {};  // not empty: the ledger's disk is full, and this says it
+  ExitCode code = ExitCode::success;  // without a service: a signal ended the start
+  std::string waits_for = {};         // not empty: the ledger's disk is full, and this says it
 };
 
 Start start(const std::filesystem::path& file, bool first_try) {
@@ -197,7 +198,8 @@ Start start(const std::filesystem::path& file, bool first_try) {
   if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};
   Service::Options options;
   options.configuration_file = file;
-  auto service = Service::start(std::move(*site), std::move(options), wall_clock());
+  const auto make = [&](ledger::ReplayWatch& watch) { return Service::start(*site, options, wall_clock(), &watch); };
+  auto service = start_service(make, {.socket = site->configuration.socket.string(), .notify = notify});
   if (service) return {.service = std::move(*service)};
   if (service.error().code == Errc::no_space) return {.waits_for = service.error().what};
   spdlog::error("{}", service.error().what);

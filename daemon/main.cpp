@@ -35,7 +35,7 @@ class PrintableMessage : public spdlog::custom_flag_formatter {
 };
 
 void set_up_log(spdlog::level::level_enum level) {
-  auto logger = spdlog::stderr_logger_st("shapleyd");
+  auto logger = spdlog::stderr_logger_mt("shapleyd");
   logger->set_level(level);
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<PrintableMessage>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %*");

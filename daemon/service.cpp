@@ -31,11 +31,12 @@ constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
 
 }  // namespace
 
-Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now) {
-  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger));
-  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> last_observed, books.last_observed());
+Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now, ledger::ReplayWatch* watch) {
+  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger, watch));
+  const std::optional<Instant> last_observed = books.last_observed();
   std::unique_ptr<Service> service(
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
+  service->refresh_ranks(now);  // what holds if the configuration dates back so far that the books must be rebuilt
   SHAPLEY_TRY(service->state_configuration(service->site_, now));
   service->refresh_ranks(now);
   service->configure_workflows(now);
@@ -133,12 +134,33 @@ bool Service::process(Instant now) {
 
 void Service::tick(Instant now) {
   if (process(now)) succeeded("commit", intake_->settle(now));
+  rebuild_books(now);
   maintain(now);
   refresh_ranks(now);
   workflows_.refresh(now);
 }
 
+bool Service::feed_goes_on(Instant now) const {
+  if (!feeder_ || intake_->caught_up()) return false;
+  return now < feeder_->last_heard + options_.feed_silence;
+}
+
+void Service::rebuild_books(Instant now) {
+  const std::optional<Incomplete> incomplete = books_.incomplete();
+  if (!incomplete) return;
+  const Expected<void> ended = books_.end_rebuild();
+  if (!ended) succeeded("rebuild the books", ended);
+  if (!books_.incomplete()) {
+    succeeded("rebuild the books", {});
+    last_checkpoint_ = k_beginning_of_time;  // so that the next start need not do it again
+    return;
+  }
+  if (feed_goes_on(now) && now < incomplete->since + options_.longest_collection) return;
+  if (const Expected<void> begun = books_.begin_rebuild(); !begun) succeeded("rebuild the books", begun);
+}
+
 void Service::maintain(Instant now) {
+  if (books_.incomplete()) return;
   books_.state().advance(now);
   const bool due = books_.events_since_checkpoint() >= options_.checkpoint_events ||
                    (now >= last_checkpoint_ + options_.checkpoint_interval && books_.events_since_checkpoint() > 0);
@@ -163,6 +185,8 @@ Expected<void> Service::store_head(Instant now) {
 }
 
 void Service::refresh_ranks(Instant now) {
+  // They hold while the books are incomplete.
+  if (books_.incomplete()) return;
   accounting::State& state = books_.state();
   const std::vector<std::string>& names = state.organizations();
   std::vector<std::string> order;

@@ -31,11 +31,17 @@ class Service {
     std::filesystem::path configuration_file;
     std::int64_t checkpoint_events = 100'000;  // replaying them takes about a second
     Duration checkpoint_interval{600};
+    // Late events are collected for one rebuild while the feeder sends its backlog. It begins all the same when nothing
+    // came for so long, or when they have waited for so long.
+    Duration feed_silence{30};
+    Duration longest_collection{600};
     Intake::Limits intake;
   };
 
-  // Opens the ledger, recovers the books and states the configuration in them.
-  [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now);
+  // Opens the ledger, recovers the books and states the configuration in them. `watch` lets another thread follow the
+  // replay that this may take, and end it.
+  [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now,
+                                                                ledger::ReplayWatch* watch = nullptr);
 
   // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
   // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.
@@ -97,6 +103,9 @@ class Service {
   void refresh_ranks(Instant now);
   // Takes over what `site_` says of workflows; true if it is something else than before.
   bool configure_workflows(Instant now);
+  // Begins and ends rebuilds of the books.
+  void rebuild_books(Instant now);
+  [[nodiscard]] bool feed_goes_on(Instant now) const;
   // Maintenance: checkpoints and signed heads.
   void maintain(Instant now);
   // Logs a failure once, until the operation succeeds or fails for another reason.

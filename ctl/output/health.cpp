@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/calendar.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 
@@ -66,6 +67,19 @@ std::string lost_runs_line(const json& daemon, bool colour) {
          '\n';
 }
 
+// Late events are not in the figures yet.
+std::string rebuild_line(const json& daemon, bool colour) {
+  const auto rebuild = daemon.find("rebuild");
+  if (rebuild == daemon.end() || !rebuild->is_object()) return {};
+  const auto percent = number(*rebuild, "percent");
+  const Instant since{number(*rebuild, "since").value_or(0)};
+  return painted(
+             "Rebuild: " + (percent ? std::to_string(*percent) + " %" : std::string("when the feed has caught up")) +
+                 "; late events came, standings and ranks are still those of " + format_instant(since),
+             Paint::bad, colour) +
+         '\n';
+}
+
 }  // namespace
 
 std::string health_lines(const json& report, bool colour) {
@@ -73,7 +87,8 @@ std::string health_lines(const json& report, bool colour) {
   const std::int64_t now = number(report, "at").value_or(0);
   std::string lines;
   if (daemon != report.end() && daemon->is_object()) {
-    lines += ledger_line(*daemon) + daemon_line(*daemon, now) + lost_runs_line(*daemon, colour);
+    lines += ledger_line(*daemon) + daemon_line(*daemon, now) + rebuild_line(*daemon, colour) +
+             lost_runs_line(*daemon, colour);
   }
   const auto plugin = report.find("plugin");
   if (plugin != report.end() && plugin->is_object()) lines += plugin_line(*plugin, now, colour);

@@ -30,46 +30,92 @@ void log_conflict(const std::string& key) {
 
 }  // namespace
 
-Books::Books(ledger::Ledger ledger, ledger::Recovered recovered)
-    : ledger_(std::move(ledger)),
+Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered)
+    : file_(std::move(file)),
+      ledger_(std::move(ledger)),
       state_(std::move(recovered.state)),
       last_sequence_(recovered.last_sequence),
       replayed_(recovered.replayed),
       checkpoint_sequence_(recovered.last_sequence - recovered.replayed) {}
 
-Expected<Books> Books::open(const std::filesystem::path& file) {
+Expected<Books> Books::open(const std::filesystem::path& file, ledger::ReplayWatch* watch) {
   SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
-  SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover());
-  return Books(std::move(ledger), std::move(recovered));
+  SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover({}, watch));
+  Books books(file, std::move(ledger), std::move(recovered));
+  SHAPLEY_TRY_ASSIGN(books.last_observed_, books.read_last_observed());
+  return books;
 }
 
-void Books::apply(const accounting::Event& event) {
-  const auto applied = state_.apply(event);
-  if (!applied) {
-    spdlog::error("books: apply: {}: {}", accounting::event_key(event), applied.error().what);
-  } else if (*applied == accounting::Applied::needs_replay) {
-    rebuild_due_ = true;
+void Books::hold(const accounting::Event& late, Instant now) {
+  spdlog::info("books: {}: older than they remember; ranks hold until they are rebuilt", accounting::event_key(late));
+  held_ = hold_figures(state_, now);
+  // Records that come meanwhile are compared with all that the ledger holds, late events included.
+  state_.keep_memory_only(last_observed_.value_or(state_.horizon()));
+}
+
+bool Books::become_incomplete_by(std::span<const accounting::Event> events, Instant now) {
+  if (held_) return false;
+  const auto late = std::ranges::find_if(events, [this](const auto& event) { return state_.is_too_old(event); });
+  if (late == events.end()) return false;
+  hold(*late, now);
+  return true;
+}
+
+void Books::apply(const accounting::Event& event, Instant now) {
+  auto applied = state_.apply(event);
+  if (applied && *applied == accounting::Applied::needs_replay) {
+    hold(event, now);
+    applied = state_.apply(event);
   }
+  if (!applied) spdlog::error("books: apply: {}: {}", accounting::event_key(event), applied.error().what);
 }
 
 Expected<void> Books::commit(std::span<const accounting::Event> events, Instant now) {
-  if (!events.empty()) {
-    auto appended = ledger_.append(events, now);
-    if (!appended) return with_context("ledger: append", std::move(appended).error());
-    last_sequence_ = ledger_.last_sequence();
-    for (const std::string& key : appended->conflicts) log_conflict(key);
-    for (const accounting::Event& event : appended->accepted) apply(event);
+  if (events.empty()) return {};
+  auto appended = ledger_.append(events, now);
+  if (!appended) return with_context("ledger: append", std::move(appended).error());
+  last_sequence_ = ledger_.last_sequence();
+  for (const std::string& key : appended->conflicts) log_conflict(key);
+  for (const accounting::Event& event : appended->accepted) apply(event, now);
+  for (const accounting::Event& event : appended->accepted) {
+    if (!is_observed(event)) continue;
+    const Instant at = accounting::time_of(event);
+    last_observed_ = std::max(last_observed_.value_or(at), at);
   }
-  return rebuild_due_ ? rebuild() : Expected<void>{};
+  return {};
 }
 
-Expected<void> Books::rebuild() {
-  // An event from before the horizon: the history of demand has to be gone through again from its begin.
-  spdlog::info("books: an event is older than the horizon; rebuilding from {} events", last_sequence_);
-  auto recovered = ledger_.recover_from_scratch();
-  if (!recovered) return with_context("ledger: rebuild", std::move(recovered).error());
-  state_ = std::move(recovered->state);
-  rebuild_due_ = false;
+std::optional<Incomplete> Books::incomplete() const {
+  if (!held_) return std::nullopt;
+  return Incomplete{.since = held_->at, .percent = rebuild_ ? std::optional(rebuild_->percent()) : std::nullopt};
+}
+
+Expected<void> Books::begin_rebuild() {
+  if (!held_ || rebuild_) return {};
+  auto rebuild = ledger::Rebuild::start(file_, {});
+  if (!rebuild) return with_context("books: rebuild", std::move(rebuild).error());
+  rebuild_ = std::move(*rebuild);
+  spdlog::info("books: rebuild begins; the ledger has {} events", last_sequence_);
+  return {};
+}
+
+Expected<void> Books::end_rebuild() {
+  if (!rebuild_ || !rebuild_->has_ended()) return {};
+  auto rebuilt = std::exchange(rebuild_, nullptr)->take();
+  if (!rebuilt) return with_context("books: rebuild", std::move(rebuilt).error());
+  bool complete = true;
+  auto read = ledger_.for_each_event(rebuilt->last_sequence, [&](const ledger::StoredEvent& stored) -> Expected<void> {
+    const auto applied = rebuilt->state.apply(stored.event);
+    if (applied && *applied == accounting::Applied::needs_replay) complete = false;
+    return {};
+  });
+  if (!read) return with_context("books: rebuild", std::move(read).error());
+  ++rebuilds_;
+  spdlog::info("books: rebuilt: {} events replayed{}", rebuilt->replayed,
+               complete ? "" : "; one that came meanwhile is older than they remember, so it is done once more");
+  if (!complete) return {};
+  state_ = std::move(rebuilt->state);
+  held_.reset();
   return {};
 }
 
@@ -97,7 +143,7 @@ Expected<Declared> Books::declared() const {
   return declared;
 }
 
-Expected<std::optional<Instant>> Books::last_observed() const {
+Expected<std::optional<Instant>> Books::read_last_observed() const {
   // Declarations are few: among the last thousand events there is an observed one, or the books are as good as empty.
   constexpr std::int64_t k_look_back = 1000;
   std::optional<Instant> latest;
@@ -127,6 +173,7 @@ Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start
 }
 
 Expected<void> Books::close_days(Instant now) {
+  if (held_) return {};
   // A daemon that was away for long writes the last days only; standings of any earlier instant can be had by replay.
   constexpr std::int64_t k_max_days = 400;
   const Instant today = day_begin(now);
@@ -148,11 +195,11 @@ Expected<void> Books::close_days(Instant now) {
 Expected<Instant> Books::first_unwritten_day(Instant today) const {
   SHAPLEY_TRY_ASSIGN(const std::optional<Instant> last, ledger::last_recorded_day(ledger_));
   if (last) return *last + Duration{k_day_s};
-  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> observed, last_observed());
-  return day_begin(observed.value_or(today));
+  return day_begin(last_observed_.value_or(today));
 }
 
 Expected<void> Books::checkpoint(Instant now) {
+  if (held_) return {};
   state_.compact();
   auto saved = ledger_.save_checkpoint(state_, last_sequence_, now);
   if (!saved) return with_context("ledger: save checkpoint", std::move(saved).error());

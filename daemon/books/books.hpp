@@ -2,12 +2,19 @@
 //
 // Invariant: the State is the fold of exactly the events in the ledger. Events are appended first; only what the ledger
 // accepted is applied. So a failed commit (disk full) changes nothing, and a killed daemon comes back with all that it
-// ever acknowledged. Single-threaded; time is passed in.
+// ever acknowledged. Time is passed in.
+//
+// Late events, older than the State remembers, are appended like all others, and the books are then to be rebuilt.
+// Until that is done the figures of a moment before are held (`held()`), and the State is a memory alone
+// (State::keep_memory_only), complete for whoever compares records with it. A rebuild runs in a thread of its own
+// (ledger/recovery/rebuild.hpp); its owner says when to begin, so that many late events cost one rebuild. Everything
+// else is of one thread.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +24,9 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "daemon/books/held_figures.hpp"
 #include "daemon/observer/run_writer.hpp"
+#include "ledger/recovery/rebuild.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -32,14 +41,22 @@ struct Declared {
   std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 
+// The books lack late events in their figures.
+struct Incomplete {
+  Instant since;               // when the first of them was booked
+  std::optional<int> percent;  // of the rebuild that is under way, from 0 to 100; nullopt: it has not begun
+};
+
 class Books {
  public:
-  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file);
+  // `watch` lets another thread follow the replay that this may take, and end it.
+  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, ledger::ReplayWatch* watch = nullptr);
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.
   [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
 
+  // While the books are incomplete it is a memory of jobs, nodes and placements, and has no figures.
   [[nodiscard]] accounting::State& state() { return state_; }
   [[nodiscard]] const accounting::State& state() const { return state_; }
   [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
@@ -48,33 +65,55 @@ class Books {
 
   [[nodiscard]] Expected<Declared> declared() const;
   // The last instant at which an observation changed the books, as far as the newest events tell; nullopt: none does.
-  [[nodiscard]] Expected<std::optional<Instant>> last_observed() const;
+  [[nodiscard]] std::optional<Instant> last_observed() const { return last_observed_; }
 
   // The segments of a run from the ledger's tables, for runs that began before the State's horizon; empty for later
   // ones.
   [[nodiscard]] Expected<std::vector<PastSegment>> past_segments(JobId job, Instant start) const;
 
-  // Writes the standings of every UTC day that ended since the last call.
+  // ---- late events ----
+  // Whether one of these events, which are to be committed, is older than the State remembers. If so the books are
+  // incomplete from now on, and what was derived from them before is better derived again: they know farther back then.
+  [[nodiscard]] bool become_incomplete_by(std::span<const accounting::Event> events, Instant now);
+  [[nodiscard]] std::optional<Incomplete> incomplete() const;
+  // The figures of the moment before the books became incomplete; nullptr while they are complete.
+  [[nodiscard]] const HeldFigures* held() const { return held_ ? &*held_ : nullptr; }
+  // Of those that ended well since the start.
+  [[nodiscard]] std::int64_t rebuilds() const { return rebuilds_; }
+  // Begins a rebuild in a thread of its own, if the books are incomplete and none is under way. Errc::unavailable.
+  [[nodiscard]] Expected<void> begin_rebuild();
+  // If a rebuild has ended: takes its books over, with what was appended meanwhile. The books stay incomplete if there
+  // is a late event among that, too. An error is that of the rebuild; it can be begun again.
+  [[nodiscard]] Expected<void> end_rebuild();
+
+  // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete.
   [[nodiscard]] Expected<void> close_days(Instant now);
-  // Forgets what is beyond the horizon and saves a checkpoint, so that the next start need not replay.
+  // Forgets what is beyond the horizon and saves a checkpoint, so that the next start need not replay. None is saved of
+  // incomplete books: the next start makes them complete.
   [[nodiscard]] Expected<void> checkpoint(Instant now);
   // Keeps a signed head in the ledger (ledger/chain/signed_head.hpp).
   [[nodiscard]] Expected<void> store_head(const ledger::SignedHead& head) { return ledger_.store_head(head); }
   [[nodiscard]] std::int64_t events_since_checkpoint() const { return last_sequence_ - checkpoint_sequence_; }
 
  private:
-  Books(ledger::Ledger ledger, ledger::Recovered recovered);
+  Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
-  void apply(const accounting::Event& event);
-  [[nodiscard]] Expected<void> rebuild();
+  void apply(const accounting::Event& event, Instant now);
+  void hold(const accounting::Event& late, Instant now);
+  [[nodiscard]] Expected<std::optional<Instant>> read_last_observed() const;
 
+  std::filesystem::path file_;
   ledger::Ledger ledger_;
   accounting::State state_;
   std::int64_t last_sequence_ = 0;
   std::int64_t replayed_ = 0;
   std::int64_t checkpoint_sequence_ = 0;
-  bool rebuild_due_ = false;    // the ledger holds an event that the State could not take
+  std::optional<Instant> last_observed_;
   std::optional<Instant> day_;  // begin of the UTC day whose standings are to be written next
+
+  std::optional<HeldFigures> held_;  // there while the books are incomplete
+  std::int64_t rebuilds_ = 0;
+  std::unique_ptr<ledger::Rebuild> rebuild_;  // under way
 };
 
 }  // namespace shapley::daemon

@@ -23,6 +23,7 @@ void Intake::end_session() {
   // the feeder sends them again.
   inbox_.clear();
   cursor_ = 0;
+  caught_up_ = false;
   snapshot_.reset();
   absent_.reset();
   unsettled_jobs_.clear();
@@ -147,6 +148,7 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
   SHAPLEY_TRY(read_placements(Instant{frame.observed_at}, now));
   absent_.reset();
   snapshot_.reset();
+  caught_up_ = true;
   complete(frame.sequence, Instant{frame.observed_at});
   return {};
 }
@@ -180,6 +182,9 @@ Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant obser
     SHAPLEY_TRY_ASSIGN(background.past, books_.past_segments(job, Instant{record.start_time}));
   }
   Observation observation = observe_job(books_.state(), record, scan, rules_, background);
+  if (books_.become_incomplete_by(observation.events, now)) {
+    observation = observe_job(books_.state(), record, scan, rules_, background);
+  }
   if (observation.unsettled) unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobRecord>{record, observed_at});
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));

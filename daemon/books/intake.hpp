@@ -60,6 +60,8 @@ class Intake {
   [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
   [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }
   [[nodiscard]] bool in_snapshot() const { return snapshot_.has_value(); }
+  // Whether the books hold what the feeder had when this session began: it sends its backlog first, then a snapshot.
+  [[nodiscard]] bool caught_up() const { return caught_up_ && inbox_.empty(); }
 
  private:
   struct Snapshot {
@@ -110,6 +112,7 @@ class Intake {
   Duration min_job_age_;
   std::deque<FeederFrame> inbox_;
   std::size_t cursor_ = 0;  // items of the first frame that are done
+  bool caught_up_ = false;  // a whole snapshot of this session was read
   std::optional<Snapshot> snapshot_;
   std::optional<protocol::Observations> absent_;  // what the end of a snapshot showed to be gone
 

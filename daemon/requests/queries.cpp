@@ -28,6 +28,31 @@ json queries_object(const Service::QueryCounts& queries) {
           {"dropped", queries.dropped}};
 }
 
+// The books as they are, or, while they are rebuilt, as they were.
+json books_report(Service& service, Instant now, accounting::EstimatorId estimator) {
+  if (const HeldFigures* held = service.books().held()) return json::parse(held->status.at(estimator.value));
+  return ledger::status_report(service.books().state(), now, estimator);
+}
+
+json no_start_report(const Service& service, const std::vector<std::string>& only) {
+  const HeldFigures* held = service.books().held();
+  if (held == nullptr) return ledger::no_start_report(service.books().state(), only);
+  json report = json::array();
+  for (json& row : json::parse(held->no_start)) {
+    const auto name = row["organization"].get<std::string>();
+    if (only.empty() || std::ranges::find(only, name) != only.end()) report.push_back(std::move(row));
+  }
+  return report;
+}
+
+// null: the books are complete.
+json rebuild_object(const Books& books) {
+  const std::optional<Incomplete> incomplete = books.incomplete();
+  if (!incomplete) return nullptr;
+  return {{"since", incomplete->since.value},
+          {"percent", incomplete->percent ? json(*incomplete->percent) : json(nullptr)}};
+}
+
 json daemon_object(Service& service) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
@@ -39,6 +64,8 @@ json daemon_object(Service& service) {
           {"events", service.books().last_sequence()},
           {"events_since_checkpoint", service.books().events_since_checkpoint()},
           {"replayed_at_start", service.books().replayed_at_start()},
+          {"rebuild", rebuild_object(service.books())},
+          {"rebuilds", service.books().rebuilds()},
           {"lost_runs", service.intake().lost_runs()},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
@@ -82,7 +109,7 @@ json status(Service& service, const json& request, Instant now) {
     }
     estimator = *parsed;
   }
-  json report = ledger::status_report(service.books().state(), now, estimator);
+  json report = books_report(service, now, estimator);
   const bool observes = service.site().configuration.mode == config::Mode::observe;
   report["ranks_act"] = !observes;
   if (observes) add_would_be_ranks(report, service.ranks().organizations);
@@ -100,7 +127,7 @@ Answer jobs(const Service& service, const json& request, Instant now) {
   auto filter = ledger::parse_jobs_filter(request);
   if (!filter) return text_of(error_answer(filter.error().code, filter.error().what));
   // Of the books as they are now; the thread reads the ledger a moment later.
-  json no_start = ledger::no_start_report(service.books().state(), filter->organizations);
+  json no_start = no_start_report(service, filter->organizations);
   return [filter = *std::move(filter), now, no_start = std::move(no_start)](const Expected<ledger::Ledger>& ledger,
                                                                             ledger::QueryBudget budget) {
     if (!ledger) return text_of(error_answer(ledger.error().code, ledger.error().what));
@@ -138,7 +165,7 @@ json queue(Service& service, Instant now) {
   json report = service.queue().report();
   report["at"] = now.value;
   report["plugin_connected"] = service.feeder() && service.feeder()->connected;
-  const json standings = ledger::status_report(service.books().state(), now, service.site().configuration.contribution);
+  const json standings = books_report(service, now, service.site().configuration.contribution);
   for (const json& row : standings["organizations"])
     report["organizations"].push_back({{"organization", row["name"]}, {"processors", row["owned"]}});
   return report;

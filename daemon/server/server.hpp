@@ -52,8 +52,7 @@ class Server final : public SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds the configured socket. A socket file that nobody listens on is replaced. Errc::conflict: somebody listens
-  // there; Errc::io, Errc::invalid_argument: the path cannot be used.
+  // Listens on the configured socket. Errors: those of listen_on().
   [[nodiscard]] Expected<void> open();
   // Ends every connection and removes the socket file.
   void close();

@@ -68,9 +68,11 @@ TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
            capacity("n1", 999, 1),
            PeriodDeclared{at(999), Period::monthly},
        }) {
+    EXPECT_TRUE(state_.is_too_old(event)) << event_key(event);
     apply(event, Applied::needs_replay);
     EXPECT_EQ(state_.save(), before) << event_key(event);
   }
+  EXPECT_FALSE(state_.is_too_old(open)) << "it is known";
   apply(open, Applied::duplicate);
   apply(run(3, "ann", 1000, {{"n1", cores(1)}}));
   // What the books do not depend on is never too old.
@@ -84,6 +86,42 @@ TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
                      .name = {},
                      .wckey = {}});
   apply(ConfigurationLoaded{at(3), "a: 1"});
+}
+
+TEST_F(StateTest, WithoutFiguresItsMemoryFollowsEventsHoweverOld) {
+  const SegmentOpened open = run(1, "ann", 0, {{"n1", cores(1)}});
+  const SegmentOpened finished = run(2, "ann", 1500, {{"n1", cores(1)}});
+  for (const Event& event : std::vector<Event>{capacity("n1", 0, 8), open, finished, closed(finished, 1600)})
+    apply(event);
+  state_.advance(at(2000));
+  state_.compact();
+  const SegmentOpened late = run(3, "bob", 100, {{"n1", cores(8)}, {"n2", cores(1)}});
+  apply(late, Applied::needs_replay);
+  State unlike({.horizon = Duration{1000}});
+  ASSERT_TRUE(unlike.apply(open).has_value());
+  unlike.advance(at(2000));
+  unlike.compact();
+  unlike.keep_memory_only(at(50));
+  EXPECT_EQ(unlike.horizon(), at(50)) << "nothing later was known, so nothing later is forgotten";
+  state_.keep_memory_only(at(1600));
+  EXPECT_EQ(state_.horizon(), at(1000));
+
+  apply(late);
+  apply(late, Applied::duplicate);
+  EXPECT_EQ(state_.jobs_with_open_segments(), (std::vector<JobId>{{1}, {3}}));
+  EXPECT_EQ(state_.find_job({3})->organization, "bob");
+  apply(closed(late, 200));
+  EXPECT_EQ(state_.find_segment(late.key)->end, at(200));
+  apply(SegmentRetracted{open.key, at(2000)});
+  EXPECT_EQ(state_.find_segment(open.key), nullptr);
+  apply(capacity("n1", 300, 4));
+  apply(capacity("n2", 300, 4));
+  EXPECT_EQ(state_.capacity("n1"), cores(4));
+  EXPECT_EQ(state_.capacity("n2"), cores(4));
+  apply(owned("n1", 300, {{"bob", 1'000'000}}));
+  apply(PeriodDeclared{at(300), Period::monthly});
+  EXPECT_FALSE(state_.apply(closed(late, 300)).has_value()) << "another end of the same segment";
+  EXPECT_EQ(state_.find_segment(finished.key)->end, at(1600));
 }
 
 TEST(StateMemory, KnowsTheTasksOfAnArrayAsLongAsItKnowsTheJobs) {

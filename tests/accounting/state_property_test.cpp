@@ -1,6 +1,7 @@
 // Properties of the books over random scenarios: each holds for every set of events.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -211,6 +212,61 @@ RC_GTEST_PROP(State, IsNotChangedByForgettingOverManyPeriods, ()) {
 }
 RC_GTEST_PROP(State, IsNotChangedByForgettingInACrowd, ()) {
   expect_forgetting_changes_nothing(scenario::k_crowd);
+}
+
+// One that forgot, and then gave its figures up, remembers of what came afterwards all that one does that never forgot.
+RC_GTEST_PROP(State, RemembersWhatComesAfterItGaveItsFiguresUp, ()) {
+  const std::vector<Event> events = scenario::shuffled((*scenario::arbitrary()).events);
+  const auto known = *rc::gen::inRange<std::size_t>(0, events.size() + 1);
+  State remembering;
+  State forgetful({.horizon = Duration{2}, .most_finished = 1, .shortest_horizon = Duration{1}});
+  std::set<SegmentKey> known_before;
+  std::set<SegmentKey> met_since;
+  const auto key_of = [](const Event& event) -> std::optional<SegmentKey> {
+    return std::visit(
+        [](const auto& fact) -> std::optional<SegmentKey> {
+          if constexpr (requires { fact.key.anchor; }) {
+            return fact.key;
+          } else {
+            return std::nullopt;
+          }
+        },
+        event);
+  };
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (i == known) {
+      forgetful.advance(k_end);
+      forgetful.compact();
+      forgetful.keep_memory_only(k_end);
+    }
+    scenario::apply_all(remembering, {events[i]});
+    const auto applied = forgetful.apply(events[i]);
+    RC_ASSERT(applied.has_value());
+    RC_ASSERT(*applied != Applied::needs_replay);
+    const std::optional<SegmentKey> key = key_of(events[i]);
+    if (key && i < known) known_before.insert(*key);
+    if (key && i >= known) met_since.insert(*key);
+  }
+  if (known >= events.size()) return;
+  int compared = 0;
+  for (const SegmentKey& key : met_since) {
+    if (known_before.contains(key)) continue;
+    ++compared;
+    const LiveSegment* expected = remembering.find_segment(key);
+    const LiveSegment* found = forgetful.find_segment(key);
+    RC_ASSERT((expected == nullptr) == (found == nullptr));
+    if (expected == nullptr) continue;
+    RC_ASSERT(found->opened == expected->opened);
+    RC_ASSERT(found->end == expected->end);
+  }
+  RC_TAG(compared > 0 ? "segments to compare" : "none");
+  RC_ASSERT(forgetful.nodes() == remembering.nodes());
+  for (const std::string& node : remembering.nodes()) {
+    const CapacityChanged* expected = remembering.last_capacity(node);
+    const CapacityChanged* found = forgetful.last_capacity(node);
+    RC_ASSERT((expected == nullptr) == (found == nullptr));
+    if (expected != nullptr) RC_ASSERT(*found == *expected);
+  }
 }
 
 // Every finished run becomes two: one after the other, or side by side with whole processors.

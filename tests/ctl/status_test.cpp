@@ -203,6 +203,20 @@ TEST(Health, AMissingPluginAndLostRunsAreSaid) {
   EXPECT_NE(health_lines(report, false).find("NOT CONNECTED, never heard;"), std::string::npos);
 }
 
+TEST(Health, ARebuildIsSaidAndHowFarItIs) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["rebuild"] = nullptr;
+  EXPECT_EQ(health_lines(report, false).find("Rebuild"), std::string::npos);
+  report["daemon"]["rebuild"] = {{"since", 1795244400}, {"percent", nullptr}};
+  EXPECT_NE(health_lines(report, false)
+                .find("Rebuild: when the feed has caught up; late events came, standings and "
+                      "ranks are still those of 2026-11-21T07:00:00Z\n"),
+            std::string::npos)
+      << health_lines(report, false);
+  report["daemon"]["rebuild"]["percent"] = 37;
+  EXPECT_NE(health_lines(report, false).find("Rebuild: 37 %; late events"), std::string::npos);
+}
+
 TEST(Health, AnOlderDaemonThatSaysLessIsNoError) {
   json report = fixed_report();
   report["daemon"] = json::object();

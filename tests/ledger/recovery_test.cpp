@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "ledger/audit/audit.hpp"
+#include "ledger/recovery/replay_watch.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
@@ -199,6 +200,46 @@ TEST_F(Recovery, an_event_older_than_the_checkpoints_memory_costs_a_replay_and_n
   EXPECT_EQ(standings(recovered.state, {1'000'100}), standings(scratch.state, {1'000'100}));
   EXPECT_NE(standings(recovered.state, {1'000'100}), standings(state, {1'000'100}));
   EXPECT_TRUE(must(audit(ledger)).clean());
+}
+
+TEST_F(Recovery, the_newest_checkpoint_that_remembers_far_enough_is_the_one_to_begin_from) {
+  const accounting::StateOptions short_memory{.horizon = Duration{1000}};
+  Ledger ledger = writer(file());
+  State state(short_memory);
+  live(ledger, state, some_events());
+  must(ledger.save_checkpoint(state, ledger.last_sequence(), state.now()));  // remembers everything
+  live(ledger, state, std::vector<Event>{opened(4, 12'000, "a", 1), opened(5, 12'000, "b", 1)});
+  state.compact();
+  must(ledger.save_checkpoint(state, ledger.last_sequence(), state.now()));  // back to 11,000
+  live(ledger, state, std::vector<Event>{opened(6, 1'000'000, "a", 1)});
+  state.compact();
+  must(ledger.save_checkpoint(state, ledger.last_sequence(), state.now()));
+  const auto late = opened(9, 11'500, "a", 2);
+  must(ledger.append(std::vector<Event>{late, closed(late, 11'600)}, {1'000'001}));
+  auto recovered = must(ledger.recover(short_memory));
+  auto scratch = must(ledger.recover_from_scratch(short_memory));
+  EXPECT_EQ(recovered.replayed, 3) << "from the second one";
+  EXPECT_EQ(standings(recovered.state, {1'000'100}), standings(scratch.state, {1'000'100}));
+
+  const auto later = opened(10, 9'500, "a", 2);
+  must(ledger.append(std::vector<Event>{later, closed(later, 9'600)}, {1'000'002}));
+  recovered = must(ledger.recover(short_memory));
+  scratch = must(ledger.recover_from_scratch(short_memory));
+  EXPECT_EQ(recovered.replayed, 7) << "from the first one";
+  EXPECT_EQ(standings(recovered.state, {1'000'100}), standings(scratch.state, {1'000'100}));
+}
+
+TEST_F(Recovery, another_thread_can_follow_it_and_end_it) {
+  Ledger ledger = writer(file());
+  must(ledger.append(some_events(), {0}));
+  ReplayWatch watch;
+  EXPECT_EQ(watch.percent(), 0);
+  EXPECT_EQ(must(ledger.recover({}, &watch)).last_sequence, 7);
+  EXPECT_EQ(watch.done, 7);
+  EXPECT_EQ(watch.percent(), 100);
+  watch.stop = true;
+  EXPECT_FALSE(ledger.recover({}, &watch).has_value());
+  EXPECT_TRUE(ledger.recover().has_value()) << "the connection is as good as before";
 }
 
 TEST_F(Recovery, works_from_a_reader_too) {

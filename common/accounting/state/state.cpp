@@ -24,6 +24,11 @@ Expected<Applied> State::apply(const Event& event) {
   return verdict;
 }
 
+bool State::is_too_old(const Event& event) const {
+  const auto verdict = impl_->validate(event);
+  return verdict && *verdict == Applied::needs_replay;
+}
+
 void State::advance(Instant t) {
   impl_->advance(t);
 }
@@ -210,6 +215,13 @@ void State::compact() {
 
 Instant State::horizon() const {
   return impl_->horizon;
+}
+
+void State::keep_memory_only(Instant known_until) {
+  // Estimators must not hear of what is before their horizon. The sums of psi and the levels bear it, and nobody asks.
+  impl_->memory_only = true;
+  impl_->horizon = std::min(impl_->horizon, known_until);
+  impl_->estimators.clear();
 }
 
 }  // namespace shapley::accounting

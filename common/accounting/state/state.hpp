@@ -7,7 +7,7 @@
 // psi is a sum over segments and does not care about order. phi, what an organization gave, is measured by every
 // estimator of the table (estimators/table.hpp), always; the caller chooses one to rank by. What late events may change
 // is remembered back to `horizon()`. An event older than that makes apply() answer needs_replay; the caller then
-// rebuilds from the ledger.
+// rebuilds from the ledger, and may go on with the memory alone meanwhile (keep_memory_only).
 #pragma once
 
 #include <cstddef>
@@ -108,6 +108,9 @@ class State {
   // come before its SegmentOpened; it waits for it.
   [[nodiscard]] Expected<Applied> apply(const Event& event);
 
+  // Whether apply() would answer needs_replay.
+  [[nodiscard]] bool is_too_old(const Event& event) const;
+
   // Moves the books' present to t: dated ownership and period boundaries up to t take effect. No effect when t <=
   // now().
   void advance(Instant t);
@@ -162,6 +165,13 @@ class State {
   // change.
   void compact();
   [[nodiscard]] Instant horizon() const;
+
+  // Gives the figures up and keeps the memory, for a caller that goes on comparing records with it while the books are
+  // rebuilt: apply() takes events however old they are, and what is remembered of jobs, nodes and placements follows
+  // them. There is no way back, and from here on rows, ranks and closed periods mean nothing. No event so far was later
+  // than `known_until`: so what was forgotten is from before that, and horizon() goes back to it if it was later.
+  // REQUIRES afterwards: no compact(), no save().
+  void keep_memory_only(Instant known_until);
 
   // The whole state as text, for checkpoints; load(save()) behaves the same in every respect. The format is versioned:
   // load refuses (Errc::corrupt) what it does not know and the caller replays instead.

@@ -64,6 +64,8 @@ struct State::Impl {
   };
   std::optional<std::vector<GatheredLevel>> gathered_levels;  // only while a checkpoint is read
 
+  bool memory_only = false;  // no event is too old, and there are no estimators to be told of it
+
   std::vector<Instant> forgotten_starts;  // by OrgId: the last start of its forgotten runs
 
   Instant now = k_beginning_of_time;

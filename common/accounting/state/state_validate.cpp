@@ -21,7 +21,7 @@ tl::unexpected<Error> ends_before_it_begins(const Event& event) {
 }  // namespace
 
 Applied State::Impl::fresh_since(Instant reach) const {
-  return reach < horizon ? Applied::needs_replay : Applied::changed;
+  return reach < horizon && !memory_only ? Applied::needs_replay : Applied::changed;
 }
 
 const SegmentRecord* State::Impl::find(const SegmentKey& key) const {

@@ -15,53 +15,6 @@ namespace {
 
 constexpr std::int64_t k_checkpoints_kept = 3;
 
-// The hash of the event row `sequence`; zeros for 0, nullopt when there is no such row.
-Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
-  if (sequence == 0) return Digest{};
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM events WHERE seq = ?1"));
-  SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
-  if (!row) return std::nullopt;
-  SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(0)));
-  return hash;
-}
-
-// The books of one checkpoint row (sequence, at, text, sha), unless it does not fit the events or cannot be read.
-Expected<std::optional<Recovered>> books_of(const Database& database, const Statement& row,
-                                            accounting::StateOptions options) {
-  const std::int64_t sequence = row.integer(0);
-  SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
-  if (!event_hash) return std::nullopt;
-  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(*event_hash, row.integer(1), row.text(2)));
-  if (!std::ranges::equal(expected, row.blob(3))) return std::nullopt;
-  auto state = accounting::State::load(row.text(2), options);
-  if (!state) return std::nullopt;
-  return Recovered{.state = *std::move(state), .last_sequence = sequence};
-}
-
-// The newest checkpoint that can be used, else empty books.
-Expected<Recovered> newest_checkpoint(const Database& database, accounting::StateOptions options) {
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT sequence, at, text, sha FROM checkpoints ORDER BY sequence DESC"));
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return Recovered{.state = accounting::State(options)};
-    SHAPLEY_TRY_ASSIGN(auto books, books_of(database, select, options));
-    if (books) return *std::move(books);
-  }
-}
-
-Expected<Recovered> recover_from(const Database& database, accounting::StateOptions options, bool from_scratch) {
-  // All reading from one snapshot, however long it takes, while shapleyd writes on.
-  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
-  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
-  if (from_scratch) return replay_by_time(database, head.sequence, options);
-  SHAPLEY_TRY_ASSIGN(Recovered checkpoint, newest_checkpoint(database, options));
-  Replay replay(database, options, std::move(checkpoint));
-  SHAPLEY_TRY(replay.advance_to(head.sequence));
-  return std::move(replay.books());
-}
-
 Expected<void> store_checkpoint(const Database& database, Writer& writer, const accounting::State& state,
                                 std::int64_t sequence, Instant at) {
   SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
@@ -94,14 +47,20 @@ Expected<void> rebuild(const Database& database, Writer& writer) {
 
 }  // namespace
 
-Expected<Recovered> Ledger::recover(accounting::StateOptions options) const {
-  auto books = recover_from(impl_->database, options, /*from_scratch=*/false);
+Expected<Recovered> Ledger::recover(accounting::StateOptions options, ReplayWatch* watch) const {
+  std::optional<StopSignal> stop;
+  if (watch != nullptr) stop.emplace(impl_->database, watch->stop);
+  auto books = recover_books(impl_->database, options, watch);
   if (!books) return impl_->failed("recover", std::move(books).error());
   return books;
 }
 
 Expected<Recovered> Ledger::recover_from_scratch(accounting::StateOptions options) const {
-  auto books = recover_from(impl_->database, options, /*from_scratch=*/true);
+  auto books = [&]() -> Expected<Recovered> {
+    SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(impl_->database, Transaction::Kind::read));
+    SHAPLEY_TRY_ASSIGN(const Head head, read_head(impl_->database));
+    return replay_by_time(impl_->database, head.sequence, options);
+  }();
   if (!books) return impl_->failed("recover from scratch", std::move(books).error());
   return books;
 }

@@ -1,6 +1,7 @@
 #include "ledger/recovery/replay.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "ledger/store/ledger_impl.hpp"
@@ -8,6 +9,46 @@
 namespace shapley::ledger {
 
 using accounting::Applied;
+
+namespace {
+
+// One more event is done; an error when somebody wants the replay to end.
+Expected<void> count_event(ReplayWatch* watch) {
+  if (watch == nullptr) return {};
+  watch->done.fetch_add(1, std::memory_order_relaxed);
+  return watch->stop ? fail(Errc::unavailable, "the replay was ended") : Expected<void>{};
+}
+
+void begin_watch(ReplayWatch* watch, std::int64_t total) {
+  if (watch == nullptr) return;
+  watch->done = 0;
+  watch->total = total;
+}
+
+// The books of one checkpoint row (sequence, at, text, sha), unless it does not fit the events or cannot be read.
+Expected<std::optional<Recovered>> books_of(const Database& database, const Statement& row,
+                                            accounting::StateOptions options) {
+  const std::int64_t sequence = row.integer(0);
+  SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
+  if (!event_hash) return std::nullopt;
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(*event_hash, row.integer(1), row.text(2)));
+  if (!std::ranges::equal(expected, row.blob(3))) return std::nullopt;
+  auto state = accounting::State::load(row.text(2), options);
+  if (!state) return std::nullopt;
+  return Recovered{.state = *std::move(state), .last_sequence = sequence};
+}
+
+}  // namespace
+
+Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
+  if (sequence == 0) return Digest{};
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM events WHERE seq = ?1"));
+  SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
+  if (!row) return std::nullopt;
+  SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(0)));
+  return hash;
+}
 
 Expected<void> visit_by_time(const Database& database, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
@@ -24,7 +65,9 @@ Expected<void> visit_by_time(const Database& database, std::int64_t upto,
   }
 }
 
-Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options) {
+Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
+                                   ReplayWatch* watch) {
+  begin_watch(watch, upto);
   Recovered books{.state = accounting::State(options)};
   SHAPLEY_TRY(visit_by_time(database, upto, [&](const StoredEvent& stored) -> Expected<void> {
     const auto applied = books.state.apply(stored.event);
@@ -34,13 +77,39 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
     }
     books.last_sequence = std::max(books.last_sequence, stored.sequence);
     ++books.replayed;
-    return {};
+    return count_event(watch);
   }));
   books.state.compact();
   return books;
 }
 
-Expected<void> Replay::advance_to(std::int64_t upto) {
+Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch) {
+  // All reading from one snapshot, however long it takes, while shapleyd writes on.
+  SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT sequence, at, text, sha FROM checkpoints ORDER BY sequence DESC"));
+  bool too_late = false;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) break;
+    SHAPLEY_TRY_ASSIGN(auto checkpoint, books_of(database, select, options));
+    if (!checkpoint) continue;
+    begin_watch(watch, head.sequence - checkpoint->last_sequence);
+    Replay replay(database, options, *std::move(checkpoint), watch);
+    SHAPLEY_TRY_ASSIGN(const bool complete, replay.follow_to(head.sequence));
+    if (complete) return std::move(replay.books());
+    too_late = true;
+  }
+  if (too_late) return replay_by_time(database, head.sequence, options, watch);
+  // Nothing was ever forgotten, so nothing can be too old.
+  begin_watch(watch, head.sequence);
+  Replay replay(database, options, {.state = accounting::State(options)}, watch);
+  SHAPLEY_TRY(replay.advance_to(head.sequence));
+  return std::move(replay.books());
+}
+
+Expected<bool> Replay::follow_to(std::int64_t upto) {
   SHAPLEY_TRY_ASSIGN(Statement select, database_->prepare("SELECT seq, received, kind, payload FROM events "
                                                           "WHERE seq > ?1 AND seq <= ?2 ORDER BY seq"));
   select.bind(1, books_.last_sequence).bind(2, upto);
@@ -54,11 +123,17 @@ Expected<void> Replay::advance_to(std::int64_t upto) {
     }
     books_.last_sequence = stored.sequence;
     ++books_.replayed;
-    return {};
+    return count_event(watch_);
   });
-  if (!too_late) return walked;
-  select.reset();
-  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_));
+  if (too_late) return false;
+  SHAPLEY_TRY(std::move(walked));
+  return true;
+}
+
+Expected<void> Replay::advance_to(std::int64_t upto) {
+  SHAPLEY_TRY_ASSIGN(const bool complete, follow_to(upto));
+  if (complete) return {};
+  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_));
   return {};
 }
 

@@ -24,6 +24,7 @@
 namespace shapley::ledger {
 
 struct SignedHead;
+struct ReplayWatch;
 
 // read_beside_writer: another connection of a process that writes this ledger already, for a thread of its own. It
 // waits for nobody's lock.
@@ -76,9 +77,10 @@ class Ledger {
                                               const std::function<Expected<void>(const StoredEvent&)>& visit) const;
   [[nodiscard]] std::int64_t last_sequence() const;
 
-  // State from the newest usable checkpoint plus later events; from_scratch ignores checkpoints and applies all events
-  // ordered by their own time (so that nothing is older than the horizon).
-  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}) const;
+  // State from the newest checkpoint that remembers back to all later events, plus those; from_scratch ignores
+  // checkpoints and applies all events ordered by their own time (so that nothing is older than the horizon). `watch`
+  // (recovery/replay_watch.hpp) lets another thread follow it, and end it.
+  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}, ReplayWatch* watch = nullptr) const;
   [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
   [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
 

@@ -216,26 +216,6 @@ TEST_F(ServiceTest, CheckpointsComeWithTime) {
   EXPECT_EQ(service->books().events_since_checkpoint(), 0);
 }
 
-TEST_F(ServiceTest, AnEventOlderThanTheHorizonIsBookedAllTheSame) {
-  connect(1);
-  snapshot({});
-  now += 30 * 24 * 3600;
-  service->tick(Instant{now});
-  // slurmctld spooled for a month while the daemon was away.
-  now += 1;
-  protocol::Observations o;
-  o.sequence = ++sequence;
-  o.observed_at = k_begin + 100;
-  o.jobs = {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)};
-  service->receive(std::move(o), Instant{now});
-  service->process(Instant{now});
-  EXPECT_EQ(acknowledged(), sequence);
-  EXPECT_EQ(runs(), Lines{"1|10|90"});
-  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
-  restart();
-  EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
-}
-
 // What a run did before the horizon is forgotten by the State; its seconds still count from its start.
 TEST_F(ServiceTest, ASuspensionOfWeeksLosesNoRunSeconds) {
   connect(1);

@@ -52,6 +52,7 @@ int on_read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
 
 int on_write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
   LossyDisk& disk = LossyDisk::instance();
+  const auto locked = disk.lock();
   if (const std::string* path = of(file).path) {
     if (!disk.change(Change::write, *path)) return SQLITE_IOERR_WRITE;
     disk.file(*path, false)
@@ -62,6 +63,7 @@ int on_write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offse
 
 int on_truncate(sqlite3_file* file, sqlite3_int64 size) {
   LossyDisk& disk = LossyDisk::instance();
+  const auto locked = disk.lock();
   if (const std::string* path = of(file).path) {
     if (!disk.change(Change::truncate, *path)) return SQLITE_IOERR_TRUNCATE;
     disk.file(*path, false).pending.push_back({true, size, {}});
@@ -71,6 +73,7 @@ int on_truncate(sqlite3_file* file, sqlite3_int64 size) {
 
 int on_sync(sqlite3_file* file, int flags) {
   LossyDisk& disk = LossyDisk::instance();
+  const auto locked = disk.lock();
   if (const std::string* path = of(file).path) {
     if (!disk.change(Change::sync, *path)) return SQLITE_IOERR_FSYNC;
     disk.synced(*path, std::exchange(of(file).directory_sync_due, false));
@@ -146,6 +149,7 @@ bool syncs_directory(int flags) {
 
 int on_open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   LossyDisk& disk = LossyDisk::instance();
+  const auto locked = disk.lock();
   OpenFile& open = of(file);
   open.base.pMethods = nullptr;
   open.path = nullptr;
@@ -166,6 +170,7 @@ int on_open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flag
 
 int on_delete(sqlite3_vfs* /*vfs*/, const char* name, int sync_directory) {
   LossyDisk& disk = LossyDisk::instance();
+  const auto locked = disk.lock();
   if (!disk.change(Change::remove, name)) return SQLITE_IOERR_DELETE;
   const int result = disk.plain()->xDelete(disk.plain(), name, 0);
   if (result == SQLITE_OK) disk.removed(name, sync_directory != 0);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,7 +69,9 @@ class LossyDisk {
     std::vector<Pending> pending = {};
   };
 
-  // For the VFS's functions. False: the power is gone.
+  // For the VFS's functions, which several threads call: the daemon rebuilds its books beside its own work.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  // REQUIRES, here and below: locked. False: the power is gone.
   [[nodiscard]] bool change(Change kind, const std::string& file);
   File& file(const std::string& path, bool created);
   void synced(const std::string& path, bool with_directory);
@@ -78,6 +81,7 @@ class LossyDisk {
  private:
   LossyDisk();
 
+  std::mutex mutex_;  // guards everything below while the disk is on
   sqlite3_vfs* plain_ = nullptr;
   std::map<std::string, File> files_;
   std::function<void()> action_;
