@@ -29,7 +29,8 @@ constexpr std::uint32_t k_jobs = 20'000;  // each makes five events
 constexpr std::uint32_t k_jobs_a_frame = 500;
 constexpr int k_readers = 15;  // and one that asks whether all is done: as many as a user may have
 constexpr uid_t k_user = 65'533;
-constexpr const char* k_question = R"({"request":"jobs","all":true,"since":0})";
+constexpr std::int64_t k_seconds_a_job = 2;    // from one's submission to the next's
+constexpr std::uint32_t k_jobs_asked = 1'000;  // the newest
 
 using Clients = std::vector<std::unique_ptr<TestClient>>;
 
@@ -61,7 +62,9 @@ class Subject {
   }
   [[nodiscard]] Clients ask(uid_t uid) const {
     Clients clients = connect(uid, k_readers);
-    for (const auto& client : clients) client->send(protocol::Query{1, k_question});
+    const std::int64_t since = begin_ + (k_jobs - k_jobs_asked) * k_seconds_a_job;
+    const std::string question = R"({"request":"jobs","all":true,"since":)" + std::to_string(since) + '}';
+    for (const auto& client : clients) client->send(protocol::Query{1, question});
     return clients;
   }
   // Returns when no question of this user is worked on any more: what one asks is answered in turn.
@@ -91,11 +94,10 @@ class Subject {
     while (feeder_->expect<protocol::Ack>().sequence < sequence_) continue;
   }
   void fill() {
-    const std::int64_t begin = std::time(nullptr) - 24 * 3600;
     while (job_ < k_jobs) {
       std::map<std::string, std::vector<protocol::JobRecord>> states;
       for (std::uint32_t i = 0; i < k_jobs_a_frame; ++i) {
-        const std::int64_t submit = begin + job_ * std::int64_t{2};
+        const std::int64_t submit = begin_ + job_ * k_seconds_a_job;
         const Job job{.id = ++job_, .node = i % 2 == 0 ? "n1" : "n2", .cpus = 1, .start = submit};
         Job later = job;
         later.start = submit + 60;
@@ -112,6 +114,7 @@ class Subject {
   TempDirectory directory_;
   std::unique_ptr<test::Child> child_;
   std::unique_ptr<TestClient> feeder_;
+  std::int64_t begin_ = std::time(nullptr) - 24 * 3600;
   std::uint64_t sequence_ = 0;
   std::uint32_t job_ = 0;
 };
@@ -124,8 +127,7 @@ struct Situation {
 constexpr Situation k_situations[] = {{"nobody asks", -1, false},
                                       {"15 questions of root, who has gone", 0, false},
                                       {"15 questions of root, who waits", 0, true},
-                                      {"15 questions of a user who has gone", k_user, false},
-                                      {"15 questions of a user who waits", k_user, true}};
+                                      {"15 questions of a user who has gone", k_user, false}};
 
 double measure(Subject& subject, const Situation& situation) {
   Clients clients;
@@ -153,6 +155,8 @@ int main(int argc, char** argv) {
   if (programs.empty()) programs.emplace_back(SHAPLEYD);
   std::vector<std::unique_ptr<Subject>> subjects;
   for (const std::string& program : programs) subjects.push_back(std::make_unique<Subject>(program));
+  // The daemons have their checkpoints of what they were just told behind them.
+  std::this_thread::sleep_for(std::chrono::seconds(5));
   std::map<std::pair<const char*, Subject*>, std::vector<double>> measured;
   for (int round = 0; round < rounds; ++round) {
     for (const Situation& situation : k_situations) {
