@@ -36,7 +36,14 @@ class Daemon {
     service_->receive(std::move(o), k_now);
     require(service_->process(k_now), "the records are booked");
   }
-  [[nodiscard]] std::string ask(std::string_view request) { return answer(*service_, request, k_now); }
+  // From the ledger's tables, too, as the reading thread does it.
+  [[nodiscard]] std::string ask(std::string_view request) {
+    Answer answered = answer(*service_, request, k_now);
+    if (const auto* text = std::get_if<std::string>(&answered)) return *text;
+    const auto reader =
+        ledger::Ledger::open(service_->site().configuration.ledger, shapley::ledger::OpenMode::read_beside_writer);
+    return std::get<ReadingThread::Question>(answered)(reader, {});
+  }
 
  private:
   TempDirectory directory_;

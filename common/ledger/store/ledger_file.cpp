@@ -231,6 +231,8 @@ Expected<Database> open_alone(const path& file) {
 }
 
 Expected<Database> open_beside_writer(const path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return fail(Errc::not_found, file.string() + ": no such file");
   return Database::open(file.string(), SQLITE_OPEN_READONLY);
 }
 

@@ -63,7 +63,6 @@ class RebuildTest : public ServiceTest {
     });
   }
 
-  [[nodiscard]] json ask(const std::string& request) { return json::parse(answer(*service, request, Instant{now})); }
   [[nodiscard]] json status() { return ask(R"({"request":"status"})"); }
 
   // All figures now, by organization.
