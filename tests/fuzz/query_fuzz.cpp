@@ -40,8 +40,8 @@ class Daemon {
   [[nodiscard]] std::string ask(std::string_view request) {
     Answer answered = answer(*service_, request, k_now);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
-    const auto reader =
-        ledger::Ledger::open(service_->site().configuration.ledger, shapley::ledger::OpenMode::read_beside_writer);
+    const auto reader = shapley::ledger::Ledger::open(service_->site().configuration.ledger,
+                                                      shapley::ledger::OpenMode::read_beside_writer);
     return std::get<ReadingThread::Question>(answered)(reader, {});
   }
 
