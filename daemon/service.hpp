@@ -31,6 +31,7 @@ class Service {
     std::int64_t checkpoint_events = 100'000;  // replaying them takes about a second
     Duration checkpoint_interval{600};
     Intake::Limits intake;
+    ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
   };
 
   // Opens the ledger, recovers the books and states the configuration in them.

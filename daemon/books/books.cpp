@@ -37,8 +37,8 @@ Books::Books(ledger::Ledger ledger, ledger::Recovered recovered)
       replayed_(recovered.replayed),
       checkpoint_sequence_(recovered.last_sequence - recovered.replayed) {}
 
-Expected<Books> Books::open(const std::filesystem::path& file) {
-  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
+Expected<Books> Books::open(const std::filesystem::path& file, const ledger::OnProgress& on_migration) {
+  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write, on_migration));
   SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover());
   return Books(std::move(ledger), std::move(recovered));
 }

@@ -34,7 +34,9 @@ struct Declared {
 
 class Books {
  public:
-  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file);
+  // A migration of the ledger tells `on_migration` how far it is.
+  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file,
+                                            const ledger::OnProgress& on_migration = {});
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.

@@ -164,10 +164,6 @@ Expected<void> Database::copy_to(const Database& target) const {
   return failure(target.connection_.get(), stepped == SQLITE_DONE ? finished : stepped);
 }
 
-std::int64_t Database::changes() const {
-  return sqlite3_changes(connection_.get());
-}
-
 bool Database::in_transaction() const {
   return sqlite3_get_autocommit(connection_.get()) == 0;
 }

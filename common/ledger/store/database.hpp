@@ -65,8 +65,6 @@ class Database {
   // Copies the whole data base, as it is at one moment, over that of `target`. Others may write meanwhile.
   [[nodiscard]] Expected<void> copy_to(const Database& target) const;
   [[nodiscard]] bool in_transaction() const;
-  // Rows changed by the last INSERT, UPDATE or DELETE.
-  [[nodiscard]] std::int64_t changes() const;
 
  private:
   friend class StepLimit;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ledger/store/backup.hpp"
+#include "ledger/store/conversion.hpp"
 #include "ledger/store/file_operations.hpp"
 #include "ledger/store/migrations.hpp"
 #include "ledger/store/start_check.hpp"
@@ -27,13 +28,15 @@ constexpr std::string_view k_way_out =
     "or to move this file away and begin a new ledger";
 
 // How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
-// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load.
+// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load. What is dropped holds no
+// secrets and need not be overwritten.
 constexpr const char* k_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA wal_autocheckpoint = 4000;"
-    "PRAGMA cache_size = -16384;";
+    "PRAGMA cache_size = -16384;"
+    "PRAGMA secure_delete = OFF;";
 
 // A reader may be looking at a file from anywhere: its schema gets no say in what functions do. (No query_only: an
 // audit builds temporary tables, and the connection is opened for reading anyway.)
@@ -143,7 +146,7 @@ bool must_be_immutable(const path& file) {
 }
 
 // Opens, looks whether it is sound, migrates.
-Expected<Database> open_sound(const path& file) {
+Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
   SHAPLEY_TRY(check_log_header(file));
   SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
   // Before the settings: they would write into a data base that is not ours.
@@ -152,9 +155,12 @@ Expected<Database> open_sound(const path& file) {
   SHAPLEY_TRY(database.execute(k_writer_settings));
   SHAPLEY_TRY(check_pages(database, file));
   if (version.schema > 0 && static_cast<std::size_t>(version.schema) < migrations().size()) {
+    tell(on_progress, {.what = "a copy of the ledger as it is is being made"});
     SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
   }
-  SHAPLEY_TRY(migrate(database));
+  SHAPLEY_TRY(migrate(database, on_progress));
+  // Of a new file: the pages of tables that came and went with the migrations.
+  if (version.schema == 0) SHAPLEY_TRY(database.execute("VACUUM"));
   SHAPLEY_TRY(check_content(database));
   return database;
 }
@@ -174,7 +180,7 @@ Expected<Database> open_reading_connection(const path& file) {
 
 }  // namespace
 
-Expected<void> migrate(const Database& database) {
+Expected<void> migrate(const Database& database, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
   SHAPLEY_TRY(check_version(version));
   const auto steps = migrations();
@@ -185,16 +191,19 @@ Expected<void> migrate(const Database& database) {
       return with_context("migration " + std::to_string(step + 1), std::move(done).error());
     }
   }
+  if (auto done = take_over_events(database, on_progress); !done) {
+    return with_context("migration", std::move(done).error());
+  }
   SHAPLEY_TRY(database.execute("PRAGMA application_id = " + std::to_string(k_application_id)));
   SHAPLEY_TRY(database.execute("PRAGMA user_version = " + std::to_string(steps.size())));
   return transaction.commit();
 }
 
-Expected<Database> open_for_writing(const path& file) {
+Expected<Database> open_for_writing(const path& file, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
   if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
   if (kind == FileKind::missing) SHAPLEY_TRY(create(file));
-  auto database = open_sound(file);
+  auto database = open_sound(file, on_progress);
   if (!database) return explained(file, std::move(database).error());
   return database;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "ledger/store/database.hpp"
+#include "ledger/store/progress.hpp"
 
 namespace shapley::ledger {
 
@@ -13,7 +14,8 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 
 // REQUIRES: the caller holds the WriterLock. Creates the file (mode 0640) when there is none. An older ledger is backed
 // up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
-[[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file);
+[[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file,
+                                                  const OnProgress& on_progress = {});
 
 // Read-only and of any schema, to copy it.
 [[nodiscard]] Expected<Database> open_for_copying(const std::filesystem::path& file);
@@ -25,8 +27,8 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // directory.
 [[nodiscard]] Expected<Database> open_for_reading(const std::filesystem::path& file);
 
-// Runs the migrations that the data base lacks, all in one transaction. Errc::corrupt when its schema is newer than
-// this program.
-[[nodiscard]] Expected<void> migrate(const Database& database);
+// Runs the migrations that the data base lacks, all in one transaction: killed in the middle, it is as it was before.
+// Errc::corrupt when its schema is newer than this program, or an event is not as a release wrote it.
+[[nodiscard]] Expected<void> migrate(const Database& database, const OnProgress& on_progress = {});
 
 }  // namespace shapley::ledger
