@@ -1,4 +1,4 @@
-// What backups share: a file that is written under another name until it is whole.
+// What backups and compaction share: a file that is written under another name until it is whole.
 #pragma once
 
 #include <cstdint>

@@ -184,6 +184,19 @@ StepLimit::~StepLimit() {
   if (connection_ != nullptr) sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
 }
 
+StepNotice::StepNotice(const Database& database, std::function<void()> notice)
+    : connection_(database.connection_.get()), notice_(std::move(notice)) {
+  const auto call = [](void* function) -> int {
+    (*static_cast<std::function<void()>*>(function))();
+    return 0;
+  };
+  sqlite3_progress_handler(connection_, 10'000, call, &notice_);
+}
+
+StepNotice::~StepNotice() {
+  sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
+}
+
 Expected<Transaction> Transaction::begin(const Database& database, Kind kind) {
   if (kind == Kind::read && database.in_transaction()) return Transaction(nullptr);
   SHAPLEY_TRY(database.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN"));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -68,6 +69,7 @@ class Database {
 
  private:
   friend class StepLimit;
+  friend class StepNotice;
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
@@ -88,6 +90,20 @@ class StepLimit {
  private:
   sqlite3* connection_ = nullptr;  // null: no bound
   std::uint64_t thousands_left_;
+};
+
+// Calls `notice` every 10,000 steps of a statement of the connection, some thousand times a second, during its life.
+// Not together with a StepLimit.
+class StepNotice {
+ public:
+  StepNotice(const Database& database, std::function<void()> notice);
+  ~StepNotice();
+  StepNotice(const StepNotice&) = delete;
+  StepNotice& operator=(const StepNotice&) = delete;
+
+ private:
+  sqlite3* connection_;
+  std::function<void()> notice_;
 };
 
 // Rolls back at the end of its scope unless committed.
