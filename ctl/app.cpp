@@ -31,6 +31,7 @@ constexpr const char* k_usage =
     "  keygen FILE\n"
     "  backup [--ledger FILE] [--force] TARGET\n"
     "  restore --ledger FILE BACKUP\n"
+    "  compact LEDGER\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n";
 
@@ -56,6 +57,7 @@ struct CommandLine {
   KeygenArguments keygen;
   BackupArguments backup;
   RestoreArguments restore;
+  CompactArguments compact;
   AdviseArguments advise;
   WorkflowsArguments workflows;
 };
@@ -84,6 +86,7 @@ void describe(CLI::App& app, CommandLine& line) {
   add_keygen(app, line.keygen);
   add_backup(app, line.backup);
   add_restore(app, line.restore);
+  add_compact(app, line.compact);
   add_advise(app, line.advise);
   add_workflows(app, line.workflows);
 }
@@ -97,6 +100,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("keygen")) return run_keygen(line.keygen, environment);
   if (app.got_subcommand("backup")) return run_backup(line.backup, endpoint, environment);
   if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
+  if (app.got_subcommand("compact")) return run_compact(line.compact, environment);
   if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";

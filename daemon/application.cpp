@@ -185,6 +185,17 @@ struct Start {
   std::string waits_for = {};         // not empty: the ledger's disk is full, and this says it
 };
 
+// A migration of a large ledger takes minutes: every tenth of it is logged, and the supervisor waits meanwhile.
+ledger::OnProgress tell_of_migration(const std::filesystem::path& file) {
+  return [file, said = std::string()](const ledger::Progress& progress) mutable {
+    std::string now(progress.what);
+    if (progress.all > 0) now += fmt::format(", {} %", progress.done * 10 / progress.all * 10);
+    notify("EXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: " + now);
+    if (now != said) spdlog::info("ledger: {}: migration: {}", file.string(), now);
+    said = std::move(now);
+  };
+}
+
 Start start(const std::filesystem::path& file, bool first_try) {
   if (const auto trusted = check_configuration_file(file); !trusted) {
     spdlog::error("{}", trusted.error().what);
@@ -198,6 +209,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};
   Service::Options options;
   options.configuration_file = file;
+  options.on_migration = tell_of_migration(site->configuration.ledger);
   const auto make = [&](ledger::ReplayWatch& watch) { return Service::start(*site, options, wall_clock(), &watch); };
   auto service = start_service(make, {.socket = site->configuration.socket.string(), .notify = notify});
   if (service) return {.service = std::move(*service)};

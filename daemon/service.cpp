@@ -32,7 +32,7 @@ constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
 }  // namespace
 
 Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now, ledger::ReplayWatch* watch) {
-  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger, watch));
+  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger, watch, options.on_migration));
   const std::optional<Instant> last_observed = books.last_observed();
   std::unique_ptr<Service> service(
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));

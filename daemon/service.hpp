@@ -36,6 +36,7 @@ class Service {
     Duration feed_silence{30};
     Duration longest_collection{600};
     Intake::Limits intake;
+    ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
   };
 
   // Opens the ledger, recovers the books and states the configuration in them. `watch` lets another thread follow the

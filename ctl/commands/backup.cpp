@@ -1,6 +1,8 @@
 #include "ctl/commands/backup.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +10,7 @@
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ledger/store/backup.hpp"
+#include "ledger/store/compact.hpp"
 
 namespace shapley::ctl {
 
@@ -16,6 +19,35 @@ namespace {
 std::string described(const ledger::BackupResult& result) {
   return grouped(result.events) + " events, the last one's hash is " + result.hash;
 }
+
+// One line of a terminal that says how far something is; elsewhere nothing.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const Environment& environment) : environment_(environment) {}
+
+  void show(const ledger::Progress& progress) {
+    std::string text(progress.what);
+    if (progress.all > 0) {
+      text += ": " + std::to_string(std::min<std::int64_t>(100, progress.done * 100 / progress.all)) + " %";
+    } else if (progress.done > 0) {
+      text += ": " + grouped(progress.done);
+    }
+    write(text);
+  }
+  void clear() { write(""); }
+
+ private:
+  void write(const std::string& text) {
+    if (!environment_.terminal || text == shown_) return;
+    // What was longer before is overwritten by blanks.
+    const std::size_t blanks = shown_.size() > text.size() ? shown_.size() - text.size() : 0;
+    environment_.out << '\r' << text << std::string(blanks, ' ') << (text.empty() ? "\r" : "") << std::flush;
+    shown_ = text;
+  }
+
+  const Environment& environment_;
+  std::string shown_;
+};
 
 }  // namespace
 
@@ -33,6 +65,12 @@ void add_restore(CLI::App& app, RestoreArguments& arguments) {
   command->add_option("--ledger", arguments.ledger, "The ledger to replace; its file is kept as LEDGER.replaced-TIME")
       ->required()
       ->type_name("FILE");
+}
+
+void add_compact(CLI::App& app, CompactArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "compact", "Give back the room in a ledger that nothing uses any more; the daemon must be stopped");
+  command->add_option("LEDGER,--ledger", arguments.ledger, "The ledger file")->required();
 }
 
 Expected<ExitCode> run_backup(const BackupArguments& arguments, const Endpoint& endpoint,
@@ -57,6 +95,17 @@ Expected<ExitCode> run_restore(const RestoreArguments& arguments, const Environm
   environment.out << printable(arguments.ledger) << ": restored from " << printable(arguments.backup)
                   << ", verified: " << described(result) << '\n';
   if (!aside.empty()) environment.out << "the replaced ledger is kept as " << printable(aside.native()) << '\n';
+  return ExitCode::success;
+}
+
+Expected<ExitCode> run_compact(const CompactArguments& arguments, const Environment& environment) {
+  ProgressLine line(environment);
+  auto result = ledger::compact(arguments.ledger, [&line](const ledger::Progress& progress) { line.show(progress); });
+  line.clear();
+  if (!result) return tl::unexpected<Error>(std::move(result).error());
+  environment.out << arguments.ledger << ": " << grouped(static_cast<std::int64_t>(result->bytes_before))
+                  << " bytes before, " << grouped(static_cast<std::int64_t>(result->bytes_after))
+                  << " bytes now; verified: " << described(result->verified) << '\n';
   return ExitCode::success;
 }
 

@@ -38,8 +38,9 @@ Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovere
       replayed_(recovered.replayed),
       checkpoint_sequence_(recovered.last_sequence - recovered.replayed) {}
 
-Expected<Books> Books::open(const std::filesystem::path& file, ledger::ReplayWatch* watch) {
-  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
+Expected<Books> Books::open(const std::filesystem::path& file, ledger::ReplayWatch* watch,
+                            const ledger::OnProgress& on_migration) {
+  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write, on_migration));
   SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover({}, watch));
   Books books(file, std::move(ledger), std::move(recovered));
   SHAPLEY_TRY_ASSIGN(books.last_observed_, books.read_last_observed());

@@ -49,8 +49,10 @@ struct Incomplete {
 
 class Books {
  public:
-  // `watch` lets another thread follow the replay that this may take, and end it.
-  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, ledger::ReplayWatch* watch = nullptr);
+  // `watch` lets another thread follow the replay that this may take, and end it. A migration of the ledger tells
+  // `on_migration` how far it is.
+  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, ledger::ReplayWatch* watch = nullptr,
+                                            const ledger::OnProgress& on_migration = {});
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.

@@ -230,10 +230,10 @@ TEST_F(ShapleyctlBinary, AnAuditOfSoundBooksSucceeds) {
 TEST_F(ShapleyctlBinary, AnAuditFindsATamperedLedger) {
   const fs::path copy = copied(example_ledger());
   std::string bytes = content_of(copy);
-  const std::string payload = "\"job_state\":\"FAILED\"";
-  const std::size_t at = bytes.find(payload);
+  const std::string name = "it's job 2";
+  const std::size_t at = bytes.find(name);
   ASSERT_NE(at, std::string::npos);
-  bytes[at + payload.size() - 2] = 'T';
+  bytes[at + name.size() - 1] = 'T';
   std::ofstream(copy, std::ios::binary | std::ios::trunc) << bytes;
   const Outcome outcome = run("audit " + copy.string());
   EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.out << outcome.err;

@@ -56,18 +56,17 @@ class ForeignSchema : public testing::Test {
 TEST_F(ForeignSchema, IsRefusedByEveryCommand) {
   const std::string original = content_of(sound());
   for (const Case& c :
-       {Case{
-            "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
-            "n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS payload, x'' AS hash FROM n",
-            "view events is not as the program makes it"},
+       {Case{"DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM "
+             "n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS payload, x'' AS hash FROM n",
+             "view events is not as the program makes it"},
         Case{"CREATE VIRTUAL TABLE notes USING fts5(text)", "table notes was added by hand"},
         Case{
             "CREATE VIRTUAL TABLE notes USING fts5(text); PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE "
             "name = 'notes'; PRAGMA writable_schema = OFF",
             "table notes_config was added by hand"},
-        Case{"CREATE TRIGGER quietly AFTER INSERT ON events BEGIN DELETE FROM checkpoints; END",
+        Case{"CREATE TRIGGER quietly AFTER INSERT ON event_rows BEGIN DELETE FROM checkpoints; END",
              "trigger quietly was added by hand"},
-        Case{"CREATE INDEX by_payload ON events(hex(payload))", "index by_payload was added by hand"},
+        Case{"CREATE INDEX by_hash ON event_rows(hex(hash))", "index by_hash was added by hand"},
         Case{"CREATE VIEW mine AS SELECT * FROM balances", "view mine was added by hand"}}) {
     fs::copy_file(sound(), file(), fs::copy_options::overwrite_existing);
     ledger::testing::tamper(file(), c.sql);
@@ -84,7 +83,7 @@ TEST_F(ForeignSchema, IsRefusedByEveryCommand) {
 }
 
 TEST_F(ForeignSchema, TheWayOutLeadsOut) {
-  ledger::testing::tamper(file(), "DROP TABLE events; CREATE VIEW events AS SELECT 1 AS seq");
+  ledger::testing::tamper(file(), "DROP VIEW events; CREATE VIEW events AS SELECT 1 AS seq");
   const Outcome restored = run("restore --ledger " + file().string() + " " + sound().string());
   EXPECT_EQ(restored.exit_code, code(ExitCode::success)) << restored.err;
   EXPECT_EQ(run("audit " + file().string()).exit_code, code(ExitCode::success));

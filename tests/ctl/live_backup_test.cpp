@@ -141,6 +141,23 @@ TEST_F(LiveBackup, ADamagedLedgerIsRefusedAtStartAndTheBackupRestored) {
   EXPECT_EQ(ctl("status").exit_code, 0);
 }
 
+TEST_F(LiveBackup, ALedgerIsMadeCompactWhenItsDaemonHasStopped) {
+  {
+    const auto daemon = start();
+    const Feed feed(path("sock"));
+    ASSERT_TRUE(eventually([&] { return feed.acknowledged() >= 5; }));
+    const Outcome refused = ctl("compact " + path("ledger.db"));
+    EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::unreadable));
+    EXPECT_NE(refused.err.find("writes this ledger already"), std::string::npos) << refused.err;
+  }
+  const Outcome compacted = ctl("compact " + path("ledger.db"));
+  ASSERT_EQ(compacted.exit_code, 0) << compacted.err;
+  EXPECT_EQ(compacted.out.rfind(path("ledger.db") + ": ", 0), 0U) << compacted.out;
+  EXPECT_NE(compacted.out.find(" bytes now; verified: "), std::string::npos) << compacted.out;
+  const auto daemon = start();
+  EXPECT_EQ(ctl("audit").exit_code, 0);
+}
+
 TEST_F(LiveBackup, ADaemonStoresHeadsAndWithoutAKeySaysSo) {
   {
     const auto daemon = start();

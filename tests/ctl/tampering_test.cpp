@@ -93,7 +93,7 @@ class Tampering : public testing::Test {
                                        seq)
                                   .at(0);
       previous = sha256(previous + row);
-      sql += "UPDATE events SET hash = x'" + hex_of(previous) + "' WHERE seq = " + seq + ";";
+      sql += "UPDATE event_rows SET hash = x'" + hex_of(previous) + "' WHERE seq = " + seq + ";";
     }
     edit(sql);
   }
@@ -116,53 +116,82 @@ TEST_F(Tampering, ATrueCopyFitsItsHead) {
 }
 
 TEST_F(Tampering, AChangeOfAnyColumnOfAnyRowIsNamed) {
-  const std::vector<std::string> columns = rows(original(), "SELECT name FROM pragma_table_info('events')");
-  ASSERT_EQ(columns.size(), 7U);
+  const std::vector<std::string> columns = rows(original(), "SELECT name FROM pragma_table_info('event_rows')");
+  ASSERT_EQ(columns.size(), 13U);
   for (const std::string& column : columns) {
-    for (const int event : {1, 5, 14}) {
+    for (const int event : {1, 7, 8, 9, 14}) {
       const std::string where = " WHERE seq = " + std::to_string(event);
       // Another value of the same kind; the row that moves to the end is the first that stands in a wrong place.
-      std::string change = "UPDATE events SET " + column + " = " + column + " || 'x'" + where;
-      if (column == "at" || column == "received")
-        change = "UPDATE events SET " + column + " = " + column + " + 1" + where;
-      if (column == "seq") change = "UPDATE events SET seq = 99" + where;
-      if (column == "hash") change = "UPDATE events SET hash = zeroblob(32)" + where;
+      std::string change = "UPDATE event_rows SET " + column + " = COALESCE(" + column + ", 0) + 1" + where;
+      if (column == "seq") change = "UPDATE event_rows SET seq = 99" + where;
+      if (column == "hash") change = "UPDATE event_rows SET hash = zeroblob(32)" + where;
       tamper(change);
+      const Outcome outcome = run("audit " + copy().string());
+      EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << change << ": " << outcome.out << outcome.err;
       const int first = column == "seq" ? (event == 14 ? 99 : event + 1) : event;
-      expect_first_bad_row(run("audit " + copy().string()), first, change);
+      const bool named = contains(outcome.out, "FINDING chain: event " + std::to_string(first) + ": ");
+      // A member that events of this kind do not have changes no payload.
+      const bool superfluous = contains(
+          outcome.out, "FINDING chain: event_rows: a member that events of this kind do not have, or lack: seq " +
+                           std::to_string(event));
+      EXPECT_TRUE(named || superfluous) << change << ": " << outcome.out;
+    }
+  }
+}
+
+TEST_F(Tampering, AChangeOfAnythingThatAnEventIsMadeOfIsNamed) {
+  for (const std::string table : {"event_nodes", "event_jobs", "event_texts", "words"}) {
+    const std::vector<std::string> columns = rows(original(), "SELECT name FROM pragma_table_info('" + table + "')");
+    ASSERT_GE(columns.size(), 3U);
+    const std::string key = table == "words" ? "word" : "seq";
+    const std::string last = rows(original(), "SELECT MAX(" + key + ") FROM " + table).at(0);
+    for (const std::string& column : columns) {
+      const bool text = !rows(original(), "SELECT 1 FROM " + table + " WHERE typeof(" + column + ") = 'text'").empty();
+      const std::string changed = text ? column + " || 'x'" : "COALESCE(" + column + ", 0) + 17";
+      const std::string change =
+          "UPDATE " + table + " SET " + column + " = " + changed + " WHERE " + key + " = " + last;
+      tamper(change);
+      const Outcome outcome = run("audit " + copy().string());
+      EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << change << ": " << outcome.out << outcome.err;
+      EXPECT_TRUE(contains(outcome.out, "FINDING chain: ")) << change << ": " << outcome.out;
     }
   }
 }
 
 TEST_F(Tampering, ARemovedRowIsNamed) {
-  tamper("DELETE FROM events WHERE seq = 5");
+  tamper("DELETE FROM event_rows WHERE seq = 5");
   expect_first_bad_row(run("audit " + copy().string()), 6, "a hole");
-  tamper("DELETE FROM events WHERE seq = 5; UPDATE events SET seq = seq - 1 WHERE seq > 5");
+  tamper("DELETE FROM event_rows WHERE seq = 5; UPDATE event_rows SET seq = seq - 1 WHERE seq > 5");
   expect_first_bad_row(run("audit " + copy().string()), 5, "the hole closed");
 }
 
 TEST_F(Tampering, AnInsertedRowIsNamed) {
-  tamper(
-      "INSERT INTO events SELECT 15, 'period_declared/2000000000', 2000000000, received, 'period_declared', "
-      "'{\"at\":2000000000,\"period\":\"none\"}', hash FROM events WHERE seq = 14");
+  const auto inserted = [](int seq) {
+    const std::string number = std::to_string(seq);
+    return "INSERT INTO event_rows(seq, kind, received, at, hash) SELECT " + number +
+           ", 0, received, 2000000000, hash FROM event_rows WHERE seq = " + std::to_string(seq - 1) +
+           "; INSERT INTO event_texts VALUES (" + number +
+           ", 'period_declared', 'period_declared/2000000000', '{\"at\":2000000000,\"period\":\"none\"}')";
+  };
+  tamper(inserted(15));
   expect_first_bad_row(run("audit " + copy().string()), 15, "at the end");
   tamper(
-      "UPDATE events SET seq = -seq WHERE seq > 5; UPDATE events SET seq = 1 - seq WHERE seq < 0;"
-      "INSERT INTO events SELECT 6, 'period_declared/2000000000', 2000000000, received, 'period_declared', "
-      "'{\"at\":2000000000,\"period\":\"none\"}', hash FROM events WHERE seq = 5");
+      "UPDATE event_rows SET seq = -seq WHERE seq > 5; UPDATE event_rows SET seq = 1 - seq WHERE seq < 0;"
+      "UPDATE event_texts SET seq = -seq WHERE seq > 5; UPDATE event_texts SET seq = 1 - seq WHERE seq < 0;" +
+      inserted(6));
   expect_first_bad_row(run("audit " + copy().string()), 6, "in the middle");
 }
 
 TEST_F(Tampering, ReorderedRowsAreNamed) {
   tamper(
-      "UPDATE events SET seq = -1 WHERE seq = 7; UPDATE events SET seq = 7 WHERE seq = 9;"
-      "UPDATE events SET seq = 9 WHERE seq = -1");
+      "UPDATE event_rows SET seq = -1 WHERE seq = 7; UPDATE event_rows SET seq = 7 WHERE seq = 9;"
+      "UPDATE event_rows SET seq = 9 WHERE seq = -1");
   expect_first_bad_row(run("audit " + copy().string()), 7, "exchanged");
 }
 
 // A day's work bought for one line of SQL: the chain fits again, only the head that somebody kept does not.
 TEST_F(Tampering, AWhollyRewrittenLedgerIsCaughtByAnOldHead) {
-  tamper("UPDATE events SET received = received + 1 WHERE seq >= 10");
+  tamper("UPDATE event_rows SET received = received + 1 WHERE seq >= 10");
   make_the_chain_fit();
   EXPECT_EQ(run("audit " + copy().string()).exit_code, code(ExitCode::success)) << "the rewrite is not a good one";
   const Outcome outcome = run(against(head()));
@@ -174,11 +203,11 @@ TEST_F(Tampering, AWhollyRewrittenLedgerIsCaughtByAnOldHead) {
 
 TEST_F(Tampering, SeveralHeadsSayWhereTheRewritingBegan) {
   const fs::path early = directory.path() / "early";
-  tamper("DELETE FROM events WHERE seq > 8");
+  tamper("DELETE FROM event_rows WHERE seq > 8");
   ASSERT_EQ(run("audit --head --ledger " + copy().string() + " --sign-with " + key().string() + " -o " + early.string())
                 .exit_code,
             code(ExitCode::success));
-  tamper("UPDATE events SET received = received + 1 WHERE seq >= 10");
+  tamper("UPDATE event_rows SET received = received + 1 WHERE seq >= 10");
   make_the_chain_fit();
   const Outcome outcome = run(against(head()) + " --against-head " + early.string());
   EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
@@ -187,7 +216,7 @@ TEST_F(Tampering, SeveralHeadsSayWhereTheRewritingBegan) {
 }
 
 TEST_F(Tampering, ATruncatedLedgerIsCaughtByAnOldHead) {
-  tamper("DELETE FROM events WHERE seq > 9");
+  tamper("DELETE FROM event_rows WHERE seq > 9");
   const Outcome outcome = run(against(head()));
   EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "the ledger was truncated: it ends at event 9, but held 14 events")) << outcome.out;
@@ -198,7 +227,7 @@ TEST_F(Tampering, AHeadKeptInTheFileNamesARewriteToo) {
     auto ledger = ledger::testing::writer(original());
     must(ledger.store_head(must(ledger::read_head_file(head()))));
   }
-  tamper("UPDATE events SET received = received + 1 WHERE seq >= 10");
+  tamper("UPDATE event_rows SET received = received + 1 WHERE seq >= 10");
   make_the_chain_fit();
   const Outcome outcome = run("audit " + copy().string());
   EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.err;

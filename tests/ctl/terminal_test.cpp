@@ -107,14 +107,20 @@ TEST_F(Terminal, JsonOfALedgerKeepsTheNames) {
 // Somebody with sqlite3 names a table, or writes what no program would.
 TEST_F(Terminal, WhatAnAuditFinds) {
   const fs::path ledger = hostile_ledger();
-  ledger::testing::tamper(ledger, "UPDATE jobs SET name = '" + k_hostile +
-                                      "', account = X'9b324a' WHERE job = 2;"
-                                      "UPDATE segments SET organization = organization || '" +
+  ledger::testing::tamper(ledger, "UPDATE ownership SET organization = organization || '" + k_hostile +
+                                      "', node = X'9b324a';"
+                                      "UPDATE organizations SET name = name || '" +
                                       k_hostile + "'");
   const Outcome rows = run("audit " + ledger.string());
   EXPECT_EQ(rows.exit_code, code(ExitCode::findings));
   EXPECT_TRUE(contains(rows.out, k_escaped)) << rows.out;
   EXPECT_FALSE(json::parse(run("audit --json " + ledger.string()).out)["clean"].get<bool>());
+
+  ledger::testing::tamper(ledger,
+                          "DROP TRIGGER words_are_not_updated; UPDATE words SET text = text || '" + k_hostile + "'");
+  const Outcome words = run("audit " + ledger.string());
+  EXPECT_EQ(words.exit_code, code(ExitCode::findings));
+  EXPECT_TRUE(contains(words.out, k_escaped)) << words.out;
 
   ledger::testing::tamper(ledger, "CREATE TABLE \"" + k_hostile + "\" (a)");
   const Outcome table = run("audit " + ledger.string());

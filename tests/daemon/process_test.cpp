@@ -1,6 +1,8 @@
 // The real shapleyd: started, fed, killed, started again.
 #include "process.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -345,25 +347,58 @@ TEST_F(ProcessTest, AConfigurationThatOthersCouldHaveChangedIsNotTakenOver) {
   EXPECT_EQ(connect({})->ask(R"({"request":"status"})")["daemon"]["mode"], "priorities");
 }
 
+// Where a supervisor listens for what a daemon says about itself.
+class Supervisor {
+ public:
+  explicit Supervisor(std::filesystem::path path) : path_(std::move(path)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path_.c_str(), sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    timeval timeout{};
+    timeout.tv_sec = k_timeout.count();
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  }
+  ~Supervisor() { close(descriptor_); }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // Empty: nothing was said in time.
+  [[nodiscard]] std::string heard() const {
+    std::array<char, 256> buffer{};
+    const ssize_t got = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got))};
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+};
+
 TEST_F(ProcessTest, ReadinessIsSaidToTheSupervisor) {
-  const std::filesystem::path path = directory / "notify";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  timeval timeout{};
-  timeout.tv_sec = k_timeout.count();
-  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-  Process daemon(arguments(), log(), path);
-  std::array<char, 64> buffer{};
-  const ssize_t got = recv(descriptor, buffer.data(), buffer.size(), 0);
-  ASSERT_GT(got, 0) << "no readiness within " << k_timeout.count() << " s: " << logged();
-  EXPECT_EQ(std::string(buffer.data(), static_cast<std::size_t>(got)), "READY=1");
+  const Supervisor supervisor(directory / "notify");
+  Process daemon(arguments(), log(), supervisor.path());
+  EXPECT_EQ(supervisor.heard(), "READY=1") << logged();
   EXPECT_TRUE(answers(socket()));
   daemon.signal(SIGINT);
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success));
-  close(descriptor);
+}
+
+TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
+  const std::string dump = read_file(std::filesystem::path(SHAPLEY_LEDGER_DUMPS) / "004.sql");
+  ASSERT_FALSE(dump.empty());
+  ledger::testing::tamper(directory / "ledger.db", dump);
+  std::filesystem::permissions(directory / "ledger.db", std::filesystem::perms(0640));
+  const Supervisor supervisor(directory / "notify");
+  Process daemon(arguments(), log(), supervisor.path());
+  EXPECT_EQ(supervisor.heard(),
+            "EXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: a copy of the ledger as it is is being made");
+  EXPECT_EQ(supervisor.heard(), "READY=1") << logged();
+  EXPECT_NE(logged().find("ledger.db: migration: a copy of the ledger as it is is being made"), std::string::npos)
+      << logged();
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success)) << logged();
+  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"), std::vector<std::string>{"5"});
 }
 
 // The test that the next one kills: it holds a daemon until it is killed itself. The daemon's pid goes into the file

@@ -89,30 +89,61 @@ TEST_F(Audit, works_while_shapleyd_writes_and_through_its_own_connection) {
 
 TEST_F(Audit, names_an_edited_event) {
   edit_events(
-      "UPDATE events SET payload = replace(payload, '\"processors\":4000000', '\"processors\":3000000') WHERE seq = 4");
+      "UPDATE event_rows SET processors = 3000000 WHERE seq = 4;"
+      "DROP TRIGGER event_nodes_are_not_updated; UPDATE event_nodes SET processors = 3000000 WHERE seq = 4");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 4: its hash does not follow"));
   EXPECT_TRUE(has(of(found, "schema"), "events_are_not_updated is missing"));
-  // The projections and the checkpoint still say what was true.
-  EXPECT_TRUE(has(of(found, "projection"), "segments: a row that does not follow from the events"));
+  // The checkpoint still says what was true.
   EXPECT_TRUE(has(of(found, "rebuild"), "in the books as shapleyd recovers them"));
 }
 
 TEST_F(Audit, names_an_edited_time_of_receipt) {
-  edit_events("UPDATE events SET received = received + 1 WHERE seq = 3");
+  edit_events("UPDATE event_rows SET received = received + 1 WHERE seq = 3");
   EXPECT_TRUE(has(of(report(), "chain"), "event 3: its hash does not follow"));
 }
 
 TEST_F(Audit, names_the_place_of_a_deleted_event) {
-  edit_events("DELETE FROM events WHERE seq = 5");
+  edit_events("DELETE FROM event_rows WHERE seq = 5");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 6: it stands at place 5"));
-  EXPECT_TRUE(has(of(found, "projection"), "segment_nodes"));
+  EXPECT_TRUE(has(of(found, "chain"), "event_nodes: a row of no event: seq 5, position 0"));
+  EXPECT_TRUE(has(of(found, "projection"), "segment_events: a row that does not follow from the events: job 2,"));
 }
 
 TEST_F(Audit, names_columns_that_contradict_the_payload) {
-  edit_events("UPDATE events SET at = at - 1 WHERE seq = 6; UPDATE events SET key = 'x' WHERE seq = 7");
-  EXPECT_TRUE(has(of(report(), "chain"), "event 6: "));
+  edit_events("UPDATE event_rows SET at = at - 1 WHERE seq = 3");
+  EXPECT_TRUE(has(of(report(), "chain"), "event 3: "));
+}
+
+// What no payload has, and what says the same of two events, no hash covers.
+TEST_F(Audit, names_what_belongs_to_no_event) {
+  tamper(
+      file(),
+      "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET reason = 1 WHERE seq = 4;"
+      "DROP TRIGGER event_nodes_are_not_updated; UPDATE event_nodes SET position = 1 WHERE seq = 8;"
+      "DROP TRIGGER words_are_not_updated; UPDATE words SET text = 'b' WHERE text = 'a';"
+      "INSERT INTO event_nodes SELECT 6, position, node, processors, cpus, memory, gres FROM event_nodes WHERE seq = 5;"
+      "INSERT INTO event_texts VALUES (99, 'period_declared', 'period_declared/1', '{}');"
+      "INSERT INTO event_jobs SELECT 9, 10000, 1, 1, NULL, NULL, NULL, 0, 0, 1, 1, 1, 1, 'x'");
+  const auto found = of(report(), "chain");
+  EXPECT_TRUE(has(found, "event_rows: a member that events of this kind do not have, or lack: seq 4, kind 2")) << found;
+  EXPECT_TRUE(has(found, "event_nodes: positions are not 0, 1, 2, ...: seq 8")) << found;
+  EXPECT_TRUE(has(found, "words: the text is not what the json means: word ")) << found;
+  EXPECT_TRUE(has(found, "event_nodes: a row of no event: seq 6, position 0")) << found;
+  EXPECT_TRUE(has(found, "event_texts: a row of no event: seq 99, key period_declared/1")) << found;
+  EXPECT_TRUE(has(found, "event_jobs: a row of no event: job 9, submit 10000, seq 1")) << found;
+  EXPECT_FALSE(has(found, "event 4: ")) << found;
+}
+
+TEST_F(Audit, names_a_fact_that_was_stated_twice) {
+  tamper(
+      file(),
+      "INSERT INTO event_rows SELECT 9, kind, received, at, job, anchor, ordinal, organization, processors, placement, "
+      "reason, job_state, hash FROM event_rows WHERE seq = 6");
+  const auto found = of(report(), "chain");
+  EXPECT_TRUE(has(found, "event 9: its hash does not follow")) << found;
+  EXPECT_TRUE(has(found, "events of segments that state a fact again: 1")) << found;
 }
 
 // Whoever writes the file can also write a new chain. The last hash, kept elsewhere, tells.
@@ -127,7 +158,9 @@ TEST_F(Audit, another_past_has_another_last_hash) {
 }
 
 TEST_F(Audit, an_unreadable_event_ends_the_audit_of_what_hangs_on_it) {
-  edit_events("UPDATE events SET payload = '{' WHERE seq = 2; UPDATE events SET payload = '[]' WHERE seq = 5");
+  edit_events(
+      "DROP TRIGGER event_texts_are_not_updated; UPDATE event_texts SET payload = '{' WHERE seq = 2;"
+      "UPDATE event_rows SET organization = 99 WHERE seq = 5");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 2: "));
   EXPECT_EQ(of(found, "rebuild"), "");
@@ -136,23 +169,23 @@ TEST_F(Audit, an_unreadable_event_ends_the_audit_of_what_hangs_on_it) {
 }
 
 TEST_F(Audit, names_what_the_books_refuse) {
-  edit_events("UPDATE events SET payload = replace(payload, '\"end\":10100', '\"end\":9999'), at = 9999 WHERE seq = 6");
+  edit_events("UPDATE event_rows SET at = 9999 WHERE seq = 6");
   EXPECT_TRUE(has(of(report(), "rebuild"), "is refused by the books: segment_"));
 }
 
 TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
   tamper(file(),
-         "UPDATE segments SET end = end + 1 WHERE job = 1;"
+         "UPDATE segment_events SET closed = 7 WHERE job = 1;"
          "DELETE FROM capacity;"
-         "INSERT INTO jobs VALUES (9, 9, 'a', NULL, NULL, NULL, 0, 0, '', '', '', '', '');"
+         "INSERT INTO segment_events VALUES (9, 9, 0, 0, 5, NULL, NULL);"
          "UPDATE ownership SET parts_per_million = 1000000 WHERE organization = 'b';"
          "UPDATE books_by_day SET psi = psi || '0' WHERE organization = 'a';"
          "DELETE FROM contributions_by_day WHERE organization = 'b' AND estimator = 'shapley_rate'");
   const auto found = of(report(), "projection");
-  EXPECT_TRUE(has(found, "segments: a row that does not follow from the events: kind run, job 1, anchor 10000"));
-  EXPECT_TRUE(has(found, "segments: a row that follows from the events is missing: kind run, job 1"));
+  EXPECT_TRUE(has(found, "segment_events: a row that does not follow from the events: job 1, anchor 10000, kind 0"));
+  EXPECT_TRUE(has(found, "segment_events: a row that follows from the events is missing: job 1, anchor 10000"));
   EXPECT_TRUE(has(found, "capacity: a row that follows from the events is missing: node n1, at 9000"));
-  EXPECT_TRUE(has(found, "jobs: a row that does not follow from the events: job 9"));
+  EXPECT_TRUE(has(found, "segment_events: a row that does not follow from the events: job 9"));
   EXPECT_TRUE(has(found, "ownership: a row that does not follow from the events: node n1, begin 9000, organization b"));
   EXPECT_TRUE(has(found, "books_by_day: a row that does not follow from the events: day 0, organization a"));
   EXPECT_TRUE(has(found,
@@ -180,7 +213,7 @@ TEST_F(Audit, names_what_is_missing) {
 // Added while the ledger is open: what is audited is a snapshot of a later moment.
 TEST_F(Audit, ends_where_something_was_added) {
   const Ledger ledger = reader(file());
-  tamper(file(), "CREATE TRIGGER quietly AFTER INSERT ON segments BEGIN SELECT 1; END");
+  tamper(file(), "CREATE TRIGGER quietly AFTER INSERT ON segment_events BEGIN SELECT 1; END");
   const auto refused = audit(ledger);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::corrupt);

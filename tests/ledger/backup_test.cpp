@@ -65,7 +65,7 @@ TEST_F(Backup, overwrites_only_when_told_and_never_the_ledger) {
 }
 
 TEST_F(Backup, of_a_damaged_ledger_is_none) {
-  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE events SET at = 7");
+  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = 7");
   std::ofstream(copy()) << "precious";
   const auto refused = back_up(file(), copy(), Overwrite::yes);
   ASSERT_FALSE(refused);

@@ -96,6 +96,45 @@ std::vector<std::string> standings(accounting::State& state, Instant t) {
   return lines;
 }
 
+std::vector<accounting::Event> usual_job(std::uint32_t job) {
+  using namespace accounting;
+  const Instant submit{1'700'000'000 + 2 * std::int64_t{job}};
+  const Instant start = submit + Duration{30};
+  const std::string organization = "physics-" + std::to_string(job % 10);
+  const std::uint32_t cpus = 1U << (job % 6);
+  const std::string placement = job % 11 == 0 ? "partition=main features=gpu" : "partition=main";
+  SegmentOpened run{.key = {SegmentKind::run, {job}, start, 0},
+                    .organization = organization,
+                    .begin = start,
+                    .processors = {},
+                    .nodes = {},
+                    .placement = placement};
+  for (std::uint32_t i = 0; i < (job % 10 < 5 ? 1U : job % 10 < 8 ? 2U : 4U); ++i) {
+    const MicroProcessors charged{cpus * k_micro};
+    run.nodes.push_back({"node" + std::to_string(1000 + 4 * (job % 125) + i), charged, cpus, 4000 * cpus});
+    run.processors += charged;
+  }
+  const SegmentOpened wait{.key = {SegmentKind::wait, {job}, submit, 0},
+                           .organization = organization,
+                           .begin = submit,
+                           .processors = run.processors,
+                           .nodes = {},
+                           .placement = placement};
+  return {JobDescribed{.job = {job},
+                       .submit = submit,
+                       .organization = organization,
+                       .array_task = std::nullopt,
+                       .user_id = 20'000 + job % 997,
+                       .group_id = 1000 + job % 10,
+                       .account = organization,
+                       .partition = "main",
+                       .qos = "normal",
+                       .name = job % 2 == 0 ? "train-" + std::to_string(job) : "a-job-of-usual-name",
+                       .wckey = ""},
+          wait, run, SegmentClosed{wait.key, start, CloseReason::started, "RUNNING"},
+          SegmentClosed{run.key, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"}};
+}
+
 accounting::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
                                  std::int64_t processors, const std::string& node) {
   return {.key = {accounting::SegmentKind::run, {job}, {begin}, 0},

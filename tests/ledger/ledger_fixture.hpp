@@ -55,6 +55,10 @@ void tamper(const std::filesystem::path& file, const std::string& sql);
 // All standings at t by organization, every figure as text: "a: 17 ... direct_contr 20 3 ...".
 [[nodiscard]] std::vector<std::string> standings(accounting::State& state, Instant t);
 
+// The five events of a job as shapleyd's observer states them, the numbers following from the job's: described, waiting
+// half a minute, running some minutes on one, two or four of 500 nodes.
+[[nodiscard]] std::vector<accounting::Event> usual_job(std::uint32_t job);
+
 // A run of one job on one node, whole processors.
 [[nodiscard]] accounting::SegmentOpened opened(std::uint32_t job, std::int64_t begin, const std::string& organization,
                                                std::int64_t processors, const std::string& node = "n1");

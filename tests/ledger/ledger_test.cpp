@@ -105,6 +105,14 @@ TEST_F(LedgerTest, events_can_be_neither_edited_nor_deleted) {
   must(writer(file()).append(std::vector<Event>{opened(17, 1000, "a", 4)}, {1001}));
   EXPECT_THROW(tamper(file(), "UPDATE events SET payload = '{}' WHERE seq = 1"), std::runtime_error);
   EXPECT_THROW(tamper(file(), "DELETE FROM events"), std::runtime_error);
+  must(writer(file()).append(std::vector<Event>{described({19}, {1000}, "a"), accounting::PeriodDeclared{{1000}}},
+                             {1002}));
+  for (const std::string table : {"event_rows", "event_nodes", "event_jobs", "event_texts", "words"}) {
+    EXPECT_NE(rows(file(), "SELECT COUNT(*) FROM " + table), std::vector<std::string>{"0"}) << table;
+    EXPECT_THROW(tamper(file(), "DELETE FROM " + table), std::runtime_error) << table;
+    const std::string column = rows(file(), "SELECT name FROM pragma_table_info('" + table + "')").at(0);
+    EXPECT_THROW(tamper(file(), "UPDATE " + table + " SET " + column + " = " + column), std::runtime_error) << table;
+  }
 }
 
 TEST_F(LedgerTest, files_of_a_new_ledger_are_for_their_owner_alone) {
@@ -132,7 +140,7 @@ TEST_F(LedgerTest, a_lock_file_behind_a_symbolic_link_is_refused) {
 TEST_F(LedgerTest, migrates_an_empty_file_and_stamps_it) {
   std::ofstream(file()).close();
   { const Ledger ledger = writer(file()); }
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"4"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"5"});
   EXPECT_EQ(rows(file(), "PRAGMA application_id"), std::vector<std::string>{"1397248076"});
   EXPECT_EQ(rows(file(), "PRAGMA journal_mode"), std::vector<std::string>{"wal"});
 }
@@ -289,7 +297,7 @@ TEST_F(LedgerTest, a_visitor_can_stop_the_walk) {
 
 TEST_F(LedgerTest, an_unreadable_event_is_named) {
   must(writer(file()).append(std::vector<Event>{opened(17, 1000, "a", 4), opened(18, 1000, "a", 4)}, {1001}));
-  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE events SET payload = '{' WHERE seq = 2");
+  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET organization = 99 WHERE seq = 2");
   const auto walked = reader(file()).for_each_event(0, [](const StoredEvent&) -> Expected<void> { return {}; });
   ASSERT_FALSE(walked);
   EXPECT_EQ(walked.error().code, Errc::corrupt);

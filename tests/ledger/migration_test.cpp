@@ -1,4 +1,5 @@
 // Ledgers of past schemas open, become the present one, and are still correct to the last unit.
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -8,6 +9,7 @@
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/migrations.hpp"
 #include "ledger_fixture.hpp"
+#include "tests/support/child.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -87,6 +89,130 @@ TEST_F(Migration, keeps_the_standings_that_were_recorded) {
                    "SELECT organization, got_core_hours, given_direct_core_hours, standing_direct_core_hours, "
                    "psi, phi_direct FROM balances"));
   }
+}
+
+// What auditors read of segments and jobs, written for the schema that the ledger had.
+TEST_F(Migration, keeps_what_the_documented_tables_and_views_say) {
+  for (std::size_t version = 1; version < migrations().size(); ++version) {
+    SCOPED_TRACE(version);
+    std::filesystem::remove(file());
+    std::ifstream in(dump_of(version));
+    tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
+    std::vector<std::string> queries;
+    for (const std::string table : {"events", "segments", "segment_nodes", "jobs", "run_shares", "work_by_owner",
+                                    "who_owes_whom", "core_hours_by_month", "job_segments", "configurations",
+                                    "organizations", "ownership", "capacity", "periods"}) {
+      std::string columns;
+      for (const std::string& column : rows(file(), "SELECT name FROM pragma_table_info('" + table + "')")) {
+        columns += (columns.empty() ? "" : ", ") + column;
+      }
+      queries.push_back("SELECT " + columns + " FROM " + table + " ORDER BY " + columns);
+    }
+    std::vector<std::vector<std::string>> before;
+    for (const std::string& query : queries) before.push_back(rows(file(), query));
+    static_cast<void>(writer(file()));
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      EXPECT_EQ(rows(file(), queries[i]), before[i]) << queries[i];
+      EXPECT_FALSE(before[i].empty()) << queries[i];
+    }
+  }
+}
+
+class LongMigration : public Migration {
+ protected:
+  // Some thousand jobs in a ledger of schema 4, as the migrations up to it and plain SQL make it.
+  void SetUp() override {
+    const std::filesystem::path present = directory() / "present.db";
+    {
+      Ledger ledger = writer(present);
+      std::vector<accounting::Event> events{
+          accounting::OrganizationsDeclared{{1'700'000'000}, {"physics-1"}},
+          accounting::OwnershipStated{"node1001", {0}, {{k_beginning_of_time, {{"physics-1", 1'000'000}}}}},
+      };
+      for (std::uint32_t job = 1; job <= 5000; ++job) {
+        for (accounting::Event& event : usual_job(job)) events.push_back(std::move(event));
+      }
+      must(ledger.append(events, {1'800'000'000}));
+    }
+    for (std::size_t step = 0; step < 4; ++step) tamper(file(), std::string(migrations()[step]));
+    tamper(file(), "PRAGMA application_id = 1397248076; PRAGMA user_version = 4; ATTACH '" + present.string() +
+                       "' AS present; INSERT INTO events SELECT seq, key, at, received, kind, payload, hash "
+                       "FROM present.events");
+    events_ = rows(file(), "SELECT * FROM events");
+  }
+  std::size_t copies() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(directory())) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("ledger.db.schema-4")) ++count;
+    }
+    return count;
+  }
+  std::vector<std::string> events_;
+};
+
+TEST_F(LongMigration, tells_how_far_it_is) {
+  std::vector<std::string> told;
+  const auto opened = Ledger::open(file(), OpenMode::create_or_write, [&](const Progress& progress) {
+    told.push_back(std::string(progress.what) + " " + std::to_string(progress.done) + " of " +
+                   std::to_string(progress.all));
+  });
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(told, (std::vector<std::string>{"a copy of the ledger as it is is being made 0 of 0",
+                                            "events taken over 10000 of 25002", "events taken over 20000 of 25002",
+                                            "events read back 10000 of 25002", "events read back 20000 of 25002"}));
+  EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
+}
+
+TEST_F(LongMigration, killed_at_any_moment_begins_anew) {
+  int kills = 0;
+  for (bool done = false; !done; ++kills) {
+    ASSERT_LT(kills, 100);
+    test::Child child("the migration", [&] {
+      int calls = 0;
+      const auto opened = Ledger::open(file(), OpenMode::create_or_write, [&](const Progress&) {
+        if (calls++ == kills) ::raise(SIGKILL);
+      });
+      ::_exit(opened ? 0 : 1);
+    });
+    const int ended = child.wait();
+    done = ended == 0;
+    if (done) break;
+    ASSERT_EQ(ended, -SIGKILL);
+    EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"4"});
+    EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
+    EXPECT_LE(copies(), 1U) << "one copy of the ledger as it was is enough";
+  }
+  EXPECT_EQ(kills, 5);
+  EXPECT_EQ(copies(), 1U);
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"5"});
+  EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
+  for (const Finding& finding : must(audit(reader(file()))).findings)
+    ADD_FAILURE() << finding.check << ": " << finding.what;
+}
+
+TEST_F(LongMigration, refuses_an_event_that_no_release_wrote_and_changes_nothing) {
+  const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_updated'").at(0);
+  tamper(file(),
+         "DROP TRIGGER events_are_not_updated;"
+         "UPDATE events SET payload = replace(payload, 'wait', 'wake') WHERE seq = 9;" +
+             trigger);
+  const std::string damaged = [this] {
+    const auto opened = Ledger::open(file(), OpenMode::create_or_write);
+    EXPECT_FALSE(opened);
+    return opened ? "" : opened.error().what;
+  }();
+  EXPECT_NE(damaged.find("event "), std::string::npos) << damaged;
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"4"});
+
+  // That was the copy's check; the migration has one of its own.
+  const Database database = must(Database::open(file().string(), SQLITE_OPEN_READWRITE));
+  const auto migrated = migrate(database);
+  ASSERT_FALSE(migrated);
+  EXPECT_EQ(migrated.error().code, Errc::corrupt);
+  EXPECT_NE(migrated.error().what.find("event 9: its hash does not follow"), std::string::npos)
+      << migrated.error().what;
+  EXPECT_EQ(must(database.integer("PRAGMA user_version")), 4);
 }
 
 TEST_F(Migration, every_ledger_has_an_identity_of_its_own) {

@@ -272,7 +272,7 @@ TEST_F(Recovery, standings_of_a_day_are_kept_once_and_can_be_made_again) {
   live(ledger, state, std::vector<Event>{late, closed(late, 10'500)});
   const auto before = dump(ledger);
   tamper(file(),
-         "DELETE FROM segments; DELETE FROM ownership; UPDATE books_by_day SET psi = '0'; "
+         "DELETE FROM segment_events; DELETE FROM ownership; UPDATE books_by_day SET psi = '0'; "
          "UPDATE contributions_by_day SET phi = '1', balance = '1'");
   EXPECT_NE(dump(ledger), before);
   must(ledger.rebuild_projections());

@@ -108,7 +108,7 @@ TEST_F(StartCheck, random_bytes) {
 TEST_F(StartCheck, a_missing_or_changed_table_index_or_trigger) {
   tamper(file(), "DROP TRIGGER events_are_not_updated");
   expect_refusal("trigger events_are_not_updated is missing");
-  tamper(file(), "CREATE TRIGGER events_are_not_updated BEFORE UPDATE ON events BEGIN SELECT 1; END");
+  tamper(file(), "CREATE TRIGGER events_are_not_updated BEFORE UPDATE ON event_rows BEGIN SELECT 1; END");
   expect_refusal("trigger events_are_not_updated is not as the program makes it");
 }
 
@@ -118,8 +118,16 @@ TEST_F(StartCheck, a_missing_view_is_for_the_audit) {
 }
 
 TEST_F(StartCheck, a_missing_table) {
-  tamper(file(), "DROP TABLE segments");
+  tamper(file(), "DROP TABLE segment_events");
   expect_refusal("is missing");
+}
+
+// The daemon reads events through it.
+TEST_F(StartCheck, a_view_that_says_something_else) {
+  tamper(file(),
+         "DROP VIEW events; CREATE VIEW events AS SELECT seq, '' AS key, at, received, '' AS kind, '' AS payload, hash "
+         "FROM event_rows");
+  expect_refusal("view events is not as the program makes it");
 }
 
 TEST_F(StartCheck, another_application) {
@@ -129,13 +137,13 @@ TEST_F(StartCheck, another_application) {
 
 TEST_F(StartCheck, an_event_that_was_edited) {
   const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_updated'").at(0);
-  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE events SET at = at + 1 WHERE seq = 2500; " + trigger);
+  tamper(file(), "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET at = at + 1 WHERE seq = 2500; " + trigger);
   expect_refusal("event 2500: its hash does not follow");
 }
 
 TEST_F(StartCheck, events_that_a_checkpoint_or_a_head_knows_and_that_are_gone) {
   const std::string trigger = rows(file(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_deleted'").at(0);
-  tamper(file(), "DROP TRIGGER events_are_not_deleted; DELETE FROM events WHERE seq > 2900; " + trigger);
+  tamper(file(), "DROP TRIGGER events_are_not_deleted; DELETE FROM event_rows WHERE seq > 2900; " + trigger);
   expect_refusal("its events end at 2900, but its checkpoints know event 3000");
   tamper(file(), "DELETE FROM checkpoints; INSERT INTO heads VALUES (2950, 0, '')");
   expect_refusal("its events end at 2900, but its heads know event 2950");
@@ -147,13 +155,13 @@ TEST_F(StartCheck, garbage_in_the_place_of_a_log) {
   std::string log_content;
   {
     Ledger ledger = writer(file());
-    append(ledger, 2000, 2010);
+    append(ledger, 2000, 2100);
     log_content = content_of(log());
   }
   ASSERT_GT(log_content.size(), k_page);
   write(file(), folded);
   write(log(), log_content);
-  EXPECT_EQ(writer(file()).last_sequence(), 3022) << "the log is sound";
+  EXPECT_EQ(writer(file()).last_sequence(), 3202) << "the log is sound";
 
   write(file(), folded);
   Rng rng(7);
@@ -174,7 +182,7 @@ TEST_F(StartCheck, garbage_in_the_place_of_a_log) {
     write(log(), log_bytes);
   };
   torn(log_content);
-  EXPECT_EQ(writer(file()).last_sequence(), 3022);
+  EXPECT_EQ(writer(file()).last_sequence(), 3202);
   torn("");
   expect_refusal("not a ledger");
   write(file(), folded);

@@ -14,23 +14,15 @@ namespace shapley::ledger {
 
 namespace {
 
-// Whether the columns of a row say what its payload says; empty if so.
-std::string row_fault(const EventRow& row, const accounting::Event& event) {
-  if (encode(event) != row.payload) return "its payload is not written as the program writes it";
-  if (accounting::event_key(event) != row.key)
-    return "its key '" + std::string(row.key) + "' is not that of its payload";
-  if (time_of(event).value != row.at) return "its time is not that of its payload";
-  return {};
-}
-
 Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditReport& report) {
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY(audit_schema(database, report));
   Facts facts;
-  SHAPLEY_TRY_ASSIGN(const bool readable, audit_chain(database, facts, report));
+  SHAPLEY_TRY_ASSIGN(const bool whole, audit_chain(database, facts, report));
+  SHAPLEY_TRY_ASSIGN(const bool meant, audit_details(database, report));
   SHAPLEY_TRY(audit_heads(database, report));
   report.segments = static_cast<std::int64_t>(facts.segments.size());
-  if (!readable) {
+  if (!whole || !meant) {
     report.notes.emplace_back("books and projections were not checked, since not every event can be read");
     return {};
   }

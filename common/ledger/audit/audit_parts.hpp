@@ -13,6 +13,10 @@ namespace shapley::ledger {
 // False: a row cannot be read at all, so what hangs on the events cannot be checked.
 [[nodiscard]] Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report);
 
+// What stands beside the rows of events belongs to one of them each, and words mean what they say. False: a word does
+// not, so events cannot be read.
+[[nodiscard]] Expected<bool> audit_details(const Database& database, AuditReport& report);
+
 // Tables, indices, views and triggers are those that the program makes: what is missing is a finding, what is foreign
 // ends the audit (schema.hpp).
 [[nodiscard]] Expected<void> audit_schema(const Database& database, AuditReport& report);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "ledger/store/event_json.hpp"
+
 namespace shapley::ledger {
 
 EventRow event_row_of(const Statement& row) {
@@ -16,6 +18,14 @@ EventRow event_row_of(const Statement& row) {
 
 std::span<const unsigned char> stored_hash_of(const Statement& row) {
   return row.blob(6);
+}
+
+std::string row_fault(const EventRow& row, const accounting::Event& event) {
+  if (encode(event) != row.payload) return "its payload is not written as the program writes it";
+  if (accounting::event_key(event) != row.key)
+    return "its key '" + std::string(row.key) + "' is not that of its payload";
+  if (time_of(event).value != row.at) return "its time is not that of its payload";
+  return {};
 }
 
 Expected<void> walk_chain(const Database& database, std::int64_t after, const Digest& previous,

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "accounting/events/event.hpp"
 #include "base/error.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/store/database.hpp"
@@ -16,6 +18,9 @@ namespace shapley::ledger {
 inline constexpr std::string_view k_event_columns = "seq, key, at, received, kind, payload, hash";
 [[nodiscard]] EventRow event_row_of(const Statement& row);
 [[nodiscard]] std::span<const unsigned char> stored_hash_of(const Statement& row);
+
+// What of a row's columns is not what its event says; empty if nothing is.
+[[nodiscard]] std::string row_fault(const EventRow& row, const accounting::Event& event);
 
 struct Link {
   std::int64_t sequence = 0;  // as the row says

@@ -6,6 +6,8 @@
 #include <variant>
 
 #include "ledger/store/event_json.hpp"
+#include "ledger/store/event_store.hpp"
+#include "ledger/store/words.hpp"
 
 namespace shapley::ledger {
 
@@ -17,27 +19,8 @@ using accounting::OwnershipSpan;
 using accounting::OwnershipStated;
 using accounting::SegmentKey;
 
-constexpr std::array<std::string_view, 7> k_tables{"segments",  "segment_nodes", "jobs",   "organizations",
-                                                   "ownership", "capacity",      "periods"};
-
-Statement& bind_key(Statement& statement, const SegmentKey& key) {
-  return statement.bind(1, accounting::name_of(key.kind))
-      .bind(2, std::int64_t{key.job.value})
-      .bind(3, key.anchor.value)
-      .bind(4, std::int64_t{key.ordinal});
-}
-
-// 0 stands for "none" in the event, NULL in the table.
-Statement& bind_unless_zero(Statement& statement, int parameter, std::uint32_t value) {
-  return value == 0 ? statement.bind_null(parameter) : statement.bind(parameter, std::int64_t{value});
-}
-
-// "gres/gpu=2,gres/license=1"
-std::string text_of(const std::vector<accounting::Resource>& gres) {
-  std::string text;
-  for (const accounting::Resource& r : gres) text += (text.empty() ? "" : ",") + r.name + '=' + std::to_string(r.count);
-  return text;
-}
+constexpr std::array<std::string_view, 5> k_tables{"segment_events", "organizations", "ownership", "capacity",
+                                                   "periods"};
 
 // The parts with what they leave given to commons, ascending by name.
 std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
@@ -110,28 +93,29 @@ Expected<Statement*> Projector::cached(std::string_view sql) {
   return &statements_.emplace(sql, std::move(statement)).first->second;
 }
 
-Expected<void> Projector::project(const Event& event) {
-  return std::visit([this](const auto& e) { return fold(e); }, event);
+Expected<void> Projector::project(const Event& event, std::int64_t sequence) {
+  return std::visit([this, sequence](const auto& e) { return fold(e, sequence); }, event);
 }
 
 Expected<bool> Projector::contradicts(const Event& event) {
   const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
   const auto* closed = std::get_if<accounting::SegmentClosed>(&event);
   if (opened == nullptr && closed == nullptr) return false;
-  SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT begin, end FROM SCHEMA.segments "
-                                                "WHERE kind = ?1 AND job = ?2 AND anchor = ?3 AND ordinal = ?4"));
-  auto row = bind_key(*select, opened != nullptr ? opened->key : closed->key).step();
-  bool answer = false;
-  if (row && *row) {
-    // The half of the segment that the event does not bring; the first fact stays, so a known half is not replaced.
-    const int other_half = opened != nullptr ? 1 : 0;
-    const bool known = !select->is_null(other_half);
-    const Instant other{select->integer(other_half)};
-    answer = known && (opened != nullptr ? other < opened->begin : closed->end < other);
-  }
+  const SegmentKey& key = opened != nullptr ? opened->key : closed->key;
+  // The half of the segment that the event does not bring.
+  SHAPLEY_TRY_ASSIGN(Statement * select,
+                     opened != nullptr ? cached("SELECT e.at FROM SCHEMA.segment_events s JOIN main.event_rows e "
+                                                "ON e.seq = s.closed "
+                                                "WHERE s.kind = ?1 AND s.job = ?2 AND s.anchor = ?3 AND s.ordinal = ?4")
+                                       : cached("SELECT e.at FROM SCHEMA.segment_events s JOIN main.event_rows e "
+                                                "ON e.seq = s.opened WHERE s.kind = ?1 AND s.job = ?2 "
+                                                "AND s.anchor = ?3 AND s.ordinal = ?4"));
+  auto row = bind_key(select->bind(1, number_of(key.kind)), 2, key).step();
+  const bool known = row && *row;
+  const Instant other{known ? select->integer(0) : 0};
   select->reset();
   if (!row) return tl::unexpected<Error>(std::move(row).error());
-  return answer;
+  return known && (opened != nullptr ? other < opened->begin : closed->end < other);
 }
 
 Expected<void> Projector::clear() {
@@ -141,45 +125,33 @@ Expected<void> Projector::clear() {
   return {};
 }
 
-Expected<void> Projector::fold(const accounting::SegmentOpened& e) {
-  SHAPLEY_TRY_ASSIGN(
-      Statement * segment,
-      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, organization, begin, processors) "
-             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET "
-             "organization = excluded.organization, begin = excluded.begin, "
-             "processors = excluded.processors"));
-  bind_key(*segment, e.key).bind(5, e.organization).bind(6, e.begin.value).bind(7, e.processors.value);
-  SHAPLEY_TRY(segment->run());
-  SHAPLEY_TRY_ASSIGN(Statement * node,
-                     cached("INSERT INTO SCHEMA.segment_nodes(kind, job, anchor, ordinal, node, processors, "
-                            "cpus, memory, gres) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
-  for (const accounting::NodeShare& share : e.nodes) {
-    bind_key(*node, e.key).bind(5, share.node).bind(6, share.processors.value);
-    const std::string gres = text_of(share.gres);  // bound by reference
-    node->bind(7, std::int64_t{share.cpus}).bind(8, share.memory).bind(9, gres);
-    SHAPLEY_TRY(node->run());
-  }
-  return {};
+Expected<void> Projector::name_event(std::string_view sql, const SegmentKey& key, std::int64_t sequence) {
+  SHAPLEY_TRY_ASSIGN(Statement * segment, cached(sql));
+  return bind_key(segment->bind(1, number_of(key.kind)), 2, key).bind(5, sequence).run();
 }
 
-Expected<void> Projector::fold(const accounting::SegmentClosed& e) {
-  SHAPLEY_TRY_ASSIGN(
-      Statement * segment,
-      cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, end, reason, job_state) "
-             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET "
-             "end = excluded.end, reason = excluded.reason, job_state = excluded.job_state"));
-  bind_key(*segment, e.key).bind(5, e.end.value).bind(6, accounting::name_of(e.reason)).bind(7, e.job_state);
-  return segment->run();
+Expected<void> Projector::fold(const accounting::SegmentOpened& e, std::int64_t sequence) {
+  return name_event(
+      "INSERT INTO SCHEMA.segment_events(kind, job, anchor, ordinal, opened) VALUES (?1, ?2, ?3, ?4, ?5) "
+      "ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET opened = excluded.opened",
+      e.key, sequence);
 }
 
-Expected<void> Projector::fold(const accounting::SegmentRetracted& e) {
-  SHAPLEY_TRY_ASSIGN(Statement * segment, cached("INSERT INTO SCHEMA.segments(kind, job, anchor, ordinal, retracted) "
-                                                 "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (job, anchor, kind, ordinal) "
-                                                 "DO UPDATE SET retracted = excluded.retracted"));
-  return bind_key(*segment, e.key).bind(5, e.at.value).run();
+Expected<void> Projector::fold(const accounting::SegmentClosed& e, std::int64_t sequence) {
+  return name_event(
+      "INSERT INTO SCHEMA.segment_events(kind, job, anchor, ordinal, closed) VALUES (?1, ?2, ?3, ?4, ?5) "
+      "ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET closed = excluded.closed",
+      e.key, sequence);
 }
 
-Expected<void> Projector::fold(const accounting::OrganizationsDeclared& e) {
+Expected<void> Projector::fold(const accounting::SegmentRetracted& e, std::int64_t sequence) {
+  return name_event(
+      "INSERT INTO SCHEMA.segment_events(kind, job, anchor, ordinal, retracted) VALUES (?1, ?2, ?3, ?4, ?5) "
+      "ON CONFLICT (job, anchor, kind, ordinal) DO UPDATE SET retracted = excluded.retracted",
+      e.key, sequence);
+}
+
+Expected<void> Projector::fold(const accounting::OrganizationsDeclared& e, std::int64_t /*sequence*/) {
   SHAPLEY_TRY_ASSIGN(Statement * row,
                      cached("INSERT INTO SCHEMA.organizations(at, position, name) VALUES (?1, ?2, ?3)"));
   for (std::size_t position = 0; position < e.names.size(); ++position) {
@@ -193,7 +165,7 @@ Expected<std::vector<OwnershipStated>> Projector::statements_about(const std::st
   const std::string prefix = "ownership_stated/" + node + "/";
   std::string after = prefix;
   after.back() = '0';  // the character after '/'
-  SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT payload FROM main.events WHERE key >= ?1 AND key < ?2"));
+  SHAPLEY_TRY_ASSIGN(Statement * select, cached("SELECT payload FROM main.event_texts WHERE key >= ?1 AND key < ?2"));
   select->bind(1, prefix).bind(2, after);
   std::vector<OwnershipStated> statements;
   while (true) {
@@ -214,7 +186,7 @@ Expected<std::vector<OwnershipStated>> Projector::statements_about(const std::st
   }
 }
 
-Expected<void> Projector::fold(const OwnershipStated& e) {
+Expected<void> Projector::fold(const OwnershipStated& e, std::int64_t /*sequence*/) {
   SHAPLEY_TRY_ASSIGN(auto statements, statements_about(e.node));
   SHAPLEY_TRY_ASSIGN(Statement * forget, cached("DELETE FROM SCHEMA.ownership WHERE node = ?1"));
   SHAPLEY_TRY(forget->bind(1, e.node).run());
@@ -235,7 +207,7 @@ Expected<void> Projector::fold(const OwnershipStated& e) {
   return {};
 }
 
-Expected<void> Projector::fold(const accounting::CapacityChanged& e) {
+Expected<void> Projector::fold(const accounting::CapacityChanged& e, std::int64_t /*sequence*/) {
   SHAPLEY_TRY_ASSIGN(Statement * row,
                      cached("INSERT INTO SCHEMA.capacity(node, at, ordinal, processors, whole, cpus, memory, gres) "
                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
@@ -244,27 +216,9 @@ Expected<void> Projector::fold(const accounting::CapacityChanged& e) {
   return row->bind(5, e.whole.value).bind(6, std::int64_t{e.cpus}).bind(7, e.memory).bind(8, gres).run();
 }
 
-Expected<void> Projector::fold(const accounting::PeriodDeclared& e) {
+Expected<void> Projector::fold(const accounting::PeriodDeclared& e, std::int64_t /*sequence*/) {
   SHAPLEY_TRY_ASSIGN(Statement * row, cached("INSERT INTO SCHEMA.periods(at, period) VALUES (?1, ?2)"));
   return row->bind(1, e.at.value).bind(2, name_of(e.period)).run();
-}
-
-Expected<void> Projector::fold(const accounting::JobDescribed& e) {
-  SHAPLEY_TRY_ASSIGN(
-      Statement * row,
-      cached("INSERT INTO SCHEMA.jobs(job, submit, organization, array_job, array_task, het_job, user_id, group_id, "
-             "account, partition, qos, name, wckey) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"));
-  row->bind(1, std::int64_t{e.job.value}).bind(2, e.submit.value).bind(3, e.organization);
-  bind_unless_zero(*row, 4, e.array_job);
-  if (e.array_task) {
-    row->bind(5, std::int64_t{*e.array_task});
-  } else {
-    row->bind_null(5);
-  }
-  bind_unless_zero(*row, 6, e.het_job);
-  row->bind(7, std::int64_t{e.user_id}).bind(8, std::int64_t{e.group_id});
-  row->bind(9, e.account).bind(10, e.partition).bind(11, e.qos).bind(12, e.name).bind(13, e.wckey);
-  return row->run();
 }
 
 }  // namespace shapley::ledger

@@ -1,10 +1,12 @@
-// Projections: the tables that auditors read, kept from the events and never the other way round.
+// Projections: tables that are kept from the events and never the other way round. What auditors read of segments and
+// jobs are views over the events themselves; segment_events says by which events a segment is known.
 //
 // A Projector folds events into one set of these tables: those of the ledger ("main"), or a second set in the
 // connection's temporary schema ("temp"), which an audit fills from the events and compares. Feeding all events in any
 // order gives the same rows. The books of each day are apart: they need State (standings.hpp).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -26,8 +28,8 @@ class Projector {
   // the data base outlives the projector and stays where it is.
   Projector(const Database& database, std::string_view schema) : database_(&database), schema_(schema) {}
 
-  // Folds one event in; the caller has seen to it that no event comes twice.
-  [[nodiscard]] Expected<void> project(const accounting::Event& event);
+  // Folds event number `sequence` in; the caller has seen to it that no fact comes twice.
+  [[nodiscard]] Expected<void> project(const accounting::Event& event, std::int64_t sequence);
 
   // Whether the event would end a segment before it begins, given what the tables hold.
   [[nodiscard]] Expected<bool> contradicts(const accounting::Event& event);
@@ -36,19 +38,20 @@ class Projector {
   [[nodiscard]] Expected<void> clear();
 
  private:
-  Expected<void> fold(const accounting::SegmentOpened& e);
-  Expected<void> fold(const accounting::SegmentClosed& e);
-  Expected<void> fold(const accounting::SegmentRetracted& e);
-  Expected<void> fold(const accounting::OrganizationsDeclared& e);
-  Expected<void> fold(const accounting::OwnershipStated& e);
-  Expected<void> fold(const accounting::CapacityChanged& e);
-  Expected<void> fold(const accounting::PeriodDeclared& e);
-  Expected<void> fold(const accounting::JobDescribed& e);
+  Expected<void> fold(const accounting::SegmentOpened& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::SegmentClosed& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::SegmentRetracted& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::OrganizationsDeclared& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::OwnershipStated& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::CapacityChanged& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::PeriodDeclared& e, std::int64_t sequence);
   template <typename Fact>
-  Expected<void> fold(const Fact& /*e*/) {
+  Expected<void> fold(const Fact& /*e*/, std::int64_t /*sequence*/) {
     return {};  // no table is made from other kinds
   }
 
+  // Writes the number of a segment's event down; `sql` takes kind, job, anchor, ordinal, sequence.
+  Expected<void> name_event(std::string_view sql, const accounting::SegmentKey& key, std::int64_t sequence);
   Expected<std::vector<accounting::OwnershipStated>> statements_about(const std::string& node);
 
   // A cached statement; `sql` has the word SCHEMA where the schema's name goes.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "ledger/store/event_reader.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
@@ -22,30 +23,37 @@ std::string declared_sql() {
   std::string chosen;
   for (const char* kind : {"organizations_declared", "ownership_stated", "period_declared", "configuration_loaded",
                            "ranking_declared", "charge_declared"})
-    chosen += (chosen.empty() ? "" : " UNION ") + ("SELECT seq FROM events WHERE " + keys_of(kind));
-  return "SELECT seq, received, kind, payload FROM events WHERE seq IN (" + chosen + ") ORDER BY seq";
+    chosen += (chosen.empty() ? "" : " UNION ") + ("SELECT seq FROM event_texts WHERE " + keys_of(kind));
+  return chosen + " ORDER BY seq";
 }
 
-Expected<std::vector<Event>> read_events(Statement select) {
+// The events whose numbers `select` gives.
+Expected<std::vector<Event>> read_events(const Database& database, Statement select) {
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   std::vector<Event> events;
-  SHAPLEY_TRY(visit_events(select, [&](const StoredEvent& stored) {
+  const auto add = [&](const StoredEvent& stored) {
     events.push_back(stored.event);
     return Expected<void>{};
-  }));
-  return events;
+  };
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return events;
+    SHAPLEY_TRY(reader.visit(select.integer(0) - 1, select.integer(0), add));
+  }
 }
 
 Expected<std::vector<Event>> read_declarations(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(declared_sql()));
-  return read_events(std::move(select));
+  return read_events(database, std::move(select));
 }
 
 Expected<std::optional<ConfigurationLoaded>> read_configuration(const Database& database, Instant at) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, received, kind, payload FROM events WHERE " +
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT e.seq FROM event_texts AS t "
+                                                        "JOIN event_rows AS e ON e.seq = t.seq WHERE " +
                                                         keys_of("configuration_loaded") +
-                                                        " AND at <= ?1 ORDER BY at DESC, seq DESC LIMIT 1"));
+                                                        " AND e.at <= ?1 ORDER BY e.at DESC, e.seq DESC LIMIT 1"));
   select.bind(1, at.value);
-  SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, read_events(std::move(select)));
+  SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, read_events(database, std::move(select)));
   if (events.empty()) return std::nullopt;
   if (const auto* loaded = std::get_if<ConfigurationLoaded>(&events.front())) return *loaded;
   return fail(Errc::corrupt, "a configuration's key stands before another event; shapleyctl audit says more");

@@ -6,6 +6,7 @@
 #include "base/calendar.hpp"
 #include "ledger/projections/standings.hpp"
 #include "ledger/recovery/replay.hpp"
+#include "ledger/store/event_reader.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
@@ -36,11 +37,9 @@ Expected<void> store_checkpoint(const Database& database, Writer& writer, const 
 Expected<void> rebuild(const Database& database, Writer& writer) {
   SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
   SHAPLEY_TRY(writer.projector.clear());
-  {
-    SHAPLEY_TRY_ASSIGN(Statement select,
-                       database.prepare("SELECT seq, received, kind, payload FROM events ORDER BY seq"));
-    SHAPLEY_TRY(visit_events(select, [&](const StoredEvent& e) { return writer.projector.project(e.event); }));
-  }
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+  SHAPLEY_TRY(reader.visit(0, writer.head.sequence,
+                           [&](const StoredEvent& e) { return writer.projector.project(e.event, e.sequence); }));
   SHAPLEY_TRY(rebuild_standings(database, "main"));
   return transaction.commit();
 }

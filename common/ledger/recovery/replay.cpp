@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "ledger/store/ledger_impl.hpp"
+#include "ledger/store/event_reader.hpp"
 
 namespace shapley::ledger {
 
@@ -43,7 +43,7 @@ Expected<std::optional<Recovered>> books_of(const Database& database, const Stat
 
 Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
   if (sequence == 0) return Digest{};
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM events WHERE seq = ?1"));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
   if (!row) return std::nullopt;
   SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(0)));
@@ -53,15 +53,13 @@ Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int
 Expected<void> visit_by_time(const Database& database, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
   // Sorting sequence numbers and looking each event up costs far less room than sorting events.
-  SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq FROM events WHERE seq <= ?1 ORDER BY at, seq"));
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT seq, received, kind, payload FROM events WHERE seq = ?1"));
+  SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq FROM event_rows WHERE seq <= ?1 ORDER BY at, seq"));
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   order.bind(1, upto);
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, order.step());
     if (!row) return {};
-    SHAPLEY_TRY(visit_events(select.bind(1, order.integer(0)), visit));
-    select.reset();
+    SHAPLEY_TRY(reader.visit(order.integer(0) - 1, order.integer(0), visit));
   }
 }
 
@@ -110,12 +108,10 @@ Expected<Recovered> recover_books(const Database& database, accounting::StateOpt
 }
 
 Expected<bool> Replay::follow_to(std::int64_t upto) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database_->prepare("SELECT seq, received, kind, payload FROM events "
-                                                          "WHERE seq > ?1 AND seq <= ?2 ORDER BY seq"));
-  select.bind(1, books_.last_sequence).bind(2, upto);
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(*database_));
   // Ends the walk; not an error that anybody sees.
   bool too_late = false;
-  auto walked = visit_events(select, [&](const StoredEvent& stored) -> Expected<void> {
+  auto walked = reader.visit(books_.last_sequence, upto, [&](const StoredEvent& stored) -> Expected<void> {
     const auto applied = books_.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       too_late = true;

@@ -60,7 +60,7 @@ std::string listed_numbers(const Integers& values) {
 }
 
 constexpr const char* k_live =
-    "SELECT job, submit FROM jobs WHERE job IN (SELECT job FROM segments WHERE end IS NULL "
+    "SELECT job, submit FROM jobs WHERE job IN (SELECT job FROM segment_events WHERE closed IS NULL "
     "AND retracted IS NULL)";
 
 // SQL for whether a job has one of the ids. An id names a job, a whole array or a whole heterogeneous job.

@@ -2,17 +2,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/calendar.hpp"
-#include "ledger/chain/chain_walk.hpp"
-#include "ledger/chain/hash_chain.hpp"
+#include "ledger/store/copies.hpp"
 #include "ledger/store/database.hpp"
 #include "ledger/store/file_operations.hpp"
 #include "ledger/store/ledger_file.hpp"
@@ -29,68 +25,25 @@ tl::unexpected<Error> cannot(const path& file, std::string_view operation) {
   return system_failure(file.string() + ": cannot " + std::string(operation), errno);
 }
 
-path directory_of(const path& file) {
-  return std::filesystem::absolute(file).parent_path();
-}
-
-// Removes the file at the end of its scope unless it was kept.
-class PartialFile {
- public:
-  explicit PartialFile(path file) : file_(std::move(file)) { remove(); }
-  PartialFile(const PartialFile&) = delete;
-  PartialFile& operator=(const PartialFile&) = delete;
-  ~PartialFile() { remove(); }
-  [[nodiscard]] const path& file() const { return file_; }
-
-  // Whole, synced, and from now on under its name.
-  [[nodiscard]] Expected<void> become(const path& target) {
-    if (::rename(file_.c_str(), target.c_str()) != 0) return cannot(target, "put the copy in its place");
-    return sync_file(directory_of(target));
-  }
-
- private:
-  void remove() const {
-    std::error_code ignored;
-    std::filesystem::remove(file_, ignored);
-    std::filesystem::remove(file_.string() + "-journal", ignored);
-  }
-  path file_;
-};
-
-// Every page by SQLite's own check, every row's hash by ours.
-Expected<BackupResult> verify(const path& file) {
-  SHAPLEY_TRY_ASSIGN(const Database database, open_alone(file));
-  SHAPLEY_TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
-  SHAPLEY_TRY_ASSIGN(const bool answered, check.step());
-  if (!answered || check.text(0) != "ok") {
-    return fail(Errc::corrupt, "a page is damaged: " + std::string(answered ? check.text(0) : "no answer"));
-  }
-  SHAPLEY_TRY(check_chain(database, 0, Digest{}));
-  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
-  return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
-}
-
 // Of a copy that nobody works with: it may be handed on.
 constexpr unsigned k_copy_mode = 0640;
 
 // A copy, synced and verified, not yet under its name.
-Expected<BackupResult> copy_verified(const Database& from, const path& partial, unsigned mode) {
-  const int descriptor = ::open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (descriptor < 0) return cannot(partial, "create it");
-  ::close(descriptor);
+Expected<BackupResult> copy_verified(const Database& from, const PartialFile& partial, unsigned mode) {
+  SHAPLEY_TRY(partial.create(mode));
   {
-    SHAPLEY_TRY_ASSIGN(const Database to, Database::open(partial.string(), SQLITE_OPEN_READWRITE));
+    SHAPLEY_TRY_ASSIGN(const Database to, Database::open(partial.file().string(), SQLITE_OPEN_READWRITE));
     // Until it is whole nobody knows it: it need not be safe page by page.
     SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
     SHAPLEY_TRY(from.copy_to(to));
   }
-  SHAPLEY_TRY(sync_file(partial));
-  auto verified = verify(partial);
+  SHAPLEY_TRY(sync_file(partial.file()));
+  auto verified = verify_copy(partial.file());
   if (!verified) return with_context("the copy does not verify", std::move(verified).error());
   return verified;
 }
 
-Expected<BackupResult> copy_ledger(const path& from, const path& partial, unsigned mode) {
+Expected<BackupResult> copy_ledger(const path& from, const PartialFile& partial, unsigned mode) {
   auto copied = [&]() -> Expected<BackupResult> {
     SHAPLEY_TRY_ASSIGN(const Database source, open_for_copying(from));
     return copy_verified(source, partial, mode);
@@ -106,14 +59,6 @@ std::string stamp_of(Instant instant) {
     if (c != '-' && c != ':') stamp += c;
   }
   return stamp;
-}
-
-// As it belonged to before, so that shapleyd can open what root restored.
-void take_owner_of(const path& like, const path& file) {
-  struct stat status {};
-  if (::stat(like.c_str(), &status) != 0) return;
-  // Only root can and need do this.
-  if (::lchown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
 }
 
 // The old file and its log under other names, without a moment at which the ledger's name is gone.
@@ -137,23 +82,47 @@ Expected<path> put_in_place(const path& backup, const path& ledger, Instant now,
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
   // Where there was no ledger yet, root has just made the lock file.
   take_owner_of(directory_of(ledger), ledger.string() + ".lock");
-  PartialFile partial(ledger.string() + ".partial");
-  SHAPLEY_TRY_ASSIGN(restored, copy_ledger(backup, partial.file(), k_live_file_mode));
+  const PartialFile partial(ledger.string() + ".partial");
+  SHAPLEY_TRY_ASSIGN(restored, copy_ledger(backup, partial, k_live_file_mode));
   take_owner_of(std::filesystem::exists(ledger) ? ledger : directory_of(ledger), partial.file());
   SHAPLEY_TRY_ASSIGN(const path aside, keep_aside(ledger, now));
   SHAPLEY_TRY(partial.become(ledger));
   return aside;
 }
 
+// Whether the ledger, as it is now, was copied to this file before.
+bool is_copy(const path& file, const Head& head, std::int64_t schema) {
+  const auto database = open_alone(file);
+  if (!database) return false;
+  const auto version = database->integer("PRAGMA user_version");
+  const auto copied = read_head(*database);
+  return version && *version == schema && copied && copied->sequence == head.sequence && copied->hash == head.hash;
+}
+
+// A migration that was killed is begun anew, and so is shapleyd, again and again: one copy is enough.
+bool has_copy(const Database& database, const path& ledger, std::int64_t schema) {
+  const auto head = read_head(database);
+  if (!head) return false;
+  const std::string prefix = ledger.filename().string() + ".schema-" + std::to_string(schema) + "-";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_of(ledger), error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(".backup") && is_copy(entry.path(), *head, schema)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Expected<void> back_up_before_migration(const Database& database, const path& ledger, std::int64_t schema) {
+  if (has_copy(database, ledger, schema)) return {};
   const auto clock = std::chrono::system_clock::now().time_since_epoch();
   const Instant now{std::chrono::duration_cast<std::chrono::seconds>(clock).count()};
   const path target = ledger.string() + ".schema-" + std::to_string(schema) + "-" + stamp_of(now) + ".backup";
   auto done = [&]() -> Expected<void> {
-    PartialFile partial(target.string() + ".partial");
-    SHAPLEY_TRY(copy_verified(database, partial.file(), k_live_file_mode));
+    // One name for all tries, so that those which were killed do not fill the disk.
+    const PartialFile partial(ledger.string() + ".schema-" + std::to_string(schema) + ".backup.partial");
+    SHAPLEY_TRY(copy_verified(database, partial, k_live_file_mode));
     return partial.become(target);
   }();
   if (!done) return with_context("backup before the migration: " + target.string(), std::move(done).error());
@@ -170,8 +139,8 @@ Expected<BackupResult> back_up(const path& ledger, const path& target, Overwrite
     if (exists && overwrite == Overwrite::no) {
       return fail(Errc::conflict, "exists already; name another file, or overwrite it with --force");
     }
-    PartialFile partial(target.string() + ".partial");
-    SHAPLEY_TRY_ASSIGN(BackupResult result, copy_ledger(ledger, partial.file(), k_copy_mode));
+    const PartialFile partial(target.string() + ".partial");
+    SHAPLEY_TRY_ASSIGN(BackupResult result, copy_ledger(ledger, partial, k_copy_mode));
     SHAPLEY_TRY(partial.become(target));
     return result;
   }();

@@ -7,19 +7,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "ledger/store/copies.hpp"
 
 namespace shapley::ledger {
 
 class Database;
-
-struct BackupResult {
-  std::int64_t events = 0;
-  std::string hash;  // of the last event, hexadecimal
-};
 
 enum class Overwrite { no, yes };
 
@@ -34,7 +29,8 @@ enum class Overwrite { no, yes };
                                                       const std::filesystem::path& ledger, Instant now,
                                                       BackupResult& restored);
 
-// A verified copy beside the ledger before its schema changes: LEDGER.schema-N-TIME.backup.
+// A verified copy beside the ledger before its schema changes: LEDGER.schema-N-TIME.backup. Nothing is done if there is
+// one of the ledger as it is, since an earlier try was killed.
 [[nodiscard]] Expected<void> back_up_before_migration(const Database& database, const std::filesystem::path& ledger,
                                                       std::int64_t schema);
 

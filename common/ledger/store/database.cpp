@@ -174,10 +174,6 @@ Expected<void> Database::copy_to(const Database& target) const {
   return failure(target.connection_.get(), stepped == SQLITE_DONE ? finished : stepped);
 }
 
-std::int64_t Database::changes() const {
-  return sqlite3_changes(connection_.get());
-}
-
 bool Database::in_transaction() const {
   return sqlite3_get_autocommit(connection_.get()) == 0;
 }
@@ -215,6 +211,19 @@ StopSignal::StopSignal(const Database& database, std::atomic<bool>& stop) : conn
 }
 
 StopSignal::~StopSignal() {
+  sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
+}
+
+StepNotice::StepNotice(const Database& database, std::function<void()> notice)
+    : connection_(database.connection_.get()), notice_(std::move(notice)) {
+  const auto call = [](void* function) -> int {
+    (*static_cast<std::function<void()>*>(function))();
+    return 0;
+  };
+  sqlite3_progress_handler(connection_, 10'000, call, &notice_);
+}
+
+StepNotice::~StepNotice() {
   sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,12 +70,11 @@ class Database {
   // Copies the whole data base, as it is at one moment, over that of `target`. Others may write meanwhile.
   [[nodiscard]] Expected<void> copy_to(const Database& target) const;
   [[nodiscard]] bool in_transaction() const;
-  // Rows changed by the last INSERT, UPDATE or DELETE.
-  [[nodiscard]] std::int64_t changes() const;
 
  private:
   friend class StepLimit;
   friend class StopSignal;
+  friend class StepNotice;
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
@@ -114,6 +114,20 @@ class StopSignal {
 
  private:
   sqlite3* connection_;
+};
+
+// Calls `notice` every 10,000 steps of a statement of the connection, some thousand times a second, during its life.
+// Not together with a StepLimit.
+class StepNotice {
+ public:
+  StepNotice(const Database& database, std::function<void()> notice);
+  ~StepNotice();
+  StepNotice(const StepNotice&) = delete;
+  StepNotice& operator=(const StepNotice&) = delete;
+
+ private:
+  sqlite3* connection_;
+  std::function<void()> notice_;
 };
 
 // Rolls back at the end of its scope unless committed.

@@ -96,10 +96,15 @@ class Reader {
         members(value);
       } else if constexpr (accounting::is_supplement(role)) {
         supplement(name, value);
-      } else if (const json* member = find(name); member != nullptr) {
-        take(*member, name, value);
+      } else {
+        member(name, value);
       }
     });
+  }
+
+  template <typename T>
+  void member(std::string_view name, T& value) {
+    if (const json* found = find(name); found != nullptr) take(*found, name, value);
   }
 
   void finish() {
@@ -209,6 +214,18 @@ std::optional<Event> read_kind(std::string_view kind, Reader& in) {
   }
 }
 
+// One member's value, read by itself.
+template <typename T>
+std::optional<T> decode_value(std::string_view text) {
+  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) return std::nullopt;
+  const json object{{"value", std::move(value)}};
+  std::string fault;
+  T result;
+  Reader(object, fault).member("value", result);
+  return fault.empty() ? std::optional(std::move(result)) : std::nullopt;
+}
+
 }  // namespace
 
 Expected<void> well_formed(const Event& event) {
@@ -217,6 +234,22 @@ Expected<void> well_formed(const Event& event) {
 
 std::string encode(const Event& event) {
   return std::visit([](const auto& e) { return json_of(e).dump(); }, event);
+}
+
+std::string encode(const std::string& text) {
+  return json_of(text).dump();
+}
+
+std::string encode(const std::vector<accounting::Resource>& gres) {
+  return json_of(gres).dump();
+}
+
+std::optional<std::string> decode_text(std::string_view text) {
+  return decode_value<std::string>(text);
+}
+
+std::optional<std::vector<accounting::Resource>> decode_resources(std::string_view text) {
+  return decode_value<std::vector<accounting::Resource>>(text);
 }
 
 Expected<Event> decode(std::string_view kind, std::string_view payload) {

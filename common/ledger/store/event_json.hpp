@@ -8,8 +8,10 @@
 // Text that is not valid UTF-8 (job names may hold any byte) is stored as {"hex": "..."} instead of a string.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
@@ -22,6 +24,12 @@ namespace shapley::ledger {
 
 // REQUIRES: well_formed(event).
 [[nodiscard]] std::string encode(const accounting::Event& event);
+
+// A text, or the resources of a node, as they stand in payloads; and back: nullopt if payloads never have that.
+[[nodiscard]] std::string encode(const std::string& text);
+[[nodiscard]] std::string encode(const std::vector<accounting::Resource>& gres);
+[[nodiscard]] std::optional<std::string> decode_text(std::string_view text);
+[[nodiscard]] std::optional<std::vector<accounting::Resource>> decode_resources(std::string_view text);
 
 // Errc::corrupt on anything that encode would not write for a well-formed event.
 [[nodiscard]] Expected<accounting::Event> decode(std::string_view kind, std::string_view payload);

@@ -1,9 +1,11 @@
 #include "ledger/store/ledger.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/event_json.hpp"
+#include "ledger/store/event_reader.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/query.hpp"
@@ -15,8 +17,7 @@ namespace {
 using accounting::Event;
 
 // Appends one event to the open transaction and moves `head` on; duplicates and conflicts only count.
-Expected<void> append_one(const Database& database, Writer& writer, const Event& event, Instant received, Head& head,
-                          AppendResult& result) {
+Expected<void> append_one(Writer& writer, const Event& event, Instant received, Head& head, AppendResult& result) {
   SHAPLEY_TRY(well_formed(event));
   const std::string key = accounting::event_key(event);
   const std::string payload = encode(event);
@@ -31,26 +32,22 @@ Expected<void> append_one(const Database& database, Writer& writer, const Event&
     result.conflicts.push_back(key);
     return {};
   }
+  SHAPLEY_TRY_ASSIGN(const auto known, writer.store.find(event));
+  if (known) {
+    SHAPLEY_TRY_ASSIGN(const std::string recorded, writer.store.payload_of(*known));
+    if (recorded == payload) {
+      ++result.duplicates;
+    } else {
+      result.conflicts.push_back(key);
+    }
+    return {};
+  }
   SHAPLEY_TRY_ASSIGN(const Digest hash, writer.hasher.link(head.hash, row));
-  writer.insert.bind(1, row.sequence).bind(2, row.key).bind(3, row.at).bind(4, row.received).bind(5, row.kind);
-  writer.insert.bind(6, row.payload).bind_blob(7, hash);
-  SHAPLEY_TRY(writer.insert.run());
-  if (database.changes() == 1) {
-    head = {.sequence = row.sequence, .hash = hash};
-    result.accepted.push_back(event);
-    ++result.appended;
-    return writer.projector.project(event);
-  }
-  auto known = writer.payload_of_key.bind(1, key).step();
-  const bool same = known && *known && writer.payload_of_key.text(0) == payload;
-  writer.payload_of_key.reset();
-  if (!known) return tl::unexpected<Error>(std::move(known).error());
-  if (same) {
-    ++result.duplicates;
-  } else {
-    result.conflicts.push_back(key);
-  }
-  return {};
+  SHAPLEY_TRY(writer.store.insert(event, row, hash));
+  head = {.sequence = row.sequence, .hash = hash};
+  result.accepted.push_back(event);
+  ++result.appended;
+  return writer.projector.project(event, row.sequence);
 }
 
 Expected<AppendResult> append_all(const Database& database, Writer& writer, std::span<const Event> events,
@@ -58,7 +55,7 @@ Expected<AppendResult> append_all(const Database& database, Writer& writer, std:
   AppendResult result;
   Head head = writer.head;
   SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
-  for (const Event& event : events) SHAPLEY_TRY(append_one(database, writer, event, received, head, result));
+  for (const Event& event : events) SHAPLEY_TRY(append_one(writer, event, received, head, result));
   SHAPLEY_TRY(transaction.commit());
   writer.head = head;
   return result;
@@ -67,15 +64,9 @@ Expected<AppendResult> append_all(const Database& database, Writer& writer, std:
 Expected<Writer> make_writer(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Head head, read_head(database));
   SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  SHAPLEY_TRY_ASSIGN(Statement insert,
-                     database.prepare("INSERT INTO events(seq, key, at, received, kind, payload, hash) "
-                                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(key) DO NOTHING"));
-  SHAPLEY_TRY_ASSIGN(Statement payload, database.prepare("SELECT payload FROM events WHERE key = ?1"));
-  return Writer{.hasher = std::move(hasher),
-                .projector = Projector(database, "main"),
-                .insert = std::move(insert),
-                .payload_of_key = std::move(payload),
-                .head = head};
+  SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(database));
+  return Writer{
+      .hasher = std::move(hasher), .projector = Projector(database, "main"), .store = std::move(store), .head = head};
 }
 
 }  // namespace
@@ -97,7 +88,7 @@ Expected<Writer*> Ledger::Impl::to_write() {
   return &*writer;
 }
 
-Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode) {
+Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, const OnProgress& on_progress) {
   const auto failed = [&](Error error) { return with_context("ledger: open: " + file.string(), std::move(error)); };
   std::optional<WriterLock> lock;
   if (mode == OpenMode::create_or_write) {
@@ -105,7 +96,7 @@ Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode) 
     if (!acquired) return failed(std::move(acquired).error());
     lock = std::move(*acquired);
   }
-  auto database = mode == OpenMode::create_or_write      ? open_for_writing(file)
+  auto database = mode == OpenMode::create_or_write      ? open_for_writing(file, on_progress)
                   : mode == OpenMode::read_beside_writer ? open_beside_writer(file)
                                                          : open_for_reading(file);
   if (!database) return failed(std::move(database).error());
@@ -126,7 +117,9 @@ Ledger::~Ledger() = default;
 Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant received) {
   auto result = [&]() -> Expected<AppendResult> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
-    return append_all(impl_->database, *writer, events, received);
+    auto appended = append_all(impl_->database, *writer, events, received);
+    if (!appended) writer->store.rolled_back();
+    return appended;
   }();
   if (!result) return impl_->failed("append", std::move(result).error());
   return result;
@@ -135,33 +128,17 @@ Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant rec
 Expected<void> Ledger::for_each_event(std::int64_t after,
                                       const std::function<Expected<void>(const StoredEvent&)>& visit) const {
   auto done = [&]() -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(
-        Statement select,
-        impl_->database.prepare("SELECT seq, received, kind, payload FROM events WHERE seq > ?1 ORDER BY seq"));
-    return visit_events(select.bind(1, after), visit);
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(impl_->database));
+    return reader.visit(after, std::numeric_limits<std::int64_t>::max(), visit);
   }();
   if (!done) return impl_->failed("read", std::move(done).error());
   return {};
 }
 
-Expected<void> visit_events(Statement& select, const std::function<Expected<void>(const StoredEvent&)>& visit) {
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-    if (!row) return {};
-    const std::int64_t sequence = select.integer(0);
-    auto event = decode(select.text(2), select.text(3));
-    if (!event) {
-      return with_context("event " + std::to_string(sequence),
-                          {event.error().code, event.error().what + "; shapleyctl audit says what else is damaged"});
-    }
-    SHAPLEY_TRY(visit({.sequence = sequence, .received = {select.integer(1)}, .event = *std::move(event)}));
-  }
-}
-
 std::int64_t Ledger::last_sequence() const {
   if (impl_->writer) return impl_->writer->head.sequence;
   // A reader looks again: the file may have grown. What cannot be read holds no events.
-  return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM events").value_or(0);
+  return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM event_rows").value_or(0);
 }
 
 Expected<std::string> Ledger::identity() const {

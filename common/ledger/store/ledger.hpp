@@ -1,6 +1,6 @@
 // The ledger: an append-only file of events, and what can be derived from it.
 //
-// Events are the truth. Every other table can be dropped and rebuilt (rebuild_projections), and a test does so.
+// Events are the truth. Every projection can be dropped and rebuilt (rebuild_projections), and a test does so.
 // append() returns after the commit with WAL and synchronous=FULL: what it returned for is on disk. Single-threaded;
 // one writer per file (a lock file beside it), which waits for no lock of others longer than a moment; readers may open
 // it read-only at any time, a copied file included.
@@ -20,6 +20,7 @@
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
+#include "ledger/store/progress.hpp"
 
 namespace shapley::ledger {
 
@@ -63,8 +64,10 @@ struct QueryBudget {
 class Ledger {
  public:
   // Creates or migrates as needed (create_or_write). Errors: Errc::conflict when another process writes this ledger
-  // (says its pid), Errc::corrupt when it is no ledger or damaged (says the way out), Errc::no_space, Errc::io.
-  [[nodiscard]] static Expected<Ledger> open(const std::filesystem::path& file, OpenMode mode);
+  // (says its pid), Errc::corrupt when it is no ledger or damaged (says the way out), Errc::no_space, Errc::io. A
+  // migration tells `on_progress` how far it is.
+  [[nodiscard]] static Expected<Ledger> open(const std::filesystem::path& file, OpenMode mode,
+                                             const OnProgress& on_progress = {});
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ledger/store/backup.hpp"
+#include "ledger/store/conversion.hpp"
 #include "ledger/store/file_operations.hpp"
 #include "ledger/store/migrations.hpp"
 #include "ledger/store/schema.hpp"
@@ -31,13 +32,15 @@ constexpr std::string_view k_way_out =
 constexpr std::string_view k_other_program = "; use the program that wrote it, or a newer one";
 
 // How a writer works: the log is flushed at every commit, so that what append() returned for is on disk. The log is
-// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load.
+// folded into the file every 4,000 pages (16 MB), which keeps that pause rare under load. What is dropped holds no
+// secrets and need not be overwritten.
 constexpr const char* k_writer_settings =
     "PRAGMA busy_timeout = 5000;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA wal_autocheckpoint = 4000;"
-    "PRAGMA cache_size = -16384;";
+    "PRAGMA cache_size = -16384;"
+    "PRAGMA secure_delete = OFF;";
 
 // Once it is open, a writer does not wait: nobody but root can hold the lock that a commit needs, and the daemon would
 // do nothing else meanwhile. A commit that fails is tried again.
@@ -158,7 +161,7 @@ bool must_be_immutable(const path& file) {
 }
 
 // Opens, looks whether it is sound, migrates.
-Expected<Database> open_sound(const path& file) {
+Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
   SHAPLEY_TRY(check_log_header(file));
   SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
   // Before the settings: they would write into a data base that is not ours.
@@ -166,9 +169,12 @@ Expected<Database> open_sound(const path& file) {
   SHAPLEY_TRY(database.execute(k_writer_settings));
   SHAPLEY_TRY(check_pages(database, file));
   if (version.schema > 0 && version.schema < newest_schema()) {
+    tell(on_progress, {.what = "a copy of the ledger as it is is being made"});
     SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
   }
-  SHAPLEY_TRY(migrate(database));
+  SHAPLEY_TRY(migrate(database, newest_schema(), on_progress));
+  // Of a new file: the pages of tables that came and went with the migrations.
+  if (version.schema == 0) SHAPLEY_TRY(database.execute("VACUUM"));
   SHAPLEY_TRY(check_content(database));
   SHAPLEY_TRY(database.execute(k_open_writer_settings));
   return database;
@@ -193,7 +199,7 @@ std::int64_t newest_schema() {
   return static_cast<std::int64_t>(migrations().size());
 }
 
-Expected<void> migrate(const Database& database, std::int64_t target) {
+Expected<void> migrate(const Database& database, std::int64_t target, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
   SHAPLEY_TRY(check_version(version));
   const auto steps = migrations().first(static_cast<std::size_t>(target));
@@ -204,16 +210,19 @@ Expected<void> migrate(const Database& database, std::int64_t target) {
       return with_context("migration " + std::to_string(step + 1), std::move(done).error());
     }
   }
+  if (auto done = take_over_events(database, on_progress); !done) {
+    return with_context("migration", std::move(done).error());
+  }
   SHAPLEY_TRY(database.execute("PRAGMA application_id = " + std::to_string(k_application_id)));
   SHAPLEY_TRY(database.execute("PRAGMA user_version = " + std::to_string(steps.size())));
   return transaction.commit();
 }
 
-Expected<Database> open_for_writing(const path& file) {
+Expected<Database> open_for_writing(const path& file, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
   if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
   if (kind == FileKind::missing) SHAPLEY_TRY(create(file));
-  auto database = open_sound(file);
+  auto database = open_sound(file, on_progress);
   if (!database) return explained(file, std::move(database).error());
   return database;
 }

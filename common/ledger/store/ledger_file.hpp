@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "ledger/store/database.hpp"
+#include "ledger/store/progress.hpp"
 
 namespace shapley::ledger {
 
@@ -17,7 +18,8 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 
 // REQUIRES: the caller holds the WriterLock. Creates the file (k_live_file_mode) when there is none. An older ledger is
 // backed up beside it (LEDGER.schema-N-TIME.backup) and migrated; one that is not sound (start_check.hpp) is refused.
-[[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file);
+[[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file,
+                                                  const OnProgress& on_progress = {});
 
 // Read-only and of any schema, to copy it.
 [[nodiscard]] Expected<Database> open_for_copying(const std::filesystem::path& file);
@@ -36,8 +38,10 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // The version that this program writes.
 [[nodiscard]] std::int64_t newest_schema();
 
-// Runs the migrations that the data base lacks up to `version`, all in one transaction. Errc::corrupt when its schema
-// is newer than this program. REQUIRES: its present version <= version <= newest_schema().
-[[nodiscard]] Expected<void> migrate(const Database& database, std::int64_t version = newest_schema());
+// Runs the migrations that the data base lacks up to `version`, all in one transaction: killed in the middle, it is as
+// it was before. Errc::corrupt when its schema is newer than this program, or an event is not as a release wrote it.
+// REQUIRES: its present version <= version <= newest_schema().
+[[nodiscard]] Expected<void> migrate(const Database& database, std::int64_t version = newest_schema(),
+                                     const OnProgress& on_progress = {});
 
 }  // namespace shapley::ledger

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/projections/projections.hpp"
 #include "ledger/store/database.hpp"
+#include "ledger/store/event_store.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger/store/writer_lock.hpp"
 
@@ -23,8 +23,7 @@ struct Head {
 struct Writer {
   Hasher hasher;
   Projector projector;
-  Statement insert;
-  Statement payload_of_key;
+  EventStore store;
   Head head;
 };
 
@@ -45,11 +44,7 @@ struct LedgerAccess {
   static Ledger::Impl& impl(const Ledger& ledger) { return *ledger.impl_; }
 };
 
-// Decodes and visits each row (seq, received, kind, payload) of `select`.
-[[nodiscard]] Expected<void> visit_events(Statement& select,
-                                          const std::function<Expected<void>(const StoredEvent&)>& visit);
-
-// The newest row; {0, zeros} when there is none.
+// The newest row, of any schema; {0, zeros} when there is none.
 [[nodiscard]] Expected<Head> read_head(const Database& database);
 
 }  // namespace shapley::ledger

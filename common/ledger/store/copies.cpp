@@ -1,0 +1,67 @@
+#include "ledger/store/copies.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ledger/chain/chain_walk.hpp"
+#include "ledger/store/database.hpp"
+#include "ledger/store/file_operations.hpp"
+#include "ledger/store/ledger_file.hpp"
+#include "ledger/store/ledger_impl.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using std::filesystem::path;
+
+}  // namespace
+
+path directory_of(const path& file) {
+  return std::filesystem::absolute(file).parent_path();
+}
+
+Expected<void> PartialFile::create(unsigned mode) const {
+  const int descriptor = ::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (descriptor < 0) return system_failure(file_.string() + ": cannot create it", errno);
+  ::close(descriptor);
+  return {};
+}
+
+Expected<void> PartialFile::become(const path& target) const {
+  if (::rename(file_.c_str(), target.c_str()) != 0) {
+    return system_failure(target.string() + ": cannot put the copy in its place", errno);
+  }
+  return sync_file(directory_of(target));
+}
+
+void PartialFile::remove() const {
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+  std::filesystem::remove(file_.string() + "-journal", ignored);
+}
+
+void take_owner_of(const path& like, const path& file) {
+  struct stat status {};
+  if (::stat(like.c_str(), &status) != 0) return;
+  // Only root can and need do this.
+  if (::lchown(file.c_str(), status.st_uid, status.st_gid) != 0) return;
+}
+
+Expected<BackupResult> verify_copy(const path& file) {
+  SHAPLEY_TRY_ASSIGN(const Database database, open_alone(file));
+  SHAPLEY_TRY_ASSIGN(Statement check, database.prepare("PRAGMA integrity_check(1)"));
+  SHAPLEY_TRY_ASSIGN(const bool answered, check.step());
+  if (!answered || check.text(0) != "ok") {
+    return fail(Errc::corrupt, "a page is damaged: " + std::string(answered ? check.text(0) : "no answer"));
+  }
+  SHAPLEY_TRY(check_chain(database, 0, Digest{}));
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
+}
+
+}  // namespace shapley::ledger
