@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
+#include "base/printable_stream.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ledger/store/backup.hpp"
 #include "ledger/store/compact.hpp"
@@ -39,9 +40,7 @@ class ProgressLine {
  private:
   void write(const std::string& text) {
     if (!environment_.terminal || text == shown_) return;
-    // What was longer before is overwritten by blanks.
-    const std::size_t blanks = shown_.size() > text.size() ? shown_.size() - text.size() : 0;
-    environment_.out << '\r' << text << std::string(blanks, ' ') << (text.empty() ? "\r" : "") << std::flush;
+    environment_.out << TerminalControl::line_begin << text << TerminalControl::erase_to_line_end << std::flush;
     shown_ = text;
   }
 
@@ -103,7 +102,7 @@ Expected<ExitCode> run_compact(const CompactArguments& arguments, const Environm
   auto result = ledger::compact(arguments.ledger, [&line](const ledger::Progress& progress) { line.show(progress); });
   line.clear();
   if (!result) return tl::unexpected<Error>(std::move(result).error());
-  environment.out << arguments.ledger << ": " << grouped(static_cast<std::int64_t>(result->bytes_before))
+  environment.out << printable(arguments.ledger) << ": " << grouped(static_cast<std::int64_t>(result->bytes_before))
                   << " bytes before, " << grouped(static_cast<std::int64_t>(result->bytes_after))
                   << " bytes now; verified: " << described(result->verified) << '\n';
   return ExitCode::success;

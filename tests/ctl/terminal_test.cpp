@@ -204,7 +204,8 @@ TEST_F(Terminal, ArgumentsAndVariables) {
   for (const std::string& arguments :
        {sequence, "--" + sequence, "status --contribution " + sequence, "status -o " + sequence, "jobs -S " + sequence,
         "jobs -u " + sequence, "jobs -j " + sequence, "--socket " + sequence + " status", "audit " + sequence,
-        "check-config " + sequence, "backup --ledger " + sequence + " " + sequence, "status -i " + sequence}) {
+        "check-config " + sequence, "backup --ledger " + sequence + " " + sequence, "compact " + sequence,
+        "status -i " + sequence}) {
     const Outcome outcome = run(arguments);
     EXPECT_NE(outcome.exit_code, code(ExitCode::success)) << arguments;
     EXPECT_TRUE(contains(outcome.out + outcome.err, escaped)) << outcome.out << outcome.err;
