@@ -81,8 +81,10 @@ Expected<void> EventReader::visit(std::int64_t after, std::int64_t upto,
       if (auto verdict = well_formed(*event); !verdict) event = unreadable(verdict.error().what);
     }
     if (!event) {
-      return with_context("event " + std::to_string(sequence),
-                          {event.error().code, event.error().what + "; shapleyctl audit says what else is damaged"});
+      Error error = std::move(event).error();
+      // Reading may also be interrupted, or the disk fail.
+      if (error.code == Errc::corrupt) error.what += "; shapleyctl audit says what else is damaged";
+      return with_context("event " + std::to_string(sequence), std::move(error));
     }
     SHAPLEY_TRY(visit({.sequence = sequence, .received = {rows.integer(k_received)}, .event = *std::move(event)}));
   }
