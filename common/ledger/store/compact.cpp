@@ -89,6 +89,8 @@ Expected<CompactResult> rewrite(const path& ledger, const OnProgress& on_progres
   result.bytes_before = std::filesystem::file_size(ledger, error);
   if (error) return fail(Errc::not_found, error.message() + "; check the path");
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
+  // Where there was none yet, root has just made the lock file.
+  take_owner_of(ledger, ledger.string() + ".lock");
   const PartialFile partial(ledger.string() + ".compact");
   {
     SHAPLEY_TRY_ASSIGN(const Database database, open_for_writing(ledger, on_progress));
