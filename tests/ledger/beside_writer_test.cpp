@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "ledger/store/event_reader.hpp"
+#include "ledger/store/ledger_file.hpp"
 #include "ledger/store/query.hpp"
 #include "ledger_fixture.hpp"
 
@@ -52,6 +55,25 @@ TEST_F(BesideWriter, SeesOneMomentDuringASnapshot) {
     EXPECT_EQ(events_in(beside), "1");
   }
   EXPECT_EQ(events_in(beside), "2");
+}
+
+// A reader keeps the words that it met; one that the writer stored since then is none of them.
+TEST_F(BesideWriter, SeesWordsThatAreStoredMeanwhile) {
+  append();
+  const Database beside = must(open_beside_writer(file()));
+  EventReader events = must(EventReader::create(beside));
+  const auto organizations = [&] {
+    std::vector<std::string> found;
+    must(events.visit(0, ledger.last_sequence(), [&](const StoredEvent& stored) -> Expected<void> {
+      found.push_back(std::get<accounting::SegmentOpened>(stored.event).organization);
+      return {};
+    }));
+    return found;
+  };
+  EXPECT_EQ(organizations(), std::vector<std::string>{"a"});
+  const accounting::Event event = opened(2, 10'002, "stored meanwhile", 1);
+  must(ledger.append({&event, 1}, {30'000}));
+  EXPECT_EQ(organizations(), (std::vector<std::string>{"a", "stored meanwhile"}));
 }
 
 // Under a snapshot the log cannot begin anew. After it, what is committed next folds it in, and it grows no more.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ledger/store/backup.hpp"
+#include "ledger/store/compact.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/schema.hpp"
 #include "ledger_fixture.hpp"
@@ -139,6 +140,26 @@ TEST_F(ForeignSchema, OfAnOldLedgerIsRefusedBeforeItIsMigrated) {
       EXPECT_EQ(entry.path().string().find(".schema-"), std::string::npos) << "it was about to migrate";
     }
   }
+}
+
+// However a ledger came to the present schema, nothing of the way there is left in it.
+TEST_F(ForeignSchema, IsInNoLedgerThatWasMigratedOrCompacted) {
+  const Schema present = must(genuine_schema(newest_schema()));
+  const auto schema = [this] { return must(schema_of(must(open_for_copying(file())))); };
+  for (std::int64_t version = 1; version <= newest_schema(); ++version) {
+    SCOPED_TRACE(version);
+    fs::remove(file());
+    tamper(file(), content_of(fs::path(SHAPLEY_LEDGER_DUMPS) / ("00" + std::to_string(version) + ".sql")));
+    const std::int64_t last = writer(file()).last_sequence();
+    EXPECT_EQ(schema(), present);
+    must(compact(file()));
+    EXPECT_EQ(schema(), present);
+    EXPECT_EQ(reader(file()).last_sequence(), last);
+    EXPECT_EQ(writer(file()).last_sequence(), last);
+  }
+  fs::remove(file());
+  make();
+  EXPECT_EQ(schema(), present);
 }
 
 TEST_F(ForeignSchema, WhatWasAddedCanBeDropped) {
