@@ -78,7 +78,7 @@ TEST_F(BesideWriter, SeesWordsThatAreStoredMeanwhile) {
 
 // Under a snapshot the log cannot begin anew. After it, what is committed next folds it in, and it grows no more.
 TEST_F(BesideWriter, LetsTheLogBeginAnewAfterASnapshot) {
-  constexpr std::uint32_t k_events = 8000;  // some thousand pages, as many as the log is folded in after
+  constexpr std::uint32_t k_events = 32'000;  // about 1,000 pages; the log is folded in after 4,000
   for (int i = 0; i < 2; ++i) append(k_events);
   const std::uintmax_t usual = log_bytes();
   const Ledger beside = reader();
