@@ -209,7 +209,6 @@ StepLimit::~StepLimit() {
 }
 
 StopSignal::StopSignal(const Database& database, std::atomic<bool>& stop) : connection_(database.connection_.get()) {
-  constexpr int k_steps_between_looks = 10'000;  // about a millisecond
   const auto look = [](void* raised) -> int { return static_cast<const std::atomic<bool>*>(raised)->load() ? 1 : 0; };
   sqlite3_progress_handler(connection_, k_steps_between_looks, look, &stop);
 }
