@@ -1,7 +1,6 @@
 // A damaged ledger is recognized when it is opened for writing, and refused with what is wrong and the way out; not a
 // byte of it is changed.
 #include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -15,11 +14,6 @@ namespace {
 using namespace testing;
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;

@@ -30,7 +30,7 @@ Errc errc_of(sqlite3* connection, int result) {
     case SQLITE_AUTH:
       return Errc::denied;
     case SQLITE_TOOBIG:
-    case SQLITE_INTERRUPT:  // StepLimit, StopSignal
+    case SQLITE_INTERRUPT:  // only StepLimit interrupts
       return Errc::limit;
     default:
       return Errc::io;
@@ -206,15 +206,6 @@ int StepLimit::spend(void* limit) {
 
 StepLimit::~StepLimit() {
   if (connection_ != nullptr) sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
-}
-
-StopSignal::StopSignal(const Database& database, std::atomic<bool>& stop) : connection_(database.connection_.get()) {
-  const auto look = [](void* raised) -> int { return static_cast<const std::atomic<bool>*>(raised)->load() ? 1 : 0; };
-  sqlite3_progress_handler(connection_, k_steps_between_looks, look, &stop);
-}
-
-StopSignal::~StopSignal() {
-  sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
 }
 
 Expected<Transaction> Transaction::begin(const Database& database, Kind kind) {
