@@ -82,4 +82,11 @@ Expected<Peer> peer_of(Session::Socket& socket) {
   return Peer{credentials.uid, credentials.pid};
 }
 
+Expected<void> check_version(const protocol::Hello& hello) {
+  if (hello.version == protocol::k_version) return {};
+  return fail(Errc::protocol,
+              fmt::format("{} speaks protocol version {}, this daemon version {}; install the same release of both",
+                          hello.program, hello.version, protocol::k_version));
+}
+
 }  // namespace shapley::daemon

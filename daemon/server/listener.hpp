@@ -19,4 +19,7 @@ namespace shapley::daemon {
 
 [[nodiscard]] Expected<Peer> peer_of(Session::Socket& socket);
 
+// Errc::protocol when the peer speaks another version.
+[[nodiscard]] Expected<void> check_version(const protocol::Hello& hello);
+
 }  // namespace shapley::daemon

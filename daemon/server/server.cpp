@@ -223,11 +223,7 @@ void Server::finish_reading(std::string text) {
 }
 
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
-  if (hello.version != protocol::k_version) {
-    return fail(Errc::protocol,
-                fmt::format("{} speaks protocol version {}, this daemon version {}; install the same release of both",
-                            hello.program, hello.version, protocol::k_version));
-  }
+  SHAPLEY_TRY(check_version(hello));
   if (hello.role == protocol::Role::reader) {
     session.welcome(hello.role);
     session.send(service_.welcome(0));

@@ -77,11 +77,7 @@ Expected<void> StartServer::on_message(Session& session, protocol::Message messa
 }
 
 Expected<void> StartServer::greet(Session& session, const protocol::Hello& hello) {
-  if (hello.version != protocol::k_version) {
-    return fail(Errc::protocol,
-                fmt::format("{} speaks protocol version {}, this daemon version {}; install the same release of both",
-                            hello.program, hello.version, protocol::k_version));
-  }
+  SHAPLEY_TRY(check_version(hello));
   // No figure in the reason: the plugin logs each reason once.
   if (hello.role == protocol::Role::feeder) {
     return fail(Errc::unavailable, "it starts, and makes its books from the ledger; try again later");

@@ -11,6 +11,7 @@ under_valgrind() {
   if slurm_is_at_least 24.11; then several_qos=yes CLUSTER_DATABASE=yes; fi
   CLUSTER_SCHEDULER=sched/backfill
   CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+ReconfigFlags=KeepPartState
 PartitionName=other Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP
 PartitionName=third Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP"
   cluster_prepare
@@ -44,8 +45,9 @@ waiting_jobs() {
   sbatch --parsable --uid="$JOB_UID" --gid="$JOB_GID" --chdir=/ --output=/dev/null --account=astro -n2 : --account=chem -n3 -N2 --wrap="sleep 1"
   wait_until 60 ranked_is_known
   while read -r job; do scontrol update JobId="$job" Partition=main,other,third; done <"$CLUSTER_DIR/jobs"
-  # A reconfigure makes the lists anew, and here longer or shorter ones.
+  # A reconfigure makes the lists anew, and here longer or shorter ones. No partition opens by it (KeepPartState): all jobs still wait.
   reconfigure
+  if queue_is_open; then say "the reconfigure opened the queue"; return 1; fi
   while read -r job; do scontrol update JobId="$job" Partition=third,main; done <"$CLUSTER_DIR/jobs"
   [ "$several_qos" = no ] || jobs_of_several_qos
 }

@@ -1,8 +1,5 @@
 // A file that holds a view, table, index or trigger that the program did not make is refused before it is read, whoever
 // opens it and for whatever. Some of these would keep a reader busy for ever.
-#include <fstream>
-#include <iterator>
-
 #include <gtest/gtest.h>
 
 #include "ledger/store/backup.hpp"
@@ -17,11 +14,6 @@ namespace {
 using namespace testing;
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string with_schema_written(const std::string& sql) {
   return "PRAGMA writable_schema = ON; " + sql + "; PRAGMA writable_schema = OFF";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -60,6 +62,11 @@ std::vector<std::string> rows(const std::filesystem::path& file, const std::stri
     throw std::runtime_error(sql + ": " + sqlite3_errmsg(connection.get()));
   }
   return result;
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void tamper(const std::filesystem::path& file, const std::string& sql) {

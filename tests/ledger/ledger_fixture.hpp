@@ -45,6 +45,8 @@ T must(Expected<T> result) {
 [[nodiscard]] Ledger writer(const std::filesystem::path& file);
 [[nodiscard]] Ledger reader(const std::filesystem::path& file);
 
+// Its bytes.
+[[nodiscard]] std::string content_of(const std::filesystem::path& file);
 // Runs any SQL on the file behind the ledger's back, as somebody with sqlite3 could.
 void tamper(const std::filesystem::path& file, const std::string& sql);
 // The rows of `sql` run with plain SQLite, cells joined by '|'.

@@ -44,7 +44,7 @@ Expected<Recovered> Rebuild::take() {
 
 Expected<Recovered> Rebuild::run(const std::filesystem::path& ledger, const Options& options) {
   SHAPLEY_TRY_ASSIGN(const Database database, open_beside_writer(ledger));
-  const StopSignal stop(database, watch_.stop);
+  const StepLimit stop(database, 0, &watch_.stop);
   SHAPLEY_TRY_ASSIGN(Recovered books, recover_books(database, options.state, &watch_));
   Replay replay(database, options.state, std::move(books), &watch_);
   while (true) {

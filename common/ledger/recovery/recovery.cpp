@@ -47,8 +47,7 @@ Expected<void> rebuild(const Database& database, Writer& writer) {
 }  // namespace
 
 Expected<Recovered> Ledger::recover(accounting::StateOptions options, ReplayWatch* watch) const {
-  std::optional<StopSignal> stop;
-  if (watch != nullptr) stop.emplace(impl_->database, watch->stop);
+  const StepLimit stop(impl_->database, 0, watch == nullptr ? nullptr : &watch->stop);
   auto books = recover_books(impl_->database, options, watch);
   if (!books) return impl_->failed("recover", std::move(books).error());
   return books;

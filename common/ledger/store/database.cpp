@@ -30,7 +30,7 @@ Errc errc_of(sqlite3* connection, int result) {
     case SQLITE_AUTH:
       return Errc::denied;
     case SQLITE_TOOBIG:
-    case SQLITE_INTERRUPT:  // StepLimit, StopSignal
+    case SQLITE_INTERRUPT:  // only StepLimit interrupts
       return Errc::limit;
     default:
       return Errc::io;
@@ -204,23 +204,13 @@ StepLimit::~StepLimit() {
   if (connection_ != nullptr) sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
 }
 
-StopSignal::StopSignal(const Database& database, std::atomic<bool>& stop) : connection_(database.connection_.get()) {
-  constexpr int k_steps_between_looks = 10'000;  // about a millisecond
-  const auto look = [](void* raised) -> int { return static_cast<const std::atomic<bool>*>(raised)->load() ? 1 : 0; };
-  sqlite3_progress_handler(connection_, k_steps_between_looks, look, &stop);
-}
-
-StopSignal::~StopSignal() {
-  sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
-}
-
 StepNotice::StepNotice(const Database& database, std::function<void()> notice)
     : connection_(database.connection_.get()), notice_(std::move(notice)) {
   const auto call = [](void* function) -> int {
     (*static_cast<std::function<void()>*>(function))();
     return 0;
   };
-  sqlite3_progress_handler(connection_, 10'000, call, &notice_);
+  sqlite3_progress_handler(connection_, k_steps_between_looks, call, &notice_);
 }
 
 StepNotice::~StepNotice() {

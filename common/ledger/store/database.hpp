@@ -73,7 +73,6 @@ class Database {
 
  private:
   friend class StepLimit;
-  friend class StopSignal;
   friend class StepNotice;
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
@@ -100,20 +99,6 @@ class StepLimit {
   sqlite3* connection_ = nullptr;  // null: no bound
   std::optional<std::uint64_t> thousands_left_;
   const std::atomic<bool>* ended_;
-};
-
-// Interrupts statements of the connection (Errc::limit) as soon as another thread says so, during its life. Not with a
-// StepLimit at the same time.
-class StopSignal {
- public:
-  // `stop` must outlive it.
-  StopSignal(const Database& database, std::atomic<bool>& stop);
-  ~StopSignal();
-  StopSignal(const StopSignal&) = delete;
-  StopSignal& operator=(const StopSignal&) = delete;
-
- private:
-  sqlite3* connection_;
 };
 
 // Calls `notice` every 10,000 steps of a statement of the connection, some thousand times a second, during its life.

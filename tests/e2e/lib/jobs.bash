@@ -14,12 +14,15 @@ submit() {
 # close_queue, open_queue: jobs submitted meanwhile all wait, so that one scheduling pass sees all of them.
 close_queue() { scontrol update PartitionName=main State=DOWN; }
 open_queue() { scontrol update PartitionName=main State=UP; }
+queue_is_open() { scontrol -o show partition main | grep -q 'State=UP'; }
 
 # reconfigure [COMMAND...]: has slurmctld read its configuration again (`scontrol reconfigure`, which returns when that is done) while it sends nothing to slurmd. A thread that
 # sends something at that moment may read a TreeWidth of 0 in Slurm 22.05 and count for ever (set_span in slurm_route.c): a job that is launched then
 # runs without a process until BatchStartTimeout, and the thread stays. No job starts meanwhile, and none ends: who would report it is stopped.
+# A queue that was closed stays closed where slurm.conf says ReconfigFlags=KeepPartState.
 reconfigure() {
-  local before failed=0
+  local before failed=0 open=no
+  ! queue_is_open || open=yes
   close_queue && wait_until 60 launched && wait_until 60 nodes_stopped_while_nothing_is_sent || return 1
   if [ $# -eq 0 ]; then
     scontrol reconfigure || failed=1
@@ -28,7 +31,7 @@ reconfigure() {
     { "$@" && wait_until 60 reconfigured_since "$before"; } || failed=1
   fi
   signal_nodes CONT
-  [ "$failed" = 0 ] && open_queue
+  [ "$failed" = 0 ] && { [ "$open" = no ] || open_queue; }
 }
 nodes_stopped_while_nothing_is_sent() {
   nothing_sent || return 1
