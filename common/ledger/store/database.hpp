@@ -101,8 +101,8 @@ class StepLimit {
   const std::atomic<bool>* ended_;
 };
 
-// Calls `notice` every 10,000 steps of a statement of the connection, some thousand times a second, during its life.
-// Not together with a StepLimit.
+// Calls `notice` every thousand steps of a statement of the connection during its life, some ten
+// thousand times a second. Not together with a StepLimit.
 class StepNotice {
  public:
   StepNotice(const Database& database, std::function<void()> notice);
