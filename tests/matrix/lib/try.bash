@@ -1,7 +1,7 @@
 # One release: built against, its unit tests, and a real cluster of it. To be sourced by `run`, which sets
 # clusters (yes or no), after source.bash.
 
-unit_programs=(plugin_records_test plugin_waiting_test plugin_ranking_test test_plugin_host test_plugin_calls)
+unit_programs=(plugin_records_test plugin_allocation_test plugin_waiting_test plugin_ranking_test test_plugin_host test_plugin_calls)
 declare -A cell
 
 # try_release RELEASE: fills `cell` ("yes", "no", "N of M"; "-": not tried); fails if anything that was tried did. Its log: $work/RELEASE.log.
