@@ -185,7 +185,7 @@ TEST_F(LongMigration, killed_at_any_moment_begins_anew) {
   }
   EXPECT_EQ(kills, 5);
   EXPECT_EQ(copies(), 1U);
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"5"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"6"});
   EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
   for (const Finding& finding : must(audit(reader(file()))).findings)
     ADD_FAILURE() << finding.check << ": " << finding.what;

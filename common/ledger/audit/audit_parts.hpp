@@ -9,6 +9,10 @@
 
 namespace shapley::ledger {
 
+// What a ledger with archives begins with: its opening books, and its copies of archived events. False: they are not
+// those that it was made with.
+[[nodiscard]] Expected<bool> audit_genesis(const Database& database, AuditReport& report);
+
 // Walks all rows: the hash chain, and that each row says the same in its columns and in its payload. Fills `facts`.
 // False: a row cannot be read at all, so what hangs on the events cannot be checked.
 [[nodiscard]] Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report);

@@ -3,11 +3,13 @@
 #include <limits>
 #include <string>
 
+#include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/projections/projections.hpp"
 #include "ledger/projections/standings.hpp"
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/schema.hpp"
@@ -163,6 +165,23 @@ Expected<void> audit_heads(const Database& database, AuditReport& report) {
       report.findings.push_back({"head", "the signed head of event " + std::string(select.text(0)) + ": " + fault});
     }
   }
+}
+
+Expected<bool> audit_genesis(const Database& database, AuditReport& report) {
+  auto genesis = read_genesis(database);
+  if (genesis && !*genesis) return true;
+  const Expected<void> sound = genesis ? check_genesis(database, **genesis) : tl::unexpected<Error>(genesis.error());
+  if (!sound) {
+    if (sound.error().code != Errc::corrupt) return tl::unexpected<Error>(sound.error());
+    report.findings.push_back({"genesis", sound.error().what});
+    return false;
+  }
+  const Genesis& begin = **genesis;
+  report.notes.push_back("it begins after event " + std::to_string(begin.sequence) + " with hash " +
+                         to_hex(begin.hash) + ", the last one of its archive " + begin.archive +
+                         ", with the books of " + format_instant(begin.until) + " and copies of " +
+                         std::to_string(begin.copies) + " archived events");
+  return true;
 }
 
 Expected<void> audit_schema(const Database& database, AuditReport& report) {

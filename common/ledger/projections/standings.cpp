@@ -108,7 +108,8 @@ Expected<void> write_standings(const Database& database, std::string_view schema
 
 Expected<void> rebuild_standings(const Database& database, std::string_view schema) {
   SHAPLEY_TRY_ASSIGN(const auto days, recorded_days(database));
-  Replay replay(database, {});
+  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, {}));
+  Replay replay(database, {}, std::move(opening));
   for (const RecordedDay& recorded : days) {
     SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
     accounting::State& state = replay.books().state;

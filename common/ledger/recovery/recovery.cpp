@@ -63,6 +63,12 @@ Expected<Recovered> Ledger::recover_from_scratch(accounting::StateOptions option
   return books;
 }
 
+Expected<Recovered> Ledger::opening() const {
+  auto books = opening_books(impl_->database, {});
+  if (!books) return impl_->failed("read what it begins with", std::move(books).error());
+  return books;
+}
+
 Expected<void> Ledger::save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at) {
   auto saved = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());

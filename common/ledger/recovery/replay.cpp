@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/genesis.hpp"
+#include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
 
@@ -42,7 +44,8 @@ Expected<std::optional<Recovered>> books_of(const Database& database, const Stat
 }  // namespace
 
 Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
-  if (sequence == 0) return Digest{};
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (sequence == begin.sequence) return begin.hash;
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
   if (!row) return std::nullopt;
@@ -50,12 +53,13 @@ Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int
   return hash;
 }
 
-Expected<void> visit_by_time(const Database& database, std::int64_t upto,
+Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
   // Sorting sequence numbers and looking each event up costs far less room than sorting events.
-  SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq FROM event_rows WHERE seq <= ?1 ORDER BY at, seq"));
+  SHAPLEY_TRY_ASSIGN(Statement order,
+                     database.prepare("SELECT seq FROM event_rows WHERE seq > ?1 AND seq <= ?2 ORDER BY at, seq"));
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-  order.bind(1, upto);
+  order.bind(1, after).bind(2, upto);
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, order.step());
     if (!row) return {};
@@ -63,11 +67,22 @@ Expected<void> visit_by_time(const Database& database, std::int64_t upto,
   }
 }
 
-Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
-                                   ReplayWatch* watch) {
-  begin_watch(watch, upto);
-  Recovered books{.state = accounting::State(options)};
-  SHAPLEY_TRY(visit_by_time(database, upto, [&](const StoredEvent& stored) -> Expected<void> {
+Expected<Recovered> opening_books(const Database& database, accounting::StateOptions options) {
+  SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database));
+  if (!genesis) return Recovered{.state = accounting::State(options)};
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(genesis->hash, genesis->until.value, genesis->books));
+  if (expected != genesis->books_hash) {
+    return fail(Errc::corrupt, "the books that the ledger begins with are not those that it was made with");
+  }
+  auto state = accounting::State::load(genesis->books, options);
+  if (!state) return with_context("the books that the ledger begins with", std::move(state).error());
+  return Recovered{.state = *std::move(state), .last_sequence = genesis->sequence};
+}
+
+Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto, ReplayWatch* watch) {
+  const std::int64_t after = books.last_sequence;
+  return visit_by_time(database, after, upto, [&](const StoredEvent& stored) -> Expected<void> {
     const auto applied = books.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       return fail(Errc::corrupt, "event " + std::to_string(stored.sequence) +
@@ -76,7 +91,14 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
     books.last_sequence = std::max(books.last_sequence, stored.sequence);
     ++books.replayed;
     return count_event(watch);
-  }));
+  });
+}
+
+Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
+                                   ReplayWatch* watch) {
+  SHAPLEY_TRY_ASSIGN(Recovered books, opening_books(database, options));
+  begin_watch(watch, upto - books.last_sequence);
+  SHAPLEY_TRY(advance_by_time(database, books, upto, watch));
   books.state.compact();
   return books;
 }
@@ -100,9 +122,10 @@ Expected<Recovered> recover_books(const Database& database, accounting::StateOpt
     too_late = true;
   }
   if (too_late) return replay_by_time(database, head.sequence, options, watch);
-  // Nothing was ever forgotten, so nothing can be too old.
-  begin_watch(watch, head.sequence);
-  Replay replay(database, options, {.state = accounting::State(options)}, watch);
+  // Of what can be too old nothing was forgotten yet.
+  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
+  begin_watch(watch, head.sequence - opening.last_sequence);
+  Replay replay(database, options, std::move(opening), watch);
   SHAPLEY_TRY(replay.advance_to(head.sequence));
   return std::move(replay.books());
 }

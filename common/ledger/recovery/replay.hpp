@@ -17,9 +17,18 @@
 
 namespace shapley::ledger {
 
-// Visits the events with sequence <= upto, ordered by their own time, then by sequence.
-[[nodiscard]] Expected<void> visit_by_time(const Database& database, std::int64_t upto,
+// Visits the events with after < sequence <= upto, ordered by their own time, then by sequence.
+[[nodiscard]] Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
                                            const std::function<Expected<void>(const StoredEvent&)>& visit);
+
+// The books that the ledger begins with: empty ones, or those after the last event of its archive (store/genesis.hpp).
+// Errc::corrupt when they cannot be read.
+[[nodiscard]] Expected<Recovered> opening_books(const Database& database, accounting::StateOptions options);
+
+// Applies the events after those that `books` know, up to `upto`, in the order of their own times, and forgets nothing.
+// Errc::corrupt if one is older than the books remember.
+[[nodiscard]] Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto,
+                                             ReplayWatch* watch = nullptr);
 
 // The books after the events up to `upto`, in the order of their own times. Errc::corrupt if that order does not
 // suffice.
@@ -37,8 +46,7 @@ namespace shapley::ledger {
 // Books that follow the ledger in the order in which events were appended, as shapleyd does.
 class Replay {
  public:
-  Replay(const Database& database, accounting::StateOptions options) : database_(&database), options_(options) {}
-  // Begins from these books instead of from nothing.
+  // Begins from these books.
   Replay(const Database& database, accounting::StateOptions options, Recovered from, ReplayWatch* watch = nullptr)
       : database_(&database), options_(options), watch_(watch), books_(std::move(from)) {}
 
@@ -52,7 +60,7 @@ class Replay {
   const Database* database_;
   accounting::StateOptions options_;
   ReplayWatch* watch_ = nullptr;
-  Recovered books_{.state = accounting::State(options_)};
+  Recovered books_;
 };
 
 }  // namespace shapley::ledger

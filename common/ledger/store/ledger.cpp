@@ -6,6 +6,7 @@
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/event_json.hpp"
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/query.hpp"
@@ -16,7 +17,12 @@ namespace {
 
 using accounting::Event;
 
-// Appends one event to the open transaction and moves `head` on; duplicates and conflicts only count.
+Expected<bool> is_archived_to(Writer& writer, const Event& event) {
+  if (!writer.archived_before) return false;
+  return writer.projector.reaches_before(event, *writer.archived_before);
+}
+
+// Appends one event to the open transaction and moves `head` on; what is refused only counts.
 Expected<void> append_one(Writer& writer, const Event& event, Instant received, Head& head, AppendResult& result) {
   SHAPLEY_TRY(well_formed(event));
   const std::string key = accounting::event_key(event);
@@ -42,6 +48,11 @@ Expected<void> append_one(Writer& writer, const Event& event, Instant received, 
     }
     return {};
   }
+  SHAPLEY_TRY_ASSIGN(const bool archived, is_archived_to(writer, event));
+  if (archived) {
+    result.archived.push_back(key);
+    return {};
+  }
   SHAPLEY_TRY_ASSIGN(const Digest hash, writer.hasher.link(head.hash, row));
   SHAPLEY_TRY(writer.store.insert(event, row, hash));
   head = {.sequence = row.sequence, .hash = hash};
@@ -65,8 +76,12 @@ Expected<Writer> make_writer(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Head head, read_head(database));
   SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
   SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(database));
-  return Writer{
-      .hasher = std::move(hasher), .projector = Projector(database, "main"), .store = std::move(store), .head = head};
+  SHAPLEY_TRY_ASSIGN(const auto before, archived_before(database));
+  return Writer{.hasher = std::move(hasher),
+                .projector = Projector(database, "main"),
+                .store = std::move(store),
+                .head = head,
+                .archived_before = before};
 }
 
 }  // namespace
@@ -74,7 +89,8 @@ Expected<Writer> make_writer(const Database& database) {
 Expected<Head> read_head(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-  if (!row) return Head{};
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (!row || select.integer(0) <= begin.sequence) return begin;
   SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(1)));
   return Head{.sequence = select.integer(0), .hash = hash};
 }
@@ -125,6 +141,15 @@ Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant rec
   return result;
 }
 
+Expected<bool> Ledger::is_archived(const Event& event) {
+  SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
+  return is_archived_to(*writer, event);
+}
+
+Expected<std::optional<Instant>> Ledger::archived_before() const {
+  return ledger::archived_before(impl_->database);
+}
+
 Expected<void> Ledger::for_each_event(std::int64_t after,
                                       const std::function<Expected<void>(const StoredEvent&)>& visit) const {
   auto done = [&]() -> Expected<void> {
@@ -138,7 +163,11 @@ Expected<void> Ledger::for_each_event(std::int64_t after,
 std::int64_t Ledger::last_sequence() const {
   if (impl_->writer) return impl_->writer->head.sequence;
   // A reader looks again: the file may have grown. What cannot be read holds no events.
-  return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM event_rows").value_or(0);
+  return impl_->database
+      .integer(
+          "SELECT MAX(COALESCE((SELECT MAX(seq) FROM event_rows), 0), "
+          "COALESCE((SELECT sequence FROM genesis), 0))")
+      .value_or(0);
 }
 
 Expected<std::string> Ledger::identity() const {

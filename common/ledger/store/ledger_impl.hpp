@@ -25,6 +25,7 @@ struct Writer {
   Projector projector;
   EventStore store;
   Head head;
+  std::optional<Instant> archived_before;  // genesis.hpp
 };
 
 struct Ledger::Impl {
@@ -44,7 +45,11 @@ struct LedgerAccess {
   static Ledger::Impl& impl(const Ledger& ledger) { return *ledger.impl_; }
 };
 
-// The newest row, of any schema; {0, zeros} when there is none.
+// What the first event of the ledger's own follows: {0, zeros}, or the last event of its archive (genesis.hpp). Of any
+// schema.
+[[nodiscard]] Expected<Head> chain_begin(const Database& database);
+
+// The newest row, of any schema; chain_begin() when there is none.
 [[nodiscard]] Expected<Head> read_head(const Database& database);
 
 }  // namespace shapley::ledger
