@@ -28,6 +28,12 @@ void log_conflict(const std::string& key) {
   spdlog::log(level, "ledger: append: {}: recorded before with another content; the first record stays", key);
 }
 
+void log_archived(const std::string& key, const std::optional<Instant>& before) {
+  spdlog::warn(
+      "ledger: append: {}: not booked: it changes books that are archived; they can be corrected back to {} only", key,
+      format_instant(before.value_or(k_beginning_of_time)));
+}
+
 }  // namespace
 
 Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered)
@@ -56,7 +62,10 @@ void Books::hold(const accounting::Event& late, Instant now) {
 
 bool Books::become_incomplete_by(std::span<const accounting::Event> events, Instant now) {
   if (held_) return false;
-  const auto late = std::ranges::find_if(events, [this](const auto& event) { return state_.is_too_old(event); });
+  // What the ledger will not take is no reason to rebuild anything.
+  const auto late = std::ranges::find_if(events, [this](const auto& event) {
+    return state_.is_too_old(event) && !ledger_.is_archived(event).value_or(false);
+  });
   if (late == events.end()) return false;
   hold(*late, now);
   return true;
@@ -77,6 +86,7 @@ Expected<void> Books::commit(std::span<const accounting::Event> events, Instant 
   if (!appended) return with_context("ledger: append", std::move(appended).error());
   last_sequence_ = ledger_.last_sequence();
   for (const std::string& key : appended->conflicts) log_conflict(key);
+  for (const std::string& key : appended->archived) log_archived(key, ledger_.archived_before().value_or(std::nullopt));
   for (const accounting::Event& event : appended->accepted) apply(event, now);
   for (const accounting::Event& event : appended->accepted) {
     if (!is_observed(event)) continue;

@@ -4,7 +4,8 @@
 // accepted is applied. So a failed commit (disk full) changes nothing, and a killed daemon comes back with all that it
 // ever acknowledged. Time is passed in.
 //
-// Late events, older than the State remembers, are appended like all others, and the books are then to be rebuilt.
+// Late events, older than the State remembers, are appended like all others, unless they reach into what is archived,
+// and the books are then to be rebuilt.
 // Until that is done the figures of a moment before are held (`held()`), and the State is a memory alone
 // (State::keep_memory_only), complete for whoever compares records with it. A rebuild runs in a thread of its own
 // (ledger/recovery/rebuild.hpp); its owner says when to begin, so that many late events cost one rebuild. Everything
@@ -55,7 +56,8 @@ class Books {
                                             const ledger::OnProgress& on_migration = {});
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
-  // fact of the same identity is on record) are refused and logged; the others of the batch stand.
+  // fact of the same identity is on record) are refused and logged, and so are those that would change what is
+  // archived; the others of the batch stand.
   [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
 
   // While the books are incomplete it is a memory of jobs, nodes and placements, and has no figures.
