@@ -13,7 +13,7 @@ namespace shapley::ledger {
 
 // One thing that does not hold, in a sentence that names the row or job.
 struct Finding {
-  std::string check;  // "chain", "conservation", "rebuild", "projection", "records", "head"
+  std::string check;  // "chain", "conservation", "rebuild", "projection", "records", "head", "genesis", "archive"
   std::string what;
 };
 
