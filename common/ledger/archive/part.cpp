@@ -79,6 +79,8 @@ Expected<void> copy_rows(const Database& to, const Part& part, const OnProgress&
   SHAPLEY_TRY(copy(to, "INSERT INTO main.books_by_day SELECT * FROM source.books_by_day" + own, part));
   if (part.has_checkpoints) {
     SHAPLEY_TRY(copy(to, "INSERT INTO main.checkpoints SELECT * FROM source.checkpoints" + own, part));
+    // Also those that only older checkpoints name: the next checkpoint uses or removes them.
+    SHAPLEY_TRY(to.execute("INSERT INTO main.checkpoint_parts SELECT * FROM source.checkpoint_parts"));
   }
   return to.execute(
       "INSERT INTO main.contributions_by_day SELECT * FROM source.contributions_by_day "

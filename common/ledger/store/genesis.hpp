@@ -1,4 +1,4 @@
-// What a ledger begins with, if its older events were moved to an archive (sql/006_archives.sql, archive/archive.hpp).
+// What a ledger begins with, if its older events were moved to an archive (sql/007_archives.sql, archive/archive.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
--- Schema 6 of the ledger: what it begins with, if its older events were moved to an archive. docs/reference/ledger.md,
+-- Schema 7 of the ledger: what it begins with, if its older events were moved to an archive. docs/reference/ledger.md,
 -- "Archives".
 
 -- One row, or none: then the ledger begins with event 1. Rows of events up to `sequence` that are here all the same are
