@@ -89,7 +89,7 @@ struct State::Impl {
   void fold(const Fact& event) = delete;
 
   void advance(Instant t);
-  void compact();
+  void compact(Instant keep);
   void compact_placements();
 
   void set_organizations();

@@ -64,10 +64,13 @@ Expected<void> visit_by_time(const Database& database, std::int64_t upto,
 }
 
 Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
-                                   ReplayWatch* watch) {
+                                   ReplayWatch* watch, Instant keep) {
   begin_watch(watch, upto);
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_time(database, upto));
+  Forgetting forgetting(std::move(lookback), {});
   Recovered books{.state = accounting::State(options)};
   SHAPLEY_TRY(visit_by_time(database, upto, [&](const StoredEvent& stored) -> Expected<void> {
+    forgetting.before(time_of(stored.event).value, books.state, keep);
     const auto applied = books.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       return fail(Errc::corrupt, "event " + std::to_string(stored.sequence) +
@@ -77,7 +80,7 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
     ++books.replayed;
     return count_event(watch);
   }));
-  books.state.compact();
+  books.state.compact(keep);
   return books;
 }
 
@@ -100,9 +103,10 @@ Expected<Recovered> recover_books(const Database& database, accounting::StateOpt
     too_late = true;
   }
   if (too_late) return replay_by_time(database, head.sequence, options, watch);
-  // Nothing was ever forgotten, so nothing can be too old.
+  // What is forgotten on the way is what no later event speaks of, so nothing is too old, as a rule.
   begin_watch(watch, head.sequence);
-  Replay replay(database, options, {.state = accounting::State(options)}, watch);
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, head.sequence, {}));
+  Replay replay(database, options, Forgetting(std::move(lookback), {}), watch);
   SHAPLEY_TRY(replay.advance_to(head.sequence));
   return std::move(replay.books());
 }
@@ -112,6 +116,7 @@ Expected<bool> Replay::follow_to(std::int64_t upto) {
   // Ends the walk; not an error that anybody sees.
   bool too_late = false;
   auto walked = reader.visit(books_.last_sequence, upto, [&](const StoredEvent& stored) -> Expected<void> {
+    if (forgetting_) forgetting_->before(stored.sequence, books_.state);
     const auto applied = books_.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       too_late = true;
@@ -129,7 +134,8 @@ Expected<bool> Replay::follow_to(std::int64_t upto) {
 Expected<void> Replay::advance_to(std::int64_t upto) {
   SHAPLEY_TRY_ASSIGN(const bool complete, follow_to(upto));
   if (complete) return {};
-  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_));
+  const Instant keep = forgetting_ ? forgetting_->lookback().from(upto + 1) : k_end_of_time;
+  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_, keep));
   return {};
 }
 

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "ledger/chain/hash_chain.hpp"
+#include "ledger/recovery/lookback.hpp"
 #include "ledger/recovery/replay_watch.hpp"
 #include "ledger/store/database.hpp"
 #include "ledger/store/ledger.hpp"
@@ -22,9 +24,10 @@ namespace shapley::ledger {
                                            const std::function<Expected<void>(const StoredEvent&)>& visit);
 
 // The books after the events up to `upto`, in the order of their own times. Errc::corrupt if that order does not
-// suffice.
+// suffice. They remember what the options give, and what is from `keep` on.
 [[nodiscard]] Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto,
-                                                 accounting::StateOptions options, ReplayWatch* watch = nullptr);
+                                                 accounting::StateOptions options, ReplayWatch* watch = nullptr,
+                                                 Instant keep = k_end_of_time);
 
 // The books of all events, by the shortest way that there is: from the newest checkpoint which remembers back to
 // everything that was appended after it; where there is none, from all events in the order of their own times.
@@ -37,8 +40,11 @@ namespace shapley::ledger {
 // Books that follow the ledger in the order in which events were appended, as shapleyd does.
 class Replay {
  public:
-  Replay(const Database& database, accounting::StateOptions options) : database_(&database), options_(options) {}
-  // Begins from these books instead of from nothing.
+  // Begins from nothing, and forgets on the way what it may.
+  Replay(const Database& database, accounting::StateOptions options, Forgetting forgetting,
+         ReplayWatch* watch = nullptr)
+      : database_(&database), options_(options), forgetting_(std::move(forgetting)), watch_(watch) {}
+  // Begins from these books, and forgets nothing.
   Replay(const Database& database, accounting::StateOptions options, Recovered from, ReplayWatch* watch = nullptr)
       : database_(&database), options_(options), watch_(watch), books_(std::move(from)) {}
 
@@ -51,6 +57,7 @@ class Replay {
  private:
   const Database* database_;
   accounting::StateOptions options_;
+  std::optional<Forgetting> forgetting_;
   ReplayWatch* watch_ = nullptr;
   Recovered books_{.state = accounting::State(options_)};
 };
