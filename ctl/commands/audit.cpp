@@ -11,6 +11,7 @@
 #include "ctl/commands/head.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
+#include "ctl/output/progress_line.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -56,13 +57,14 @@ Expected<std::vector<ledger::SignedHead>> verified_heads(const AuditArguments& a
   return heads;
 }
 
-Expected<std::vector<Examination>> examine(const std::filesystem::path& file, const AuditArguments& arguments) {
+Expected<std::vector<Examination>> examine(const std::filesystem::path& file, const AuditArguments& arguments,
+                                           const ledger::OnProgress& on_progress) {
   const std::string& against = arguments.against;
   // First, because it is quick: a wrong key should not be found out after an hour.
   SHAPLEY_TRY_ASSIGN(const std::vector<ledger::SignedHead> heads, verified_heads(arguments));
   SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
   std::vector<Examination> examinations;
-  SHAPLEY_TRY_ASSIGN(ledger::AuditReport itself, ledger::audit(ledger));
+  SHAPLEY_TRY_ASSIGN(ledger::AuditReport itself, ledger::audit(ledger, {.on_progress = on_progress}));
   examinations.push_back({.subject = file.native(), .kind = ExaminationKind::itself, .report = std::move(itself)});
   if (!against.empty()) {
     SHAPLEY_TRY_ASSIGN(ledger::AuditReport records, ledger::audit_against(ledger, against));
@@ -148,7 +150,10 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   if (file.empty()) {
     SHAPLEY_TRY_ASSIGN(file, daemon_ledger(endpoint));
   }
-  SHAPLEY_TRY_ASSIGN(const std::vector<Examination> examinations, examine(file, arguments));
+  ProgressLine line(environment);
+  const auto show = [&line](const ledger::Progress& progress) { line.show(progress); };
+  SHAPLEY_TRY_ASSIGN(const std::vector<Examination> examinations, examine(file, arguments, show));
+  line.clear();
   bool clean = true;
   json all = json::array();
   for (const Examination& examination : examinations) {
