@@ -188,13 +188,8 @@ RC_GTEST_PROP(ForgetfulAudit, finds_nothing_in_a_sound_ledger, ()) {
     }
   }
   const Ledger ledger = reader(file);
-  const AuditReport patient = must(audit(ledger));
-  RC_ASSERT(findings_of(patient) == "");
   const ReplayPace pace = *rc::gen::arbitrary<bool>() ? k_hasty : k_impatient;
-  const AuditReport hasty = must(audit(ledger, {.pace = pace}));
-  RC_ASSERT(findings_of(hasty) == "");
-  RC_ASSERT(hasty.notes == patient.notes);
-  RC_ASSERT(hasty.segments == patient.segments);
+  RC_ASSERT(findings_of(must(audit(ledger, {.pace = pace}))) == "");
 }
 
 }  // namespace
