@@ -1,5 +1,6 @@
 #include "ctl/commands/audit.hpp"
 
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "ctl/commands/head.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
+#include "ctl/output/progress_line.hpp"
 #include "ledger/archive/links.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/ledger.hpp"
@@ -66,22 +68,21 @@ struct Examined {
 // The ledger itself, then the archives that it goes on from, the newest first.
 class Examiner {
  public:
-  Examiner(const std::filesystem::path& file, const AuditArguments& arguments, std::vector<ledger::SignedHead> heads)
+  Examiner(const std::filesystem::path& file, const AuditArguments& arguments, std::vector<ledger::SignedHead> heads,
+           const ledger::OnProgress& on_progress)
       : file_(file),
         directory_(arguments.archives.empty() ? ledger::archives_near(file)
                                               : std::filesystem::path(arguments.archives)),
         against_(arguments.against),
-        heads_(std::move(heads)) {
+        heads_(std::move(heads)),
+        on_progress_(on_progress) {
     for (const std::string& head : arguments.against_heads) names_of_heads_ += ' ' + head;
   }
 
   Expected<Examined> run() {
     SHAPLEY_TRY_ASSIGN(ledger::OpenedFile opened, ledger::OpenedFile::open(file_));
     SHAPLEY_TRY(examine(file_, opened.ledger(), nullptr));
-    if (!against_.empty()) {
-      SHAPLEY_TRY_ASSIGN(ledger::AuditReport records, ledger::audit_against(opened.ledger(), against_));
-      add(file_.native() + " against " + against_, ExaminationKind::records, std::move(records));
-    }
+    if (!against_.empty()) SHAPLEY_TRY(compare_records(opened.ledger()));
     std::optional<ledger::ArchiveLink> link;
     while (true) {
       SHAPLEY_TRY_ASSIGN(link, ledger::archive_before(opened.ledger(), link));
@@ -105,13 +106,35 @@ class Examiner {
   // False: it is not the archive that `next` begins after, so nothing is known of what is before it.
   Expected<bool> examine(const std::filesystem::path& file, const ledger::Ledger& ledger, const ledger::Ledger* next) {
     path_ = file;
-    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit(ledger));
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit(ledger, {.on_progress = on_progress_}));
     bool linked = true;
     if (next != nullptr) {
       SHAPLEY_TRY_ASSIGN(linked, ledger::audit_link(*next, ledger, report));
     }
     add(file.native(), ExaminationKind::itself, std::move(report));
     return linked;
+  }
+
+  // The runs of the ledger and of as many archives as the records reach back over, which are open all at once. One that
+  // is missing or damaged ends them; whoever goes from file to file says so.
+  Expected<void> compare_records(const ledger::Ledger& ledger) {
+    SHAPLEY_TRY_ASSIGN(const std::optional<Instant> first, ledger::first_recorded_start(ledger, against_));
+    std::deque<ledger::OpenedFile> archives;
+    std::vector<const ledger::Ledger*> files{&ledger};
+    std::optional<ledger::ArchiveLink> link;
+    while (first) {
+      SHAPLEY_TRY_ASSIGN(link, ledger::archive_before(*files.back(), link));
+      if (!link || link->until <= *first) break;
+      auto opened = ledger::OpenedFile::open(path_of(*link));
+      if (!opened) break;
+      archives.push_back(*std::move(opened));
+      files.push_back(&archives.back().ledger());
+    }
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit_against(files, against_));
+    if (files.size() > 1)
+      report.notes.push_back("of the archives " + std::to_string(files.size() - 1) + " were compared, too");
+    add(file_.native() + " against " + against_, ExaminationKind::records, std::move(report));
+    return {};
   }
 
   // Those of the events that this file has of its own.
@@ -163,15 +186,17 @@ class Examiner {
   std::filesystem::path directory_;
   std::string against_;
   std::vector<ledger::SignedHead> heads_;  // not compared yet
+  const ledger::OnProgress& on_progress_;
   std::string names_of_heads_ = " against";
   std::filesystem::path path_;  // of the file that is open
   Examined examined_;
 };
 
-Expected<Examined> examine(const std::filesystem::path& file, const AuditArguments& arguments) {
+Expected<Examined> examine(const std::filesystem::path& file, const AuditArguments& arguments,
+                           const ledger::OnProgress& on_progress) {
   // First, because it is quick: a wrong key should not be found out after an hour.
   SHAPLEY_TRY_ASSIGN(std::vector<ledger::SignedHead> heads, verified_heads(arguments));
-  return Examiner(file, arguments, std::move(heads)).run();
+  return Examiner(file, arguments, std::move(heads), on_progress).run();
 }
 
 json missing_json(const std::optional<ledger::ArchiveLink>& missing) {
@@ -255,7 +280,10 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   if (file.empty()) {
     SHAPLEY_TRY_ASSIGN(file, daemon_ledger(endpoint));
   }
-  SHAPLEY_TRY_ASSIGN(const Examined examined, examine(file, arguments));
+  ProgressLine line(environment);
+  const auto show = [&line](const ledger::Progress& progress) { line.show(progress); };
+  SHAPLEY_TRY_ASSIGN(const Examined examined, examine(file, arguments, show));
+  line.clear();
   bool clean = true;
   json all = json::array();
   for (const Examination& examination : examined.examinations) {

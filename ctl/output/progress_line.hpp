@@ -1,4 +1,4 @@
-// One line of a terminal that says how far something is; elsewhere nothing.
+// How far something is that takes minutes: one line of a terminal, written over until it is cleared. Elsewhere nothing.
 #pragma once
 
 #include <string>
@@ -10,10 +10,13 @@ namespace shapley::ctl {
 
 class ProgressLine {
  public:
-  // REQUIRES: the environment outlives it.
   explicit ProgressLine(const Environment& environment) : environment_(environment) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const ledger::Progress& progress);
+  // Before anything else is written.
   void clear();
 
  private:

@@ -240,6 +240,59 @@ TEST_F(Archives, status_of_the_past_names_the_archive_that_it_needs) {
   }
 }
 
+// The runs of a ledger as sacct prints them.
+std::string sacct_of(const fs::path& ledger) {
+  std::string text = "JobIDRaw|Start|End|State|AllocCPUS|Suspended\n";
+  for (const std::string& row :
+       rows(ledger,
+            "SELECT job, strftime('%Y-%m-%dT%H:%M:%S', MIN(begin), 'unixepoch'), CASE WHEN COUNT(end) < COUNT(*) THEN "
+            "'Unknown' ELSE strftime('%Y-%m-%dT%H:%M:%S', MAX(end), 'unixepoch') END, CASE WHEN COUNT(end) < COUNT(*) "
+            "THEN 'RUNNING' ELSE 'COMPLETED' END, MAX(processors) / 1000000, CASE WHEN COUNT(*) > 1 THEN '01:00:00' "
+            "ELSE '00:00:00' END FROM segments WHERE kind = 'run' AND retracted IS NULL GROUP BY job")) {
+    text += row + "\n";
+  }
+  return text;
+}
+
+TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
+  const fs::path records = directory.path() / "records";
+  std::ofstream(records) << sacct_of(twin());
+  const auto compared = [&](const fs::path& file, ExitCode expected) {
+    const Outcome outcome =
+        run_shapleyctl(directory.path(), "audit --json " + file.string() + " --against " + records.string(), "TZ=UTC");
+    EXPECT_EQ(outcome.exit_code, code(expected)) << outcome.out << outcome.err;
+    for (const json& examination : json::parse(outcome.out, nullptr, false)["examinations"]) {
+      if (examination["against"] == "records") return examination;
+    }
+    return json();
+  };
+  const json whole = compared(twin(), ExitCode::success);
+  EXPECT_GT(whole["runs_compared"], 100);
+  const json followed = compared(ledger(), ExitCode::success);
+  for (const char* count : {"events", "segments", "records", "runs_compared"}) EXPECT_EQ(followed[count], whole[count]);
+  EXPECT_EQ(followed["notes"].back(), "of the archives 3 were compared, too");
+
+  // What is told of a run whose begin and end are in different files.
+  std::string changed = content_of(records);
+  const std::string end = rows(twin(),
+                               "SELECT strftime('%Y-%m-%dT%H:%M:%S', MAX(end), 'unixepoch') FROM segments WHERE "
+                               "kind = 'run' AND retracted IS NULL AND end - begin > 40 * 86400")
+                              .at(0);
+  const std::size_t place = changed.find(end);
+  ASSERT_NE(place, std::string::npos);
+  char& tens_of_seconds = changed[place + std::string_view("2027-02-04T00:00:").size()];
+  tens_of_seconds = tens_of_seconds == '0' ? '1' : '0';
+  std::ofstream(records) << changed;
+  EXPECT_EQ(compared(ledger(), ExitCode::findings)["findings"].size(), 1U);
+
+  // Records of the present period need no archive.
+  std::ofstream(records) << changed.substr(0, changed.find('\n') + 1)
+                         << "77000|2027-02-03T00:00:00|2027-02-03T01:00:00|COMPLETED|1|00:00:00\n";
+  for (const json& note : compared(ledger(), ExitCode::findings)["notes"]) {
+    EXPECT_FALSE(contains(note.get<std::string>(), "of the archives")) << note;
+  }
+}
+
 TEST_F(Archives, archive_says_when_there_is_nothing_to_do) {
   const Outcome again = run("archive " + ledger().string());
   EXPECT_EQ(again.exit_code, code(ExitCode::success));

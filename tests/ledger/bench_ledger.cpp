@@ -1,7 +1,6 @@
 // How fast events become durable and books come back. Not run by ctest: build a release and run bin/bench_ledger.
 //
-// Each job makes five events, as shapleyd's observer does: described, wait opened, wait closed, run opened (on two
-// nodes), run closed. Files are made in TMPDIR, so that the disk is the one you mean.
+// Files are made in TMPDIR, so that the disk is the one you mean.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -11,23 +10,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench_jobs.hpp"
 #include "ledger/store/ledger.hpp"
 #include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
 namespace {
 
-using accounting::CloseReason;
+using namespace bench;
 using accounting::Event;
-using accounting::SegmentKind;
-
-constexpr std::int64_t k_begin = 1'700'000'000;
-
-template <typename T>
-T must(Expected<T> result) {
-  if (!result) throw std::runtime_error(result.error().what);
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 class Scratch {
  public:
@@ -44,44 +35,6 @@ class Scratch {
  private:
   std::filesystem::path path_;
 };
-
-std::string node_of(std::uint32_t i) {
-  return "node" + std::to_string(1000 + i % 500);
-}
-
-constexpr std::int64_t k_day = 24 * 3600;
-
-void add_job(std::vector<Event>& events, std::uint32_t job, std::int64_t jobs_a_day) {
-  const Instant submit{k_begin + job * k_day / jobs_a_day};
-  const Instant start = submit + Duration{30};
-  const std::string organization = "organization" + std::to_string(job % 10);
-  accounting::JobDescribed described;
-  described.job = {job};
-  described.submit = submit;
-  described.organization = described.account = organization;
-  described.partition = "main";
-  described.qos = "normal";
-  described.name = "a-job-of-usual-name";
-  events.emplace_back(std::move(described));
-  const accounting::SegmentKey wait{SegmentKind::wait, {job}, submit, 0};
-  const accounting::SegmentKey run{SegmentKind::run, {job}, start, 0};
-  events.emplace_back(accounting::SegmentOpened{wait, organization, submit, {16 * k_micro}, {}});
-  events.emplace_back(accounting::SegmentClosed{wait, start, CloseReason::started, "RUNNING"});
-  events.emplace_back(accounting::SegmentOpened{
-      run,
-      organization,
-      start,
-      {16 * k_micro},
-      {{node_of(2 * (job % 250)), {8 * k_micro}}, {node_of(2 * (job % 250) + 1), {8 * k_micro}}}});
-  events.emplace_back(
-      accounting::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
-}
-
-std::vector<Event> jobs(std::uint32_t first, std::uint32_t count, std::int64_t jobs_a_day) {
-  std::vector<Event> events;
-  for (std::uint32_t job = first; job < first + count; ++job) add_job(events, job, jobs_a_day);
-  return events;
-}
 
 // Group commits of range(0) events each.
 void append(benchmark::State& state) {

@@ -162,10 +162,11 @@ class State {
   // Of each of placements(), how it is used. Walks over all remembered jobs.
   [[nodiscard]] std::map<std::string, PlacementUse, std::less<>> placement_uses() const;
 
-  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
-  // change.
-  void compact();
+  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give, or from before `keep`
+  // if that is earlier. The books do not change.
+  void compact(Instant keep = k_end_of_time);
   [[nodiscard]] Instant horizon() const;
+  [[nodiscard]] std::size_t remembered_jobs() const;
 
   // Gives the figures up and keeps the memory, for a caller that goes on comparing records with it while the books are
   // rebuilt: apply() takes events however old they are, and what is remembered of jobs, nodes and placements follows

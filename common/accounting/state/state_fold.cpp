@@ -269,10 +269,11 @@ void State::Impl::advance(Instant t) {
   now = std::max(now, t);
 }
 
-void State::Impl::compact() {
+void State::Impl::compact(Instant keep) {
   if (now == k_beginning_of_time) return;
-  const Instant next = std::max(now - options.horizon,
-                                std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
+  const Instant far_enough = std::max(
+      now - options.horizon, std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
+  const Instant next = std::min(far_enough, keep);
   if (next <= horizon) return;
   horizon = next;
   levels.settle(horizon);

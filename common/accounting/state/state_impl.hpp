@@ -90,7 +90,7 @@ struct State::Impl {
   void fold(const Fact& event) = delete;
 
   void advance(Instant t);
-  void compact();
+  void compact(Instant keep);
   void compact_placements();
   void forget_task(JobId id, const JobRecord& job);
   // Lets the nodes of forgotten segments (`lose_some`, by index) know only the segments left of these jobs.

@@ -1,7 +1,6 @@
 #include "ledger/archive/cuts.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,10 +41,6 @@ Expected<std::optional<std::int64_t>> number(const Database& database, std::stri
   SHAPLEY_TRY_ASSIGN(const bool row, select.step());
   if (!row || select.is_null(0)) return std::nullopt;
   return select.integer(0);
-}
-
-StateOptions remembering(Duration horizon) {
-  return {.horizon = horizon, .most_finished = std::numeric_limits<std::size_t>::max()};
 }
 
 class Planner {
@@ -113,21 +108,18 @@ std::string archive_name(const std::filesystem::path& ledger, Instant until) {
   return ledger.stem().string() + '.' + format_instant(until - Duration{1}).substr(0, k_year_and_month) + ".db.xz";
 }
 
-Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from, std::int64_t sequence,
-                                  Instant horizon) {
-  Recovered books{.state = State()};
+Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from, std::int64_t sequence, Instant horizon,
+                                  const ReplayPace& pace) {
+  Recovered books{.state = State(k_remembers_nothing)};
   if (from != nullptr) {
-    SHAPLEY_TRY_ASSIGN(books.state, State::load(from->books));
+    SHAPLEY_TRY_ASSIGN(books.state, State::load(from->books, k_remembers_nothing));
     books.last_sequence = from->sequence;
   } else {
-    SHAPLEY_TRY_ASSIGN(books, opening_books(database, {}));
+    SHAPLEY_TRY_ASSIGN(books, opening_books(database, k_remembers_nothing));
   }
-  SHAPLEY_TRY(advance_by_time(database, books, sequence));
-  // Only now is it known how far back the horizon is from the books' present.
-  const Duration memory = books.state.now() - std::min(horizon, books.state.now());
-  SHAPLEY_TRY_ASSIGN(State state, State::load(books.state.save(), remembering(memory)));
-  state.compact();
-  return BooksAtCut{.text = state.save(), .horizon = state.horizon()};
+  SHAPLEY_TRY(advance_by_time(database, books, sequence, nullptr, horizon, pace));
+  books.state.compact(horizon);
+  return BooksAtCut{.text = books.state.save(), .horizon = books.state.horizon()};
 }
 
 Expected<std::vector<Genesis>> plan_cuts(const Database& database, const std::filesystem::path& ledger,

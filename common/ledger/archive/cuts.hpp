@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "ledger/recovery/lookback.hpp"
 #include "ledger/store/genesis.hpp"
 #include "ledger/store/progress.hpp"
 
@@ -29,8 +30,8 @@ struct BooksAtCut {
 };
 // The books after the events up to `sequence`, from those of `from`, the cut before (nullptr: those that the ledger
 // begins with), as the next file begins with them: they remember back to `horizon`, or to their present if that is
-// earlier. The same events give the same text.
+// earlier. The same events give the same text, however often the books forget on the way.
 [[nodiscard]] Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from, std::int64_t sequence,
-                                                Instant horizon);
+                                                Instant horizon, const ReplayPace& pace = {});
 
 }  // namespace shapley::ledger

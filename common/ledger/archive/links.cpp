@@ -11,6 +11,7 @@
 #include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/copies.hpp"
 #include "ledger/store/genesis.hpp"
+#include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
@@ -78,6 +79,19 @@ Expected<bool> compare(const Ledger& ledger, const Ledger& archive, AuditReport&
   return true;
 }
 
+// An archive stays as it was made: a later release brings its own copy up to date.
+Expected<void> migrate_copy(const path& plain) {
+  SHAPLEY_TRY(open_alone(plain));
+  SHAPLEY_TRY_ASSIGN(const Database database, Database::open(plain.string(), SQLITE_OPEN_READWRITE));
+  return migrate(database);
+}
+
+// /tmp may be memory, and a month of a large cluster takes much.
+path directory_of_unpacked() {
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? path(chosen) : path("/var/tmp");
+}
+
 }  // namespace
 
 struct OpenedFile::Unpacked {
@@ -99,13 +113,14 @@ Expected<OpenedFile> OpenedFile::open(const path& file) {
     SHAPLEY_TRY_ASSIGN(Ledger ledger, Ledger::open(file, OpenMode::read_only));
     return OpenedFile(nullptr, std::move(ledger));
   }
-  std::error_code error;
-  std::string name = (std::filesystem::temp_directory_path(error) / "shapley-archive-XXXXXX").string();
+  std::string name = (directory_of_unpacked() / "shapley-archive-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) return system_failure(name + ": cannot create it", errno);
   auto unpacked = std::make_shared<Unpacked>();
   unpacked->directory = name;
   const path plain = unpacked->directory / "ledger.db";
   SHAPLEY_TRY(unpack(file, plain, {}));
+  auto migrated = migrate_copy(plain);
+  if (!migrated) return with_context(file.string(), std::move(migrated).error());
   auto ledger = Ledger::open(plain, OpenMode::read_only);
   if (!ledger) return with_context(file.string(), std::move(ledger).error());
   return OpenedFile(std::move(unpacked), *std::move(ledger));

@@ -42,7 +42,7 @@ struct ArchiveLink {
 [[nodiscard]] std::filesystem::path archives_near(const std::filesystem::path& file);
 
 // A ledger file to read, an archive or not. A packed one is unpacked into a directory of its own (in TMPDIR, else
-// /tmp), which goes with this.
+// /var/tmp), which goes with this; there it may be of an older schema, too.
 class OpenedFile {
  public:
   // Errors as of unpack() and of Ledger::open().

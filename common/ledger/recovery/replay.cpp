@@ -67,9 +67,15 @@ Expected<Recovered> opening_books(const Database& database, accounting::StateOpt
   return Recovered{.state = *std::move(state), .last_sequence = genesis->sequence};
 }
 
-Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto, ReplayWatch* watch) {
+Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto, ReplayWatch* watch,
+                               Instant keep, const ReplayPace& pace) {
   const std::int64_t after = books.last_sequence;
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_time(database, after, upto));
+  Forgetting forgetting(std::move(lookback), pace);
   return visit_by_time(database, after, upto, [&](const StoredEvent& stored) -> Expected<void> {
+    const Instant t = time_of(stored.event);
+    // Books that begin after an archive know a present already that the first events may not have reached.
+    forgetting.before(t.value, books.state, std::min(keep, t));
     const auto applied = books.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       return fail(Errc::corrupt, "event " + std::to_string(stored.sequence) +
@@ -82,11 +88,11 @@ Expected<void> advance_by_time(const Database& database, Recovered& books, std::
 }
 
 Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
-                                   ReplayWatch* watch) {
+                                   ReplayWatch* watch, Instant keep) {
   SHAPLEY_TRY_ASSIGN(Recovered books, opening_books(database, options));
   begin_watch(watch, upto - books.last_sequence);
-  SHAPLEY_TRY(advance_by_time(database, books, upto, watch));
-  books.state.compact();
+  SHAPLEY_TRY(advance_by_time(database, books, upto, watch, keep));
+  books.state.compact(keep);
   return books;
 }
 
@@ -113,10 +119,11 @@ Expected<Recovered> recover_books(const Database& database, accounting::StateOpt
     too_late = true;
   }
   if (too_late) return replay_by_time(database, last, options, watch);
-  // Of what can be too old nothing was forgotten yet.
+  // What is forgotten on the way is what no later event speaks of, so nothing is too old, as a rule.
   SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
   begin_watch(watch, last - opening.last_sequence);
-  Replay replay(database, options, std::move(opening), watch);
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, {}));
+  Replay replay(database, options, std::move(opening), Forgetting(std::move(lookback), {}), watch);
   SHAPLEY_TRY(replay.advance_to(last));
   return std::move(replay.books());
 }
@@ -126,6 +133,7 @@ Expected<bool> Replay::follow_to(std::int64_t upto) {
   // Ends the walk; not an error that anybody sees.
   bool too_late = false;
   auto walked = reader.visit(books_.last_sequence, upto, [&](const StoredEvent& stored) -> Expected<void> {
+    if (forgetting_) forgetting_->before(stored.sequence, books_.state);
     const auto applied = books_.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       too_late = true;
@@ -143,7 +151,8 @@ Expected<bool> Replay::follow_to(std::int64_t upto) {
 Expected<void> Replay::advance_to(std::int64_t upto) {
   SHAPLEY_TRY_ASSIGN(const bool complete, follow_to(upto));
   if (complete) return {};
-  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_));
+  const Instant keep = forgetting_ ? forgetting_->lookback().from(upto + 1) : k_end_of_time;
+  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_, keep));
   return {};
 }
 

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "ledger/chain/hash_chain.hpp"
+#include "ledger/recovery/lookback.hpp"
 #include "ledger/recovery/replay_watch.hpp"
 #include "ledger/store/database.hpp"
 #include "ledger/store/ledger.hpp"
@@ -25,15 +27,17 @@ namespace shapley::ledger {
 // Errc::corrupt when they cannot be read.
 [[nodiscard]] Expected<Recovered> opening_books(const Database& database, accounting::StateOptions options);
 
-// Applies the events after those that `books` know, up to `upto`, in the order of their own times, and forgets nothing.
-// Errc::corrupt if one is older than the books remember.
+// Applies the events after those that `books` know, up to `upto`, in the order of their own times. The books remember
+// what their options give, and what is from `keep` on. Errc::corrupt if an event is older than they remember.
 [[nodiscard]] Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto,
-                                             ReplayWatch* watch = nullptr);
+                                             ReplayWatch* watch = nullptr, Instant keep = k_end_of_time,
+                                             const ReplayPace& pace = {});
 
 // The books after the events up to `upto`, in the order of their own times. Errc::corrupt if that order does not
-// suffice.
+// suffice. They remember what the options give, and what is from `keep` on.
 [[nodiscard]] Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto,
-                                                 accounting::StateOptions options, ReplayWatch* watch = nullptr);
+                                                 accounting::StateOptions options, ReplayWatch* watch = nullptr,
+                                                 Instant keep = k_end_of_time);
 
 // The books of all events (of those up to `upto`), by the shortest way that there is: from the newest checkpoint which
 // remembers back to everything that was appended after it; where there is none, from all events in the order of their
@@ -48,7 +52,15 @@ namespace shapley::ledger {
 // Books that follow the ledger in the order in which events were appended, as shapleyd does.
 class Replay {
  public:
-  // Begins from these books.
+  // Begins from these books, and forgets on the way what it may.
+  Replay(const Database& database, accounting::StateOptions options, Recovered from, Forgetting forgetting,
+         ReplayWatch* watch = nullptr)
+      : database_(&database),
+        options_(options),
+        forgetting_(std::move(forgetting)),
+        watch_(watch),
+        books_(std::move(from)) {}
+  // Begins from these books, and forgets nothing.
   Replay(const Database& database, accounting::StateOptions options, Recovered from, ReplayWatch* watch = nullptr)
       : database_(&database), options_(options), watch_(watch), books_(std::move(from)) {}
 
@@ -61,6 +73,7 @@ class Replay {
  private:
   const Database* database_;
   accounting::StateOptions options_;
+  std::optional<Forgetting> forgetting_;
   ReplayWatch* watch_ = nullptr;
   Recovered books_;
 };
