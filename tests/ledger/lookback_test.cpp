@@ -47,14 +47,16 @@ class LookbackTest : public LedgerTest {
 };
 
 TEST_F(LookbackTest, knows_what_later_numbers_reach_back_to) {
-  const Lookback lookback = must(Lookback::by_sequence(database(), 8, k_hasty));
+  const Lookback lookback = must(Lookback::by_sequence(database(), 0, 8, k_hasty));
   EXPECT_EQ(lookback.from(1), Instant{10'000});
   EXPECT_EQ(lookback.from(7), Instant{10'000}) << "the retraction changes what was since the begin";
   EXPECT_EQ(lookback.from(8), Instant{50'000});
   EXPECT_EQ(lookback.from(9), k_end_of_time);
-  const Lookback before = must(Lookback::by_sequence(database(), 5, k_hasty));
+  const Lookback before = must(Lookback::by_sequence(database(), 0, 5, k_hasty));
   EXPECT_EQ(before.from(2), Instant{15'000});
   EXPECT_EQ(before.from(4), Instant{30'000}) << "a description is accepted however old it is";
+  const Lookback rest = must(Lookback::by_sequence(database(), 7, 8, k_hasty));
+  EXPECT_EQ(rest.from(1), Instant{50'000}) << "the retraction is done";
 }
 
 TEST_F(LookbackTest, knows_what_later_times_reach_back_to) {
@@ -71,12 +73,15 @@ TEST_F(LookbackTest, gives_up_on_events_that_reach_back_too_far) {
     must(ledger_->append(std::vector<Event>{opened(job, 100'000 + job * k_week, "a", 1)}, {0}));
   }
   must(ledger_->append(std::vector<Event>{opened(30, 60'000, "a", 1)}, {0}));
-  EXPECT_EQ(must(Lookback::by_sequence(database(), 19, k_hasty)).from(15), Instant{60'000});
+  EXPECT_EQ(must(Lookback::by_sequence(database(), 0, 19, k_hasty)).from(15), Instant{60'000});
   const Lookback bounded =
-      must(Lookback::by_sequence(database(), 19, {.events_between_compactions = 1, .most_events_reached_back = 4}));
+      must(Lookback::by_sequence(database(), 0, 19, {.events_between_compactions = 1, .most_events_reached_back = 4}));
   EXPECT_EQ(bounded.from(10), Instant{60'000}) << "a few events are remembered";
   const Instant latest{100'000 + 15 * k_week};  // before number 15
   EXPECT_EQ(bounded.from(15), latest - accounting::StateOptions{}.horizon);
+  const Lookback rest =
+      must(Lookback::by_sequence(database(), 12, 19, {.events_between_compactions = 1, .most_events_reached_back = 4}));
+  EXPECT_EQ(rest.from(15), Instant{60'000}) << "so few events since number 12";
 }
 
 TEST_F(LookbackTest, the_books_forget_as_they_go) {
@@ -85,11 +90,26 @@ TEST_F(LookbackTest, the_books_forget_as_they_go) {
     must(ledger_->append(std::vector<Event>{run, closed(run, 1000 * std::int64_t{job} + 1500)}, {0}));
   }
   Replay replay(database(), k_remembers_nothing,
-                Forgetting(must(Lookback::by_sequence(database(), 208, k_hasty)), k_hasty));
+                Forgetting(must(Lookback::by_sequence(database(), 0, 208, k_hasty)), k_hasty));
   must(replay.advance_to(208));
   // The four that never ended, and the last ones.
   EXPECT_LE(replay.books().state.remembered_jobs(), 8U);
   EXPECT_EQ(replay.books().state.find_job({150}), nullptr);
+}
+
+// However long ago the checkpoint was made.
+TEST_F(LookbackTest, books_from_a_checkpoint_forget_as_they_go) {
+  must(ledger_->save_checkpoint(must(ledger_->recover()).state, 8, {50'000}));
+  for (std::uint32_t job = 100; job < 200; ++job) {
+    const auto run = opened(job, 1000 * std::int64_t{job}, "a", 1);
+    must(ledger_->append(std::vector<Event>{run, closed(run, 1000 * std::int64_t{job} + 1500)}, {0}));
+  }
+  Recovered books = must(recover_books(database(), k_remembers_nothing, nullptr, {}, k_hasty));
+  EXPECT_EQ(books.replayed, 200);
+  EXPECT_LE(books.state.remembered_jobs(), 8U);
+  Recovered all = must(ledger_->recover_from_scratch());
+  EXPECT_GT(all.state.remembered_jobs(), 100U);
+  EXPECT_EQ(standings(books.state, books.state.now()), standings(all.state, books.state.now()));
 }
 
 // Whatever comes late, and however little may be remembered for its sake.
@@ -104,7 +124,7 @@ RC_GTEST_PROP(ForgettingReplay, gives_the_books_of_those_that_remember_everythin
   const std::int64_t head = ledger.last_sequence();
   ReplayPace pace = k_hasty;
   pace.most_events_reached_back = *rc::gen::elementOf(std::vector<std::int64_t>{1, 10, 200'000});
-  Replay replay(database, k_remembers_nothing, Forgetting(must(Lookback::by_sequence(database, head, pace)), pace));
+  Replay replay(database, k_remembers_nothing, Forgetting(must(Lookback::by_sequence(database, 0, head, pace)), pace));
   State everything;
   std::int64_t applied = 0;
   for (const std::int64_t upto : {*rc::gen::inRange<std::int64_t>(0, head + 1), head}) {

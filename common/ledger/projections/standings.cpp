@@ -111,7 +111,7 @@ Expected<void> rebuild_standings(const Database& database, std::string_view sche
   SHAPLEY_TRY_ASSIGN(const auto days, recorded_days(database));
   if (days.empty()) return {};
   const std::int64_t last = days.back().day.sequence;
-  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, last, pace));
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, 0, last, pace));
   Replay replay(database, k_remembers_nothing, Forgetting(std::move(lookback), pace));
   for (const RecordedDay& recorded : days) {
     tell(on_progress, {.what = "books of every day", .done = replay.books().last_sequence, .all = last});
