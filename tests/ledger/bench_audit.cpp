@@ -31,6 +31,7 @@ constexpr std::int64_t k_jobs_a_day = 50'000;
 constexpr std::uint32_t k_jobs_in_a_commit = 2'000;
 constexpr std::int64_t k_events_of_a_job = 5;
 constexpr std::int64_t k_processors_of_a_node = 64;
+constexpr std::int64_t k_days_with_checkpoints = 5;
 
 std::vector<Event> declarations() {
   const Instant first{k_begin - k_day};
@@ -50,7 +51,9 @@ std::vector<Event> declarations() {
 // Appends, and records the books as shapleyd does.
 class Writing {
  public:
-  explicit Writing(const std::filesystem::path& file) : ledger_(must(Ledger::open(file, OpenMode::create_or_write))) {}
+  // Of the checkpoints only the newest stay, so none is made before `checkpoints_from`.
+  Writing(const std::filesystem::path& file, Instant checkpoints_from)
+      : ledger_(must(Ledger::open(file, OpenMode::create_or_write))), checkpoints_from_(checkpoints_from) {}
 
   void append(const std::vector<Event>& events) {
     must(ledger_.append(events, time_of(events.back())));
@@ -60,6 +63,7 @@ class Writing {
     if (day == day_) return;
     day_ = day;
     must(ledger_.record_standings(books_.now(), books_, books_.standings(books_.now())));
+    if (day < checkpoints_from_) return;
     must(ledger_.save_checkpoint(books_, ledger_.last_sequence(), books_.now()));
   }
 
@@ -67,13 +71,14 @@ class Writing {
   Ledger ledger_;
   accounting::State books_;
   Instant day_;
+  Instant checkpoints_from_;
 };
 
 void make_ledger(const std::filesystem::path& file, std::int64_t events) {
-  Writing writing(file);
+  const auto all = static_cast<std::uint32_t>(events / k_events_of_a_job);
+  Writing writing(file, submit_of(all, k_jobs_a_day) - Duration{k_days_with_checkpoints * k_day});
   writing.append(declarations());
   std::vector<Event> known;  // ascending by time; what is later than the next jobs is not yet written
-  const auto all = static_cast<std::uint32_t>(events / k_events_of_a_job);
   for (std::uint32_t job = 1; job <= all; job += k_jobs_in_a_commit) {
     const std::vector<Event> next = jobs(job, std::min(k_jobs_in_a_commit, all + 1 - job), k_jobs_a_day);
     known.insert(known.end(), next.begin(), next.end());

@@ -55,6 +55,8 @@ TEST_F(LookbackTest, knows_what_later_numbers_reach_back_to) {
   const Lookback before = must(Lookback::by_sequence(database(), 0, 5, k_hasty));
   EXPECT_EQ(before.from(2), Instant{15'000});
   EXPECT_EQ(before.from(4), Instant{30'000}) << "a description is accepted however old it is";
+  const Lookback rest = must(Lookback::by_sequence(database(), 7, 8, k_hasty));
+  EXPECT_EQ(rest.from(1), Instant{50'000}) << "the retraction is done";
 }
 
 TEST_F(LookbackTest, knows_what_later_times_reach_back_to) {
@@ -77,6 +79,9 @@ TEST_F(LookbackTest, gives_up_on_events_that_reach_back_too_far) {
   EXPECT_EQ(bounded.from(10), Instant{60'000}) << "a few events are remembered";
   const Instant latest{100'000 + 15 * k_week};  // before number 15
   EXPECT_EQ(bounded.from(15), latest - accounting::StateOptions{}.horizon);
+  const Lookback rest =
+      must(Lookback::by_sequence(database(), 12, 19, {.events_between_compactions = 1, .most_events_reached_back = 4}));
+  EXPECT_EQ(rest.from(15), Instant{60'000}) << "so few events since number 12";
 }
 
 TEST_F(LookbackTest, the_books_forget_as_they_go) {
@@ -90,6 +95,21 @@ TEST_F(LookbackTest, the_books_forget_as_they_go) {
   // The four that never ended, and the last ones.
   EXPECT_LE(replay.books().state.remembered_jobs(), 8U);
   EXPECT_EQ(replay.books().state.find_job({150}), nullptr);
+}
+
+// However long ago the checkpoint was made.
+TEST_F(LookbackTest, books_from_a_checkpoint_forget_as_they_go) {
+  must(ledger_->save_checkpoint(must(ledger_->recover()).state, 8, {50'000}));
+  for (std::uint32_t job = 100; job < 200; ++job) {
+    const auto run = opened(job, 1000 * std::int64_t{job}, "a", 1);
+    must(ledger_->append(std::vector<Event>{run, closed(run, 1000 * std::int64_t{job} + 1500)}, {0}));
+  }
+  Recovered books = must(recover_books(database(), k_remembers_nothing, nullptr, {}, k_hasty));
+  EXPECT_EQ(books.replayed, 200);
+  EXPECT_LE(books.state.remembered_jobs(), 8U);
+  Recovered all = must(ledger_->recover_from_scratch());
+  EXPECT_GT(all.state.remembered_jobs(), 100U);
+  EXPECT_EQ(standings(books.state, books.state.now()), standings(all.state, books.state.now()));
 }
 
 // Whatever comes late, and however little may be remembered for its sake.

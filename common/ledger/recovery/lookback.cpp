@@ -38,12 +38,12 @@ void Lookback::sum_up() {
 }
 
 // Before step i, the books would remember what came since the first step that was not over at steps_[i].earliest.
-void Lookback::bound(const ReplayPace& pace) {
+void Lookback::bound(std::int64_t after, const ReplayPace& pace) {
   const Duration usual = accounting::StateOptions{}.horizon;
   std::size_t first = 0;
   for (std::size_t i = 1; i < steps_.size(); ++i) {
     while (first < i && steps_[first].latest < steps_[i].earliest) ++first;
-    const std::int64_t behind = first == 0 ? steps_[i - 1].last : steps_[i - 1].last - steps_[first - 1].last;
+    const std::int64_t behind = steps_[i - 1].last - (first == 0 ? after : steps_[first - 1].last);
     if (behind > pace.most_events_reached_back) {
       steps_[i].earliest = std::max(steps_[i].earliest, steps_[i - 1].latest - usual);
     }
@@ -66,7 +66,7 @@ Expected<Lookback> Lookback::by_sequence(const Database& database, std::int64_t 
     lookback.add(select.integer(0), width, {select.integer(2)}, {select.integer(1)});
   }
   lookback.sum_up();
-  lookback.bound(pace);
+  lookback.bound(after, pace);
   return lookback;
 }
 

@@ -28,7 +28,7 @@ inline constexpr accounting::StateOptions k_remembers_nothing{
 
 class Lookback {
  public:
-  // For replays of the events with after < sequence <= upto in the order of numbers: places are sequence numbers.
+  // For replays in the order of numbers, of the events after `after` up to `upto`: places are sequence numbers.
   [[nodiscard]] static Expected<Lookback> by_sequence(const Database& database, std::int64_t after, std::int64_t upto,
                                                       const ReplayPace& pace);
   // For replays of those events in the order of time: places are instants. Only a retraction reaches back then, to its
@@ -47,7 +47,7 @@ class Lookback {
   };
   void add(std::int64_t place, std::int64_t width, Instant reach, Instant at);
   void sum_up();
-  void bound(const ReplayPace& pace);
+  void bound(std::int64_t after, const ReplayPace& pace);
 
   std::vector<Step> steps_;  // ascending
 };

@@ -28,6 +28,15 @@ void begin_watch(ReplayWatch* watch, std::int64_t total) {
   watch->total = total;
 }
 
+// For a replay of the events after `after` up to `last`: what it forgets on the way is what no later event speaks of,
+// so nothing is too old, as a rule.
+Expected<Forgetting> forgetting_between(const Database& database, std::int64_t after, std::int64_t last,
+                                        const ReplayPace& pace) {
+  if (last - after < pace.events_between_compactions) return Forgetting({}, pace);  // it would not come to that
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, after, last, pace));
+  return Forgetting(std::move(lookback), pace);
+}
+
 }  // namespace
 
 Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
@@ -97,7 +106,7 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
 }
 
 Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch,
-                                  std::optional<std::int64_t> upto) {
+                                  std::optional<std::int64_t> upto, const ReplayPace& pace) {
   // All reading from one snapshot, however long it takes, while shapleyd writes on.
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
@@ -113,17 +122,17 @@ Expected<Recovered> recover_books(const Database& database, accounting::StateOpt
                                                         watch == nullptr ? nullptr : &watch->stop));
     if (!checkpoint) continue;
     begin_watch(watch, last - checkpoint->last_sequence);
-    Replay replay(database, options, *std::move(checkpoint), watch);
+    SHAPLEY_TRY_ASSIGN(Forgetting forgetting, forgetting_between(database, checkpoint->last_sequence, last, pace));
+    Replay replay(database, options, *std::move(checkpoint), std::move(forgetting), watch);
     SHAPLEY_TRY_ASSIGN(const bool complete, replay.follow_to(last));
     if (complete) return std::move(replay.books());
     too_late = true;
   }
   if (too_late) return replay_by_time(database, last, options, watch);
-  // What is forgotten on the way is what no later event speaks of, so nothing is too old, as a rule.
   SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
   begin_watch(watch, last - opening.last_sequence);
-  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, {}));
-  Replay replay(database, options, std::move(opening), Forgetting(std::move(lookback), {}), watch);
+  SHAPLEY_TRY_ASSIGN(Forgetting forgetting, forgetting_between(database, opening.last_sequence, last, pace));
+  Replay replay(database, options, std::move(opening), std::move(forgetting), watch);
   SHAPLEY_TRY(replay.advance_to(last));
   return std::move(replay.books());
 }

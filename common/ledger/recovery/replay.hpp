@@ -41,10 +41,11 @@ namespace shapley::ledger {
 
 // The books of all events (of those up to `upto`), by the shortest way that there is: from the newest checkpoint which
 // remembers back to everything that was appended after it; where there is none, from all events in the order of their
-// own times.
+// own times. However many events that are: the books forget at this pace on the way.
 [[nodiscard]] Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options,
                                                 ReplayWatch* watch = nullptr,
-                                                std::optional<std::int64_t> upto = std::nullopt);
+                                                std::optional<std::int64_t> upto = std::nullopt,
+                                                const ReplayPace& pace = {});
 
 // The hash of the event row `sequence`; zeros for 0, nullopt when there is no such row.
 [[nodiscard]] Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence);
