@@ -149,7 +149,8 @@ Expected<nlohmann::json> offline_status(const OfflineQuestion& question) {
 }
 
 Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const ledger::JobsFilter& filter) {
-  SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
+  SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(file));
+  const ledger::Ledger& ledger = opened.ledger();
   const Expected<Instant> at = last_recorded(ledger);
   if (!at) return with_context(file.native(), at.error());
   SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, filter, *at));

@@ -15,10 +15,13 @@ namespace shapley::ctl {
 
 void add_archive(CLI::App& app, ArchiveArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "archive", "Move closed periods but the last to files of their own; the daemon must be stopped");
+      "archive",
+      "Move closed periods but the last to files of their own; the daemon must be stopped, but for --prepare");
   command->add_option("LEDGER,--ledger", arguments.ledger, "The ledger file")->required();
   command->add_option("--sign-with", arguments.sign_with, "Sign the last event of each archive with this private key")
       ->type_name("FILE");
+  command->add_flag("--prepare", arguments.prepare,
+                    "Do what takes long while the daemon runs, and change nothing; the next archive completes it");
 }
 
 Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environment& environment) {
@@ -29,11 +32,12 @@ Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environm
     SHAPLEY_TRY_ASSIGN(key, ledger::SigningKey::read(arguments.sign_with));
   }
   ProgressLine line(environment);
-  auto result = ledger::archive_closed_periods(arguments.ledger, key ? &*key : nullptr, now,
-                                               [&line](const ledger::Progress& progress) { line.show(progress); });
+  const auto work = arguments.prepare ? ledger::prepare_archives : ledger::archive_closed_periods;
+  auto result = work(arguments.ledger, key ? &*key : nullptr, now,
+                     [&line](const ledger::Progress& progress) { line.show(progress); });
   line.clear();
   if (!result) return tl::unexpected<Error>(std::move(result).error());
-  if (result->archives.empty()) {
+  if (result->archives.empty() && !result->was_prepared) {
     environment.out << printable(arguments.ledger)
                     << ": nothing to archive: it has no closed period but the last one\n";
     return ExitCode::success;
@@ -44,6 +48,12 @@ Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environm
                     << grouped(static_cast<std::int64_t>(archive.bytes)) << " bytes; the last one, event "
                     << archive.verified.events << ", has hash " << archive.verified.hash << '\n';
   }
+  if (arguments.prepare) {
+    environment.out << printable(arguments.ledger)
+                    << ": prepared, and not changed: stop shapleyd, call archive without --prepare, start shapleyd\n";
+    return ExitCode::success;
+  }
+  if (result->was_prepared) environment.out << printable(arguments.ledger) << ": what was prepared was completed\n";
   environment.out << printable(arguments.ledger) << ": " << grouped(static_cast<std::int64_t>(result->bytes_before))
                   << " bytes before, " << grouped(static_cast<std::int64_t>(result->bytes_after))
                   << " bytes now; verified: its last event is " << result->verified.events << ", with hash "

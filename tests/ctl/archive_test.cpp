@@ -1,4 +1,5 @@
 // Archives as an operator meets them: made, followed by audit and status, missing, exchanged, damaged.
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -290,6 +291,15 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
                          << "77000|2027-02-03T00:00:00|2027-02-03T01:00:00|COMPLETED|1|00:00:00\n";
   for (const json& note : compared(ledger(), ExitCode::findings)["notes"]) {
     EXPECT_FALSE(contains(note.get<std::string>(), "of the archives")) << note;
+  }
+}
+
+TEST_F(Archives, jobs_of_an_archive_are_listed) {
+  const Outcome outcome = run("jobs --json --all --ledger " + archive("2026-11").string());
+  ASSERT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
+  const json jobs = json::parse(outcome.out, nullptr, false)["jobs"];
+  for (const std::uint32_t job : {1001U, 1030U}) {
+    EXPECT_TRUE(std::ranges::any_of(jobs, [job](const json& row) { return row["job"] == job; })) << job;
   }
 }
 

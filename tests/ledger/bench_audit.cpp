@@ -6,6 +6,7 @@
 // owned nodes, in the order of their times, months as periods, the books of every day, checkpoints. Each SHAPLEYCTL
 // (without one: this build's) audits it, one after the other; its peak resident memory, seconds and exit code are
 // printed. SHAPLEY_BENCH_LEDGER=FILE: the ledger is made there and kept; if it is there, it is audited as it is.
+// SHAPLEY_BENCH_JOBS_A_DAY=N: so many, so that fewer events make closed periods to archive.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -27,7 +28,12 @@ namespace {
 
 using accounting::Event;
 
-constexpr std::int64_t k_jobs_a_day = 50'000;
+std::int64_t jobs_a_day() {
+  constexpr std::int64_t k_usual = 50'000;
+  const char* chosen = std::getenv("SHAPLEY_BENCH_JOBS_A_DAY");
+  return chosen != nullptr ? std::stoll(chosen) : k_usual;
+}
+
 constexpr std::uint32_t k_jobs_in_a_commit = 2'000;
 constexpr std::int64_t k_events_of_a_job = 5;
 constexpr std::int64_t k_processors_of_a_node = 64;
@@ -76,15 +82,15 @@ class Writing {
 
 void make_ledger(const std::filesystem::path& file, std::int64_t events) {
   const auto all = static_cast<std::uint32_t>(events / k_events_of_a_job);
-  Writing writing(file, submit_of(all, k_jobs_a_day) - Duration{k_days_with_checkpoints * k_day});
+  Writing writing(file, submit_of(all, jobs_a_day()) - Duration{k_days_with_checkpoints * k_day});
   writing.append(declarations());
   std::vector<Event> known;  // ascending by time; what is later than the next jobs is not yet written
   for (std::uint32_t job = 1; job <= all; job += k_jobs_in_a_commit) {
-    const std::vector<Event> next = jobs(job, std::min(k_jobs_in_a_commit, all + 1 - job), k_jobs_a_day);
+    const std::vector<Event> next = jobs(job, std::min(k_jobs_in_a_commit, all + 1 - job), jobs_a_day());
     known.insert(known.end(), next.begin(), next.end());
     std::stable_sort(known.begin(), known.end(),
                      [](const Event& a, const Event& b) { return time_of(a) < time_of(b); });
-    const Instant until = submit_of(job + k_jobs_in_a_commit, k_jobs_a_day);
+    const Instant until = submit_of(job + k_jobs_in_a_commit, jobs_a_day());
     const bool last = job + k_jobs_in_a_commit > all;
     const auto end =
         std::find_if(known.begin(), known.end(), [&](const Event& event) { return !last && time_of(event) >= until; });

@@ -11,6 +11,7 @@
 #include "ledger/archive/cuts.hpp"
 #include "ledger/archive/packed_file.hpp"
 #include "ledger/archive/part.hpp"
+#include "ledger/archive/prepared.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/recovery/replay.hpp"
 #include "ledger/store/database.hpp"
@@ -82,40 +83,113 @@ struct Begun {
 class Archivist {
  public:
   Archivist(const path& ledger, const SigningKey* key, Instant now, const OnProgress& on_progress)
-      : ledger_(ledger), directory_(archives_of(ledger)), key_(key), now_(now), on_progress_(on_progress) {}
+      : ledger_(ledger),
+        rest_(ledger.string() + ".archiving"),
+        directory_(archives_of(ledger)),
+        key_(key),
+        now_(now),
+        on_progress_(on_progress) {}
 
   Expected<ArchiveResult> run() {
-    std::error_code error;
     ArchiveResult result;
-    result.bytes_before = std::filesystem::file_size(ledger_, error);
-    if (error) return fail(Errc::not_found, error.message() + "; check the path");
-    SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger_));
-    // Where there was none yet, root has just made the lock file.
-    take_owner_of(ledger_, ledger_.string() + ".lock");
-    const PartialFile rest(ledger_.string() + ".archiving");
+    SHAPLEY_TRY_ASSIGN(result.bytes_before, size_of_ledger());
+    SHAPLEY_TRY_ASSIGN(const WriterLock lock, acquire(ledger_));
+    SHAPLEY_TRY_ASSIGN(const WriterLock alone, acquire(rest_));
+    const PartialFile rest(rest_);
+    path next = rest.file();
     {
       SHAPLEY_TRY_ASSIGN(const Database database, open_for_writing(ledger_, on_progress_));
       SHAPLEY_TRY(take_alone(database));
-      SHAPLEY_TRY_ASSIGN(const auto cuts, plan_cuts(database, ledger_, on_progress_));
-      if (cuts.empty()) return result;
-      SHAPLEY_TRY(make_directory(ledger_, directory_));
-      SHAPLEY_TRY_ASSIGN(std::optional<Genesis> before, read_genesis(database));
-      for (const Genesis& cut : cuts) {
-        SHAPLEY_TRY_ASSIGN(Archive archive, make_archive(before, cut));
-        result.archives.push_back(std::move(archive));
-        before = cut;
+      SHAPLEY_TRY_ASSIGN(result.was_prepared, complete_prepared(database, result));
+      if (result.was_prepared) {
+        next = prepared_file(ledger_);
+      } else {
+        SHAPLEY_TRY(make_all(database, rest, result));
+        if (result.archives.empty()) return result;
       }
-      SHAPLEY_TRY_ASSIGN(result.verified, write_rest(database, *std::move(before), rest));
     }
-    take_owner_of(ledger_, rest.file());
+    take_owner_of(ledger_, next);
     tell(on_progress_, {.what = "what stays takes the ledger's place"});
-    result.bytes_after = std::filesystem::file_size(rest.file(), error);
-    SHAPLEY_TRY(rest.become(ledger_));
+    std::error_code error;
+    result.bytes_after = std::filesystem::file_size(next, error);
+    SHAPLEY_TRY(rename_file(next, ledger_));
     tell(on_progress_, {.what = "done"});
     return result;
   }
 
+  Expected<ArchiveResult> prepare() {
+    ArchiveResult result;
+    SHAPLEY_TRY_ASSIGN(result.bytes_before, size_of_ledger());
+    SHAPLEY_TRY_ASSIGN(const WriterLock alone, acquire(rest_));
+    // With the log that a killed completion left: it must not be taken for the new file's.
+    remove_prepared(ledger_);
+    const PartialFile rest(rest_);
+    SHAPLEY_TRY_ASSIGN(const Database database, open_for_reading(ledger_));
+    SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
+    SHAPLEY_TRY(make_all(database, rest, result));
+    if (result.archives.empty()) return result;
+    take_owner_of(ledger_, rest.file());
+    std::error_code error;
+    result.bytes_after = std::filesystem::file_size(rest.file(), error);
+    SHAPLEY_TRY(rename_file(rest.file(), prepared_file(ledger_)));
+    tell(on_progress_, {.what = "prepared"});
+    return result;
+  }
+
  private:
+  Expected<std::uintmax_t> size_of_ledger() const {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(ledger_, error);
+    if (error) return fail(Errc::not_found, error.message() + "; check the path");
+    return bytes;
+  }
+
+  // Where there was none yet, root has just made the lock file.
+  Expected<WriterLock> acquire(const path& file) const {
+    auto lock = WriterLock::acquire(file);
+    if (lock) take_owner_of(ledger_, file.string() + ".lock");
+    return lock;
+  }
+
+  Expected<void> make_all(const Database& database, const PartialFile& rest, ArchiveResult& result) {
+    SHAPLEY_TRY_ASSIGN(const auto cuts, plan_cuts(database, ledger_, on_progress_));
+    if (cuts.empty()) return {};
+    SHAPLEY_TRY(make_directory(ledger_, directory_));
+    SHAPLEY_TRY_ASSIGN(std::optional<Genesis> before, read_genesis(database));
+    for (const Genesis& cut : cuts) {
+      SHAPLEY_TRY_ASSIGN(Archive archive, make_archive(before, cut));
+      result.archives.push_back(std::move(archive));
+      before = cut;
+    }
+    SHAPLEY_TRY_ASSIGN(result.verified, write_rest(database, *std::move(before), rest));
+    return {};
+  }
+
+  // False: nothing is prepared, or it does not fit this ledger any more, and is gone.
+  Expected<bool> complete_prepared(const Database& database, ArchiveResult& result) {
+    const path prepared = prepared_file(ledger_);
+    std::error_code error;
+    if (!std::filesystem::exists(prepared, error)) return false;
+    SHAPLEY_TRY_ASSIGN(const bool complete, catch_up(database, ledger_, on_progress_));
+    if (!complete) {
+      remove_prepared(ledger_);
+      return false;
+    }
+    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+    SHAPLEY_TRY_ASSIGN(const Database written, open_alone(prepared));
+    SHAPLEY_TRY_ASSIGN(Recovered recovered, recover_books(written, {}));
+    SHAPLEY_TRY(compare_books(database, std::move(recovered)));
+    result.verified = {.events = head.sequence, .hash = to_hex(head.hash)};
+    return true;
+  }
+
+  Expected<void> compare_books(const Database& database, Recovered after) {
+    tell(on_progress_, {.what = "the books are compared"});
+    SHAPLEY_TRY_ASSIGN(Recovered before, recover_books(database, {}));
+    if (same_books(before.state, after.state)) return {};
+    return fail(Errc::corrupt, "the books of what would stay differ from the ledger's; nothing was changed; report it");
+  }
+
   // The archive from `before` to `cut`, under its name, whole.
   Expected<Archive> make_archive(const std::optional<Genesis>& before, const Genesis& cut) {
     Archive archive{.file = directory_ / cut.archive,
@@ -167,18 +241,14 @@ class Archivist {
     SHAPLEY_TRY(rest.create(k_live_file_mode));
     SHAPLEY_TRY(write_part(ledger_, rest.file(), part, on_progress_));
     SHAPLEY_TRY(check_part(ledger_, rest.file(), part, on_progress_));
-    tell(on_progress_, {.what = "the books are compared"});
-    SHAPLEY_TRY_ASSIGN(Recovered before, recover_books(database, {}));
     SHAPLEY_TRY_ASSIGN(const Database written, open_alone(rest.file()));
-    SHAPLEY_TRY_ASSIGN(Recovered after, replay_by_time(written, head.sequence, {}));
-    if (!same_books(before.state, after.state)) {
-      return fail(Errc::corrupt,
-                  "the books of what would stay differ from the ledger's; nothing was changed; report it");
-    }
+    SHAPLEY_TRY_ASSIGN(Recovered replayed, replay_by_time(written, head.sequence, {}));
+    SHAPLEY_TRY(compare_books(database, std::move(replayed)));
     return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
   }
 
   path ledger_;
+  path rest_;  // its lock is held meanwhile: one at a time
   path directory_;
   const SigningKey* key_;
   Instant now_;
@@ -194,6 +264,13 @@ path archives_of(const path& ledger) {
 Expected<ArchiveResult> archive_closed_periods(const path& ledger, const SigningKey* key, Instant now,
                                                const OnProgress& on_progress) {
   auto result = Archivist(ledger, key, now, on_progress).run();
+  if (!result) return with_context("archive: " + ledger.string(), std::move(result).error());
+  return result;
+}
+
+Expected<ArchiveResult> prepare_archives(const path& ledger, const SigningKey* key, Instant now,
+                                         const OnProgress& on_progress) {
+  auto result = Archivist(ledger, key, now, on_progress).prepare();
   if (!result) return with_context("archive: " + ledger.string(), std::move(result).error());
   return result;
 }

@@ -32,7 +32,8 @@ struct Archive {
 };
 
 struct ArchiveResult {
-  std::vector<Archive> archives;  // empty: nothing was to be done, and nothing was
+  std::vector<Archive> archives;  // empty: nothing was to be done, and nothing was, unless it was prepared
+  bool was_prepared = false;      // by prepare_archives(); `archives` were made then
   BackupResult verified;          // what stays
   std::uintmax_t bytes_before = 0;
   std::uintmax_t bytes_after = 0;
@@ -44,5 +45,12 @@ struct ArchiveResult {
 // Errc::no_space, Errc::io.
 [[nodiscard]] Expected<ArchiveResult> archive_closed_periods(const std::filesystem::path& ledger, const SigningKey* key,
                                                              Instant now, const OnProgress& on_progress = {});
+
+// Does all of that that can be done while a daemon writes the ledger: makes the archives, and what would stay if the
+// ledger ended now, as LEDGER.archived. The ledger itself is as it was, until archive_closed_periods() finds that file,
+// adds what was recorded since, and puts it into the ledger's place. Reading for so long keeps the ledger's log from
+// being folded into it, so the log grows meanwhile. Errors as above; Errc::conflict while another one prepares.
+[[nodiscard]] Expected<ArchiveResult> prepare_archives(const std::filesystem::path& ledger, const SigningKey* key,
+                                                       Instant now, const OnProgress& on_progress = {});
 
 }  // namespace shapley::ledger

@@ -20,6 +20,9 @@ namespace {
 
 using std::filesystem::path;
 
+// The ledger that it is made from is attached as a URI.
+constexpr int k_written = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI;
+
 Expected<void> create_objects(const Database& to, const Schema& schema, std::string_view type) {
   for (const SchemaObject& object : schema) {
     // SQLite makes the indices of constraints itself.
@@ -66,14 +69,8 @@ Expected<void> copy(const Database& to, const std::string& sql, const Part& part
   return insert.bind(1, part.genesis ? part.genesis->sequence : -1).bind(2, part.last).run();
 }
 
-Expected<void> copy_rows(const Database& to, const Part& part, const OnProgress& on_progress) {
-  const std::string chosen = " WHERE (seq > ?1 AND seq <= ?2) OR seq IN (SELECT seq FROM temp.copied) ORDER BY ";
-  for (const auto& [table, order] : {std::pair{"event_rows", "seq"}, std::pair{"event_nodes", "seq, position"},
-                                     std::pair{"event_jobs", "job, submit"}, std::pair{"event_texts", "seq"}}) {
-    tell(on_progress, {.what = table});
-    const std::string name(table);
-    SHAPLEY_TRY(copy(to, "INSERT INTO main." + name + " SELECT * FROM source." + name + chosen + order, part));
-  }
+// What belongs to the part, and is no event.
+Expected<void> copy_details(const Database& to, const Part& part) {
   const std::string own = " WHERE sequence > ?1 AND sequence <= ?2";
   SHAPLEY_TRY(copy(to, "INSERT INTO main.heads SELECT * FROM source.heads" + own, part));
   SHAPLEY_TRY(copy(to, "INSERT INTO main.books_by_day SELECT * FROM source.books_by_day" + own, part));
@@ -84,7 +81,19 @@ Expected<void> copy_rows(const Database& to, const Part& part, const OnProgress&
   }
   return to.execute(
       "INSERT INTO main.contributions_by_day SELECT * FROM source.contributions_by_day "
-      "WHERE day IN (SELECT day FROM main.books_by_day);"
+      "WHERE day IN (SELECT day FROM main.books_by_day)");
+}
+
+Expected<void> copy_rows(const Database& to, const Part& part, const OnProgress& on_progress) {
+  const std::string chosen = " WHERE (seq > ?1 AND seq <= ?2) OR seq IN (SELECT seq FROM temp.copied) ORDER BY ";
+  for (const auto& [table, order] : {std::pair{"event_rows", "seq"}, std::pair{"event_nodes", "seq, position"},
+                                     std::pair{"event_jobs", "job, submit"}, std::pair{"event_texts", "seq"}}) {
+    tell(on_progress, {.what = table});
+    const std::string name(table);
+    SHAPLEY_TRY(copy(to, "INSERT INTO main." + name + " SELECT * FROM source." + name + chosen + order, part));
+  }
+  SHAPLEY_TRY(copy_details(to, part));
+  return to.execute(
       "INSERT INTO main.words SELECT * FROM source.words ORDER BY word;"
       "INSERT INTO main.identity SELECT * FROM source.identity");
 }
@@ -113,15 +122,18 @@ Expected<void> project(const Database& to, const OnProgress& on_progress) {
   });
 }
 
+Expected<void> attach_source(const Database& to, const path& from) {
+  // Read-only: else a transaction that writes `to` would keep a daemon from writing `from`.
+  const std::string source = uri_of(from, "mode=ro");
+  SHAPLEY_TRY_ASSIGN(Statement attach, to.prepare("ATTACH ?1 AS source"));
+  return attach.bind(1, source).run();
+}
+
 Expected<void> fill(const Database& to, const path& from, Part& part, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const Schema schema, genuine_schema(newest_schema()));
   // Until it is whole nobody knows it: it need not be safe page by page.
   SHAPLEY_TRY(to.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
-  {
-    const std::string source = from.string();
-    SHAPLEY_TRY_ASSIGN(Statement attach, to.prepare("ATTACH ?1 AS source"));
-    SHAPLEY_TRY(attach.bind(1, source).run());
-  }
+  SHAPLEY_TRY(attach_source(to, from));
   SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(to, Transaction::Kind::write));
   SHAPLEY_TRY(create_objects(to, schema, "table"));
   SHAPLEY_TRY(choose_copies(to, part));
@@ -174,8 +186,7 @@ Expected<void> audit_part(const path& to) {
 
 Expected<void> write_part(const path& from, const path& to, Part& part, const OnProgress& on_progress) {
   auto written = [&]() -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(const Database database,
-                       Database::open(to.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    SHAPLEY_TRY_ASSIGN(const Database database, Database::open(to.string(), k_written | SQLITE_OPEN_CREATE));
     return fill(database, from, part, on_progress);
   }();
   if (!written) return with_context("write " + to.string(), std::move(written).error());
@@ -188,6 +199,20 @@ Expected<void> check_part(const path& from, const path& to, const Part& part, co
   if (checked) checked = audit_part(to);
   if (!checked) return with_context(to.string(), std::move(checked).error());
   return {};
+}
+
+Expected<void> renew_details(const path& from, const path& to, const Part& part) {
+  SHAPLEY_TRY_ASSIGN(const Database database, Database::open(to.string(), k_written));
+  SHAPLEY_TRY(attach_source(database, from));
+  {
+    SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(database, Transaction::Kind::write));
+    SHAPLEY_TRY(
+        database.execute("DELETE FROM main.heads; DELETE FROM main.books_by_day; DELETE FROM "
+                         "main.contributions_by_day; DELETE FROM main.checkpoints; DELETE FROM main.checkpoint_parts"));
+    SHAPLEY_TRY(copy_details(database, part));
+    SHAPLEY_TRY(transaction.commit());
+  }
+  return database.execute("DETACH source");
 }
 
 }  // namespace shapley::ledger

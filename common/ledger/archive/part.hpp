@@ -22,7 +22,7 @@ struct Part {
 // Writes the events after `part.genesis` up to `part.last` into the empty file `to`, with copies of those earlier ones
 // that they refer to: declarations, and all that is known of segments which were not over at the genesis' horizon.
 // Projections and the daily books of these events are there, too. The file is synced. Errc::io, Errc::no_space.
-// REQUIRES: `from` is a ledger of the present schema that nobody writes; it has the events.
+// REQUIRES: `from` is a ledger of the present schema; it has the events.
 [[nodiscard]] Expected<void> write_part(const std::filesystem::path& from, const std::filesystem::path& to, Part& part,
                                         const OnProgress& on_progress);
 
@@ -30,5 +30,10 @@ struct Part {
 // ledger. Errc::corrupt says what is not.
 [[nodiscard]] Expected<void> check_part(const std::filesystem::path& from, const std::filesystem::path& to,
                                         const Part& part, const OnProgress& on_progress);
+
+// Takes over from `from` once more what is no event and changed since write_part(): signed heads, daily books,
+// checkpoints. REQUIRES: `to` has all events up to `part.last`.
+[[nodiscard]] Expected<void> renew_details(const std::filesystem::path& from, const std::filesystem::path& to,
+                                           const Part& part);
 
 }  // namespace shapley::ledger

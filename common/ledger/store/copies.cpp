@@ -34,10 +34,7 @@ Expected<void> PartialFile::create(unsigned mode) const {
 }
 
 Expected<void> PartialFile::become(const path& target) const {
-  if (::rename(file_.c_str(), target.c_str()) != 0) {
-    return system_failure(target.string() + ": cannot put the copy in its place", errno);
-  }
-  return sync_file(directory_of(target));
+  return rename_file(file_, target);
 }
 
 void PartialFile::remove() const {

@@ -137,27 +137,6 @@ tl::unexpected<Error> explained(const path& file, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// A file: URI may not hold these characters as they are.
-std::string immutable_uri(const path& file) {
-  std::string uri = "file:";
-  for (const char c : std::filesystem::absolute(file).string()) {
-    switch (c) {
-      case '%':
-        uri += "%25";
-        break;
-      case '?':
-        uri += "%3f";
-        break;
-      case '#':
-        uri += "%23";
-        break;
-      default:
-        uri += c;
-    }
-  }
-  return uri + "?immutable=1";
-}
-
 // SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, nobody is
 // writing, and the file alone is the whole truth.
 bool must_be_immutable(const path& file) {
@@ -194,7 +173,7 @@ Expected<Database> open_reading_connection(const path& file) {
   if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
   const bool immutable = must_be_immutable(file);
   SHAPLEY_TRY_ASSIGN(Database database,
-                     immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                     immutable ? Database::open(uri_of(file, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
                                : Database::open(file.string(), SQLITE_OPEN_READONLY));
   if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
   return database;
@@ -247,7 +226,8 @@ Expected<Database> open_for_copying(const path& file) {
 }
 
 Expected<Database> open_alone(const path& file) {
-  SHAPLEY_TRY_ASSIGN(Database database, Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+  SHAPLEY_TRY_ASSIGN(Database database,
+                     Database::open(uri_of(file, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
   SHAPLEY_TRY(check_genuine(database));
   return database;
 }

@@ -33,7 +33,7 @@ class ArchivedBooks : public ledger::testing::LedgerTest {
 };
 
 TEST_F(ArchivedBooks, what_the_ledger_refuses_begins_no_rebuild) {
-  Books books = must(Books::open(file()));
+  Books books = must(Books::open(file(), {}));
   const auto before = ledger::testing::standings(books.state(), now);
   const std::int64_t last = books.last_sequence();
   const std::vector<Event> archived = run_of(90'001, month_begin(1));
@@ -45,7 +45,7 @@ TEST_F(ArchivedBooks, what_the_ledger_refuses_begins_no_rebuild) {
 }
 
 TEST_F(ArchivedBooks, what_is_late_but_not_archived_is_booked_after_a_rebuild) {
-  Books books = must(Books::open(file()));
+  Books books = must(Books::open(file(), {}));
   const std::vector<Event> late = run_of(90'002, month_begin(2) + Duration{7200});
   EXPECT_TRUE(books.become_incomplete_by(late, now));
   must(books.commit(late, now));
@@ -57,7 +57,8 @@ TEST_F(ArchivedBooks, what_is_late_but_not_archived_is_booked_after_a_rebuild) {
   ledger::Recovered all = must(books.ledger().recover_from_scratch());
   EXPECT_EQ(ledger::testing::standings(books.state(), now), ledger::testing::standings(all.state, now));
   EXPECT_EQ(all.last_sequence, books.last_sequence());
-  must(books.checkpoint(now));
+  must(books.begin_checkpoint(now));
+  ASSERT_TRUE(test::eventually([&] { return must(books.end_checkpoint()); }));
 }
 
 }  // namespace
