@@ -27,17 +27,25 @@ using nlohmann::json;
 
 class Archives : public testing::Test {
  protected:
-  // October to February; October, November and December are archived.
-  void SetUp() override {
-    ledger::testing::write_months(ledger(), 5, 30);
+  // October to February; October, November and December are archived. Made once; each test gets a copy.
+  static void SetUpTestSuite() {
+    made = new ledger::testing::TemporaryDirectory;
+    const fs::path ledger = made->path() / "ledger.db";
+    ledger::testing::write_months(ledger, 5, 30);
     ledger::BackupResult restored;
-    must(ledger::restore(ledger(), twin(), Instant{1'900'000'000}, restored));
-    const Outcome made = run("archive " + ledger().string());
-    ASSERT_EQ(made.exit_code, code(ExitCode::success)) << made.err;
+    must(ledger::restore(ledger, made->path() / "twin.db", Instant{1'900'000'000}, restored));
+    const Outcome outcome = run_shapleyctl(made->path(), "archive " + ledger.string());
+    ASSERT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
     for (const char* month : {"2026-10", "2026-11", "2026-12"}) {
-      EXPECT_TRUE(contains(made.out, archive(month).string())) << made.out;
+      const fs::path archive = made->path() / "archives" / ("ledger." + std::string(month) + ".db.xz");
+      EXPECT_TRUE(contains(outcome.out, archive.string())) << outcome.out;
     }
   }
+  static void TearDownTestSuite() {
+    delete made;
+    made = nullptr;
+  }
+  void SetUp() override { fs::copy(made->path(), directory.path(), fs::copy_options::recursive); }
 
   Outcome run(const std::string& arguments) const { return run_shapleyctl(directory.path(), arguments); }
   [[nodiscard]] fs::path ledger() const { return directory.path() / "ledger.db"; }
@@ -61,6 +69,7 @@ class Archives : public testing::Test {
     return json::parse(outcome.out, nullptr, false);
   }
 
+  static inline ledger::testing::TemporaryDirectory* made = nullptr;
   ledger::testing::TemporaryDirectory directory;
 };
 
@@ -141,13 +150,19 @@ TEST_F(Archives, one_byte_that_changed_is_named) {
 
 TEST_F(Archives, one_row_that_changed_is_named) {
   const std::string trigger = rows(twin(), "SELECT sql FROM sqlite_master WHERE name = 'events_are_not_updated'").at(0);
-  tamper("2026-11",
-         "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET processors = processors + 1000000 "
-         "WHERE seq = (SELECT MAX(seq) FROM event_rows WHERE kind = 2);" +
-             trigger);
-  const std::string findings = findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11"));
-  EXPECT_TRUE(contains(findings, "chain: ")) << findings;
-  EXPECT_TRUE(contains(findings, "archive: its events lead to other books")) << findings;
+  const auto findings_after = [&](const std::string& change) {
+    fs::remove(archive("2026-11"));
+    fs::copy_file(made->path() / "archives" / "ledger.2026-11.db.xz", archive("2026-11"));
+    tamper("2026-11", "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET " + change + ";" + trigger);
+    return findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11"));
+  };
+  const std::string later = findings_after("at = at + 1 WHERE seq = (SELECT MAX(seq) FROM event_rows WHERE kind = 4)");
+  EXPECT_TRUE(contains(later, "chain: ")) << later;
+  EXPECT_TRUE(contains(later, "archive: its events lead to other books")) << later;
+  const std::string unreadable =
+      findings_after("processors = processors + 1000000 WHERE seq = (SELECT MAX(seq) FROM event_rows WHERE kind = 2)");
+  EXPECT_TRUE(contains(unreadable, "chain: ")) << unreadable;
+  EXPECT_TRUE(contains(unreadable, "archive: its events lead to no books: event ")) << unreadable;
 }
 
 TEST_F(Archives, an_exchanged_file_is_named) {
