@@ -119,6 +119,17 @@ TEST_F(AuditMemory, finds_what_was_changed_long_before_the_end) {
   }
 }
 
+// Of a run that began and ended in one second the end may be known first.
+TEST_F(AuditMemory, an_end_waits_for_its_begin) {
+  const auto empty = opened(1, 10'000, "a", 1);
+  const auto later = opened(2, 10'100, "a", 1);
+  write(file(), {accounting::OrganizationsDeclared{{9'000}, {"a"}}, closed(empty, 10'000), empty, later,
+                 closed(later, 10'200)});
+  const AuditReport found = report();
+  EXPECT_EQ(findings_of(found), "");
+  EXPECT_EQ(found.segments, 2);
+}
+
 // The naive books forget as they go; the same books with all facts at hand say the same at every instant asked.
 void expect_same_rows(const std::vector<Event>& events) {
   Facts all;

@@ -97,6 +97,19 @@ TEST_F(LookbackTest, the_books_forget_as_they_go) {
   EXPECT_EQ(replay.books().state.find_job({150}), nullptr);
 }
 
+TEST(Forgetting, keeps_what_it_is_told_to_keep) {
+  State books(k_remembers_nothing);
+  const auto run = opened(1, 10'000, "a", 1);
+  must(books.apply(run));
+  must(books.apply(closed(run, 10'100)));
+  books.advance({20'000});
+  Forgetting forgetting({}, k_hasty);
+  EXPECT_TRUE(forgetting.before(1, books, Instant{10'050}));
+  EXPECT_NE(books.find_job({1}), nullptr);
+  EXPECT_TRUE(forgetting.before(2, books));
+  EXPECT_EQ(books.find_job({1}), nullptr);
+}
+
 // However long ago the checkpoint was made.
 TEST_F(LookbackTest, books_from_a_checkpoint_forget_as_they_go) {
   must(ledger_->save_checkpoint(must(ledger_->recover()).state, 8, {50'000}));
