@@ -9,6 +9,7 @@
 #include "config/configuration.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/advise.hpp"
+#include "ctl/commands/archive.hpp"
 #include "ctl/commands/audit.hpp"
 #include "ctl/commands/backup.hpp"
 #include "ctl/commands/check_config.hpp"
@@ -26,12 +27,13 @@ constexpr const char* k_usage =
     "  status [-lnP] [--json] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE] [--at TIME]\n"
     "  jobs [-anP] [--json] [-o FORMAT] [-A NAMES] [-O NAMES] [-u USERS] [-j JOBS] [-S TIME] [--ledger FILE]\n"
     "  check-config [FILE]\n"
-    "  audit [LEDGER] [--against FILE] [--against-head FILE --public-key FILE] [--json]\n"
+    "  audit [LEDGER] [--archives DIRECTORY] [--against FILE] [--against-head FILE --public-key FILE] [--json]\n"
     "  audit --head [LEDGER] [--sign-with KEY] [-o FILE] [--json]\n"
     "  keygen FILE\n"
     "  backup [--ledger FILE] [--force] TARGET\n"
     "  restore --ledger FILE BACKUP\n"
     "  compact LEDGER\n"
+    "  archive LEDGER [--sign-with KEY]\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n";
 
@@ -44,7 +46,8 @@ constexpr const char* k_footer =
     "\n"
     "Exit codes:\n"
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
-    "  5 a file cannot be read or is damaged   70 a defect of shapleyctl\n";
+    "  5 a file cannot be read or is damaged   6 nothing found, but an archive is missing\n"
+    "  70 a defect of shapleyctl\n";
 
 struct CommandLine {
   std::string socket;
@@ -58,6 +61,7 @@ struct CommandLine {
   BackupArguments backup;
   RestoreArguments restore;
   CompactArguments compact;
+  ArchiveArguments archive;
   AdviseArguments advise;
   WorkflowsArguments workflows;
 };
@@ -87,6 +91,7 @@ void describe(CLI::App& app, CommandLine& line) {
   add_backup(app, line.backup);
   add_restore(app, line.restore);
   add_compact(app, line.compact);
+  add_archive(app, line.archive);
   add_advise(app, line.advise);
   add_workflows(app, line.workflows);
 }
@@ -101,6 +106,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("backup")) return run_backup(line.backup, endpoint, environment);
   if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
   if (app.got_subcommand("compact")) return run_compact(line.compact, environment);
+  if (app.got_subcommand("archive")) return run_archive(line.archive, environment);
   if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";

@@ -10,6 +10,7 @@ enum class ExitCode : int {
   unavailable = 3,  // the daemon cannot be reached or does not answer in time
   refused = 4,      // the daemon answered with an error, or is no shapleyd of our protocol
   unreadable = 5,   // a ledger, configuration or record file cannot be read or is damaged
+  incomplete = 6,   // an audit found nothing, but an archive that the ledger goes on from is not there
   internal = 70,    // a defect of shapleyctl itself
 };
 

@@ -1,5 +1,7 @@
 #include "ctl/commands/audit.hpp"
 
+#include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,8 @@
 #include "ctl/commands/head.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
+#include "ctl/output/progress_line.hpp"
+#include "ledger/archive/links.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -56,28 +60,152 @@ Expected<std::vector<ledger::SignedHead>> verified_heads(const AuditArguments& a
   return heads;
 }
 
-Expected<std::vector<Examination>> examine(const std::filesystem::path& file, const AuditArguments& arguments) {
-  const std::string& against = arguments.against;
-  // First, because it is quick: a wrong key should not be found out after an hour.
-  SHAPLEY_TRY_ASSIGN(const std::vector<ledger::SignedHead> heads, verified_heads(arguments));
-  SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
+struct Examined {
   std::vector<Examination> examinations;
-  SHAPLEY_TRY_ASSIGN(ledger::AuditReport itself, ledger::audit(ledger));
-  examinations.push_back({.subject = file.native(), .kind = ExaminationKind::itself, .report = std::move(itself)});
-  if (!against.empty()) {
-    SHAPLEY_TRY_ASSIGN(ledger::AuditReport records, ledger::audit_against(ledger, against));
-    examinations.push_back({.subject = file.native() + " against " + against,
-                            .kind = ExaminationKind::records,
-                            .report = std::move(records)});
+  std::optional<ledger::ArchiveLink> missing;  // an archive that is not there
+};
+
+// The ledger itself, then the archives that it goes on from, the newest first.
+class Examiner {
+ public:
+  Examiner(const std::filesystem::path& file, const AuditArguments& arguments, std::vector<ledger::SignedHead> heads,
+           const ledger::OnProgress& on_progress)
+      : file_(file),
+        directory_(arguments.archives.empty() ? ledger::archives_near(file)
+                                              : std::filesystem::path(arguments.archives)),
+        against_(arguments.against),
+        heads_(std::move(heads)),
+        on_progress_(on_progress) {
+    for (const std::string& head : arguments.against_heads) names_of_heads_ += ' ' + head;
   }
-  if (!heads.empty()) {
-    SHAPLEY_TRY_ASSIGN(ledger::AuditReport signed_heads, ledger::audit_against_heads(ledger, heads));
-    std::string subject = file.native() + " against";
-    for (const std::string& head : arguments.against_heads) subject += ' ' + head;
-    examinations.push_back(
-        {.subject = std::move(subject), .kind = ExaminationKind::heads, .report = std::move(signed_heads)});
+
+  Expected<Examined> run() {
+    SHAPLEY_TRY_ASSIGN(ledger::OpenedFile opened, ledger::OpenedFile::open(file_));
+    SHAPLEY_TRY(examine(file_, opened.ledger(), nullptr));
+    if (!against_.empty()) SHAPLEY_TRY(compare_records(opened.ledger()));
+    std::optional<ledger::ArchiveLink> link;
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(link, ledger::archive_before(opened.ledger(), link));
+      SHAPLEY_TRY(compare_heads(opened.ledger(), link));
+      if (!link) break;
+      SHAPLEY_TRY_ASSIGN(auto before, open_archive(*link));
+      if (!before) break;
+      SHAPLEY_TRY_ASSIGN(const bool linked, examine(path_of(*link), before->ledger(), &opened.ledger()));
+      if (!linked) break;
+      opened = *std::move(before);
+    }
+    note_heads_without_file();
+    return std::move(examined_);
   }
-  return examinations;
+
+ private:
+  void add(std::string subject, ExaminationKind kind, ledger::AuditReport report) {
+    examined_.examinations.push_back({.subject = std::move(subject), .kind = kind, .report = std::move(report)});
+  }
+
+  // False: it is not the archive that `next` begins after, so nothing is known of what is before it.
+  Expected<bool> examine(const std::filesystem::path& file, const ledger::Ledger& ledger, const ledger::Ledger* next) {
+    path_ = file;
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit(ledger, {.on_progress = on_progress_}));
+    bool linked = true;
+    if (next != nullptr) {
+      SHAPLEY_TRY_ASSIGN(linked, ledger::audit_link(*next, ledger, report));
+    }
+    add(file.native(), ExaminationKind::itself, std::move(report));
+    return linked;
+  }
+
+  // The runs of the ledger and of as many archives as the records reach back over, which are open all at once. One that
+  // is missing or damaged ends them; whoever goes from file to file says so.
+  Expected<void> compare_records(const ledger::Ledger& ledger) {
+    SHAPLEY_TRY_ASSIGN(const std::optional<Instant> first, ledger::first_recorded_start(ledger, against_));
+    std::deque<ledger::OpenedFile> archives;
+    std::vector<const ledger::Ledger*> files{&ledger};
+    std::optional<ledger::ArchiveLink> link;
+    while (first) {
+      SHAPLEY_TRY_ASSIGN(link, ledger::archive_before(*files.back(), link));
+      if (!link || link->until <= *first) break;
+      auto opened = ledger::OpenedFile::open(path_of(*link));
+      if (!opened) break;
+      archives.push_back(*std::move(opened));
+      files.push_back(&archives.back().ledger());
+    }
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit_against(files, against_));
+    if (files.size() > 1)
+      report.notes.push_back("of the archives " + std::to_string(files.size() - 1) + " were compared, too");
+    add(file_.native() + " against " + against_, ExaminationKind::records, std::move(report));
+    return {};
+  }
+
+  // Those of the events that this file has of its own.
+  Expected<void> compare_heads(const ledger::Ledger& ledger, const std::optional<ledger::ArchiveLink>& link) {
+    std::vector<ledger::SignedHead> own;
+    std::erase_if(heads_, [&](const ledger::SignedHead& head) {
+      const bool is_own = !link || head.sequence > link->sequence;
+      if (is_own) own.push_back(head);
+      return is_own;
+    });
+    if (own.empty()) return {};
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit_against_heads(ledger, own));
+    add(path_.native() + names_of_heads_, ExaminationKind::heads, std::move(report));
+    return {};
+  }
+
+  void note_heads_without_file() {
+    if (heads_.empty()) return;
+    ledger::AuditReport report;
+    for (const ledger::SignedHead& head : heads_) {
+      report.findings.push_back(
+          {"head", "the head of event " + std::to_string(head.sequence) + ": no file was read that has this event"});
+    }
+    add(file_.native() + names_of_heads_, ExaminationKind::heads, std::move(report));
+  }
+
+  [[nodiscard]] std::filesystem::path path_of(const ledger::ArchiveLink& link) const {
+    return ledger::find_archive(directory_, link.name).value_or(directory_ / link.name);
+  }
+
+  // nullopt: it is missing, or cannot be read; the one or the other was noted.
+  Expected<std::optional<ledger::OpenedFile>> open_archive(const ledger::ArchiveLink& link) {
+    const auto there = ledger::find_archive(directory_, link.name);
+    if (!there) {
+      examined_.missing = link;
+      return std::nullopt;
+    }
+    auto opened = ledger::OpenedFile::open(*there);
+    if (opened) return std::optional(*std::move(opened));
+    if (opened.error().code != Errc::corrupt) return tl::unexpected<Error>(std::move(opened).error());
+    ledger::AuditReport report;
+    report.findings.push_back({"archive", opened.error().what});
+    report.notes.push_back("expected is " + described(link) + "; neither it nor what is before it was examined");
+    add(there->native(), ExaminationKind::itself, std::move(report));
+    return std::nullopt;
+  }
+
+  std::filesystem::path file_;
+  std::filesystem::path directory_;
+  std::string against_;
+  std::vector<ledger::SignedHead> heads_;  // not compared yet
+  const ledger::OnProgress& on_progress_;
+  std::string names_of_heads_ = " against";
+  std::filesystem::path path_;  // of the file that is open
+  Examined examined_;
+};
+
+Expected<Examined> examine(const std::filesystem::path& file, const AuditArguments& arguments,
+                           const ledger::OnProgress& on_progress) {
+  // First, because it is quick: a wrong key should not be found out after an hour.
+  SHAPLEY_TRY_ASSIGN(std::vector<ledger::SignedHead> heads, verified_heads(arguments));
+  return Examiner(file, arguments, std::move(heads), on_progress).run();
+}
+
+json missing_json(const std::optional<ledger::ArchiveLink>& missing) {
+  if (!missing) return nullptr;
+  return {{"archive", missing->name},
+          {"begin", missing->begin.value},
+          {"until", missing->until.value},
+          {"sequence", missing->sequence},
+          {"hash", missing->hash}};
 }
 
 }  // namespace
@@ -86,6 +214,10 @@ void add_audit(CLI::App& app, AuditArguments& arguments) {
   CLI::App* command = app.add_subcommand("audit", "Prove a ledger correct, or list what does not hold");
   command->add_option("LEDGER,--ledger", arguments.ledger,
                       "The ledger file, a copy included; without it the daemon's own");
+  command
+      ->add_option("--archives", arguments.archives,
+                   "Where the ledger's archives are; without it the directory archives beside it")
+      ->type_name("DIRECTORY");
   command->add_option("--against", arguments.against,
                       "Compare every ended run with Slurm's records: output of sacct -P, or a jobcomp/filetxt file");
   CLI::Option* against_head = command->add_option("--against-head", arguments.against_heads,
@@ -148,19 +280,26 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   if (file.empty()) {
     SHAPLEY_TRY_ASSIGN(file, daemon_ledger(endpoint));
   }
-  SHAPLEY_TRY_ASSIGN(const std::vector<Examination> examinations, examine(file, arguments));
+  ProgressLine line(environment);
+  const auto show = [&line](const ledger::Progress& progress) { line.show(progress); };
+  SHAPLEY_TRY_ASSIGN(const Examined examined, examine(file, arguments, show));
+  line.clear();
   bool clean = true;
   json all = json::array();
-  for (const Examination& examination : examinations) {
+  for (const Examination& examination : examined.examinations) {
     clean = clean && examination.report.clean();
     if (!arguments.json) environment.out << render_examination(examination);
     all.push_back(examination_json(examination));
   }
   if (arguments.json) {
-    const json whole{{"clean", clean}, {"examinations", std::move(all)}};
+    const json whole{{"clean", clean}, {"examinations", std::move(all)}, {"missing", missing_json(examined.missing)}};
     environment.out << json_text(whole);
+  } else if (examined.missing) {
+    environment.out << "MISSING " << printable(described(*examined.missing))
+                    << ": what is before it was not audited; --archives DIRECTORY says where it is\n";
   }
-  return clean ? ExitCode::success : ExitCode::findings;
+  if (!clean) return ExitCode::findings;
+  return examined.missing ? ExitCode::incomplete : ExitCode::success;
 }
 
 }  // namespace shapley::ctl

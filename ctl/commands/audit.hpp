@@ -21,8 +21,9 @@ class App;
 namespace shapley::ctl {
 
 struct AuditArguments {
-  std::string ledger;   // empty: the one that the daemon keeps
-  std::string against;  // empty: no comparison with Slurm's records
+  std::string ledger;    // empty: the one that the daemon keeps
+  std::string archives;  // the directory; empty: near the ledger
+  std::string against;   // empty: no comparison with Slurm's records
   std::vector<std::string> against_heads;
   std::string public_key;  // for against_heads
   bool head = false;       // only hand out a signed head (head.hpp)
@@ -33,7 +34,7 @@ struct AuditArguments {
 
 void add_audit(CLI::App& app, AuditArguments& arguments);
 
-// ExitCode::findings when anything does not hold.
+// ExitCode::findings when anything does not hold, else ExitCode::incomplete when an archive is missing.
 [[nodiscard]] Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,
                                            const Environment& environment);
 

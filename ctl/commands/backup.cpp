@@ -1,6 +1,5 @@
 #include "ctl/commands/backup.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -8,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "base/printable_stream.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/progress_line.hpp"
 #include "ledger/store/backup.hpp"
 #include "ledger/store/compact.hpp"
 
@@ -20,33 +19,6 @@ namespace {
 std::string described(const ledger::BackupResult& result) {
   return grouped(result.events) + " events, the last one's hash is " + result.hash;
 }
-
-// One line of a terminal that says how far something is; elsewhere nothing.
-class ProgressLine {
- public:
-  explicit ProgressLine(const Environment& environment) : environment_(environment) {}
-
-  void show(const ledger::Progress& progress) {
-    std::string text(progress.what);
-    if (progress.all > 0) {
-      text += ": " + std::to_string(std::min<std::int64_t>(100, progress.done * 100 / progress.all)) + " %";
-    } else if (progress.done > 0) {
-      text += ": " + grouped(progress.done);
-    }
-    write(text);
-  }
-  void clear() { write(""); }
-
- private:
-  void write(const std::string& text) {
-    if (!environment_.terminal || text == shown_) return;
-    environment_.out << TerminalControl::line_begin << text << TerminalControl::erase_to_line_end << std::flush;
-    shown_ = text;
-  }
-
-  const Environment& environment_;
-  std::string shown_;
-};
 
 }  // namespace
 

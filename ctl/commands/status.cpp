@@ -269,7 +269,8 @@ Expected<json> online_status(const StatusArguments& arguments, const Endpoint& e
 
 Expected<json> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
   if (arguments.ledger.empty() && arguments.at.empty()) return online_status(arguments, endpoint);
-  OfflineQuestion question{.ledger = arguments.ledger, .at = std::nullopt, .contribution = std::nullopt};
+  OfflineQuestion question{
+      .ledger = arguments.ledger, .at = std::nullopt, .contribution = std::nullopt, .archives = arguments.archives};
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_time(arguments.at, "--at"));
   }
@@ -350,6 +351,10 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
   command->add_option("--ledger", arguments.ledger, "Read this ledger file, a copy included; no daemon is asked");
   command->add_option("--at", arguments.at, "The books at this instant: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")
       ->type_name("TIME");
+  command
+      ->add_option("--archives", arguments.archives,
+                   "With --at: where the ledger's archives are; without it the directory archives beside it")
+      ->type_name("DIRECTORY");
 }
 
 Expected<ExitCode> run_status(const StatusArguments& arguments, const Endpoint& endpoint,

@@ -30,6 +30,7 @@ struct StatusArguments {
   std::string format;
   std::string at;
   std::string ledger;
+  std::string archives;  // empty: near the ledger
   std::string contribution;
 };
 

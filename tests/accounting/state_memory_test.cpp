@@ -45,6 +45,19 @@ TEST(StateMemory, ForgetsTheOldestOfManyFinishedJobsSooner) {
   EXPECT_EQ(remembered(), (std::vector<std::uint32_t>{1}));
 }
 
+TEST_F(StateTest, KeepsWhatItIsToldToKeep) {
+  const SegmentOpened old = run(1, "ann", 0, {{"n1", cores(1)}});
+  apply(old);
+  apply(closed(old, 100));
+  state_.advance(at(5000));
+  state_.compact(at(100));
+  EXPECT_EQ(state_.horizon(), at(100));
+  EXPECT_EQ(state_.remembered_jobs(), 1U);
+  state_.compact(at(4500));
+  EXPECT_EQ(state_.horizon(), at(4000)) << "its own horizon, 1000 seconds";
+  EXPECT_EQ(state_.remembered_jobs(), 0U);
+}
+
 TEST_F(StateTest, AsksForReplayOfWhatIsOlderThanItsMemory) {
   const SegmentOpened old = run(1, "ann", 0, {{"n1", cores(1)}});
   const SegmentOpened open = run(2, "ann", 0, {{"n1", cores(1)}});

@@ -103,6 +103,18 @@ TEST_F(Audit, names_an_edited_time_of_receipt) {
   EXPECT_TRUE(has(of(report(), "chain"), "event 3: its hash does not follow"));
 }
 
+TEST_F(Audit, checks_the_hash_of_every_event) {
+  for (int event = 1; event <= 8; ++event) {
+    const std::string number = std::to_string(event);
+    const auto copy = directory() / (number + ".db");
+    std::filesystem::copy_file(file(), copy);
+    tamper(copy,
+           "DROP TRIGGER events_are_not_updated; UPDATE event_rows SET received = received + 1 WHERE seq = " + number);
+    const auto found = of(must(audit(reader(copy))), "chain");
+    EXPECT_TRUE(has(found, "event " + number + ": its hash does not follow")) << number << ": " << found;
+  }
+}
+
 TEST_F(Audit, names_the_place_of_a_deleted_event) {
   edit_events("DELETE FROM event_rows WHERE seq = 5");
   const auto found = report();
@@ -141,9 +153,10 @@ TEST_F(Audit, names_a_fact_that_was_stated_twice) {
       file(),
       "INSERT INTO event_rows SELECT 9, kind, received, at, job, anchor, ordinal, organization, processors, placement, "
       "reason, job_state, hash FROM event_rows WHERE seq = 6");
-  const auto found = of(report(), "chain");
-  EXPECT_TRUE(has(found, "event 9: its hash does not follow")) << found;
-  EXPECT_TRUE(has(found, "events of segments that state a fact again: 1")) << found;
+  const auto found = report();
+  EXPECT_TRUE(has(of(found, "chain"), "event 9: its hash does not follow"));
+  EXPECT_TRUE(has(of(found, "chain"), "events of segments that state a fact again: 1"));
+  EXPECT_TRUE(has(of(found, "rebuild"), "event 9 tells the books nothing new"));
 }
 
 // Whoever writes the file can also write a new chain. The last hash, kept elsewhere, tells.
@@ -193,6 +206,35 @@ TEST_F(Audit, names_rows_of_projections_that_were_changed_added_or_removed) {
                   "estimator shapley_rate"));
 }
 
+// A run of two sizes, of which the second is retracted: numbers 9 to 13.
+TEST_F(Audit, names_events_that_are_of_another_segment_of_the_same_run) {
+  {
+    const auto first = opened(5, 10'300, "a", 4);
+    auto second = opened(5, 10'350, "a", 2);
+    second.key = {first.key.kind, first.key.job, first.key.anchor, 1};
+    Ledger ledger = writer(file());
+    must(ledger.append(std::vector<Event>{first, closed(first, 10'350, accounting::CloseReason::resized), second,
+                                          closed(second, 10'400), accounting::SegmentRetracted{second.key, {10'500}}},
+                       {10'501}));
+  }
+  EXPECT_TRUE(report().clean());
+  const auto after = [&](const std::string& change) {
+    const auto copy = directory() / "copy.db";
+    std::filesystem::remove(copy);
+    std::filesystem::copy_file(file(), copy);
+    tamper(copy, "UPDATE segment_events SET " + change);
+    return of(must(audit(reader(copy))), "projection");
+  };
+  const std::string row = "segment_events: a row that does not follow from the events: job 5, anchor 10300, kind 0, ";
+  for (const char* change : {"opened = 20 - opened WHERE job = 5", "closed = 22 - closed WHERE job = 5"}) {
+    const std::string exchanged = after(change);
+    EXPECT_TRUE(has(exchanged, row + "ordinal 0")) << change << ": " << exchanged;
+    EXPECT_TRUE(has(exchanged, row + "ordinal 1")) << change << ": " << exchanged;
+  }
+  const std::string not_retracted = after("retracted = 12 WHERE retracted = 13");
+  EXPECT_TRUE(has(not_retracted, row + "ordinal 1")) << not_retracted;
+}
+
 TEST_F(Audit, shows_a_few_of_many_rows_and_counts_them) {
   tamper(file(),
          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) "
@@ -224,26 +266,69 @@ TEST_F(Audit, ends_where_something_was_added) {
 TEST_F(Audit, compares_what_shapleyd_would_recover_with_what_the_events_say) {
   {
     Ledger ledger = writer(file());
-    accounting::State empty;
+    accounting::State wrong;
+    must(wrong.apply(opened(9, 10'000, "c", 1)));
     tamper(file(), "DELETE FROM checkpoints");
-    must(ledger.save_checkpoint(empty, ledger.last_sequence(), {20'000}));
+    must(ledger.save_checkpoint(wrong, ledger.last_sequence(), {20'000}));
   }
   const auto found = of(report(), "rebuild");
-  EXPECT_TRUE(has(found, "a: psi is ")) << found;
+  for (const char* figure : {"a: psi is ", "a: got is ", "b: phi_direct is ", "b: phi_rate is ", "c: psi is "}) {
+    EXPECT_TRUE(has(found, figure)) << figure << ": " << found;
+  }
+}
+
+// What an audit of the books finds if it is told what the events do not say.
+std::string told(const Ledger& ledger, const Event& lie) {
+  Facts facts;
+  must(ledger.for_each_event(0, [&](const StoredEvent& stored) -> Expected<void> {
+    facts.survey(stored.event);
+    return {};
+  }));
+  facts.survey(lie);
+  AuditReport found;
+  must(audit_books(ledger, facts, found));
+  EXPECT_EQ(of(found, "conservation"), "");
+  return of(found, "rebuild");
+}
+
+accounting::OwnershipStated owned_by_c() {
+  return {"n1", {9'001}, {{k_beginning_of_time, {{"c", accounting::k_whole_node}}}}};
 }
 
 // The naive sums are no echo of the books: given other facts they differ.
 TEST_F(Audit, compares_the_books_with_sums_of_its_own) {
   const Ledger ledger = reader(file());
-  Facts facts;
-  must(ledger.for_each_event(0, [&](const StoredEvent& stored) -> Expected<void> {
-    if (stored.sequence != 2) facts.add(stored.event);  // as if nobody owned n1
-    return {};
-  }));
-  AuditReport found;
-  must(audit_books(ledger, facts, found));
-  EXPECT_TRUE(has(of(found, "rebuild"), "b at 1970-01-01T02:46:52Z: phi_direct is ")) << of(found, "rebuild");
-  EXPECT_EQ(of(found, "conservation"), "");
+  const std::string other_owner = told(ledger, owned_by_c());
+  for (const char* figure :
+       {"b at 1970-01-01T02:46:52Z: phi_direct is ", "b at 1970-01-01T02:46:52Z: given_direct is ",
+        "c at 1970-01-01T02:46:52Z: phi_direct is 0 in the books, ", "b at 1970-01-01T02:50:00Z: phi_direct is "}) {
+    EXPECT_TRUE(has(other_owner, figure)) << figure << ": " << other_owner;
+  }
+  EXPECT_FALSE(has(other_owner, "psi is ")) << other_owner;
+  const std::string less_used = told(ledger, accounting::SegmentRetracted{opened(2, 10'050, "b", 2).key, {10'160}});
+  for (const char* figure : {"b at 1970-01-01T02:49:22Z: psi is ", "b at 1970-01-01T02:49:22Z: got is ",
+                             "commons at 1970-01-01T02:49:22Z: phi_direct is "}) {
+    EXPECT_TRUE(has(less_used, figure)) << figure << ": " << less_used;
+  }
+  EXPECT_FALSE(has(less_used, "02:49:10Z")) << "not yet retracted: " << less_used;
+}
+
+TEST_F(Audit, compares_the_books_of_closed_periods_with_sums_of_its_own) {
+  const auto last = opened(4, 2'700'000, "a", 1);
+  const auto open = opened(3, 10'200, "b", 8);
+  {
+    Ledger ledger = writer(file());
+    must(ledger.append(std::vector<Event>{closed(open, 80'000), last}, {2'700'001}));
+  }
+  const std::string no_periods = told(reader(file()), accounting::PeriodDeclared{{10'000}, Period::monthly});
+  EXPECT_TRUE(has(no_periods, "the books did not close the period that ended at 1970-02-01T00:00:00Z")) << no_periods;
+  {
+    Ledger ledger = writer(file());
+    must(ledger.append(std::vector<Event>{accounting::PeriodDeclared{{10'000}, Period::monthly}}, {2'700'002}));
+  }
+  EXPECT_TRUE(report().clean());
+  const std::string other_owner = told(reader(file()), owned_by_c());
+  EXPECT_TRUE(has(other_owner, "b at the end of the period, 1970-02-01T00:00:00Z: phi_direct is ")) << other_owner;
 }
 
 TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
@@ -260,6 +345,18 @@ TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
   EXPECT_EQ(of(found, "records"),
             "job 2, run from 1970-01-01T02:47:30Z (line 3, COMPLETED): ends at 1970-01-01T02:49:10Z in the ledger, at "
             "1970-01-01T02:49:11Z in the record\n");
+
+  {
+    Ledger longer = writer(file());
+    must(longer.append(std::vector<Event>{closed(opened(3, 10'200, "b", 8), 10'260)}, {10'261}));
+  }
+  std::ofstream(records) << "JobIDRaw|Start|End|State|NCPUS\n"
+                            "1|1970-01-01T02:46:40|1970-01-01T02:48:20|COMPLETED|4\n"
+                            "2|1970-01-01T02:47:30|1970-01-01T02:49:10|COMPLETED|2\n"
+                            "3|1970-01-01T02:50:00|1970-01-01T02:51:01|COMPLETED|8\n";
+  const auto last = must(audit_against(ledger, records));
+  EXPECT_EQ(last.runs_compared, 3);
+  EXPECT_TRUE(has(of(last, "records"), "job 3, run from 1970-01-01T02:50:00Z (line 4, COMPLETED): ends at "));
 
   std::ofstream(records) << "something else\n";
   const auto refused = audit_against(ledger, records);

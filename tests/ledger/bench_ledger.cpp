@@ -1,7 +1,8 @@
 // How fast events become durable and books come back. Not run by ctest: build a release and run bin/bench_ledger.
 //
-// Each job makes five events, as shapleyd's observer does: described, wait opened, wait closed, run opened (on two
-// nodes), run closed. Files are made in TMPDIR, so that the disk is the one you mean.
+// Files are made in TMPDIR, so that the disk is the one you mean.
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -9,22 +10,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench_jobs.hpp"
 #include "ledger/store/ledger.hpp"
+#include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
 namespace {
 
-using accounting::CloseReason;
+using namespace bench;
 using accounting::Event;
-using accounting::SegmentKind;
-
-constexpr std::int64_t k_begin = 1'700'000'000;
-
-template <typename T>
-T must(Expected<T> result) {
-  if (!result) throw std::runtime_error(result.error().what);
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 class Scratch {
  public:
@@ -41,44 +35,6 @@ class Scratch {
  private:
   std::filesystem::path path_;
 };
-
-std::string node_of(std::uint32_t i) {
-  return "node" + std::to_string(1000 + i % 500);
-}
-
-constexpr std::int64_t k_day = 24 * 3600;
-
-void add_job(std::vector<Event>& events, std::uint32_t job, std::int64_t jobs_a_day) {
-  const Instant submit{k_begin + job * k_day / jobs_a_day};
-  const Instant start = submit + Duration{30};
-  const std::string organization = "organization" + std::to_string(job % 10);
-  accounting::JobDescribed described;
-  described.job = {job};
-  described.submit = submit;
-  described.organization = described.account = organization;
-  described.partition = "main";
-  described.qos = "normal";
-  described.name = "a-job-of-usual-name";
-  events.emplace_back(std::move(described));
-  const accounting::SegmentKey wait{SegmentKind::wait, {job}, submit, 0};
-  const accounting::SegmentKey run{SegmentKind::run, {job}, start, 0};
-  events.emplace_back(accounting::SegmentOpened{wait, organization, submit, {16 * k_micro}, {}});
-  events.emplace_back(accounting::SegmentClosed{wait, start, CloseReason::started, "RUNNING"});
-  events.emplace_back(accounting::SegmentOpened{
-      run,
-      organization,
-      start,
-      {16 * k_micro},
-      {{node_of(2 * (job % 250)), {8 * k_micro}}, {node_of(2 * (job % 250) + 1), {8 * k_micro}}}});
-  events.emplace_back(
-      accounting::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
-}
-
-std::vector<Event> jobs(std::uint32_t first, std::uint32_t count, std::int64_t jobs_a_day) {
-  std::vector<Event> events;
-  for (std::uint32_t job = first; job < first + count; ++job) add_job(events, job, jobs_a_day);
-  return events;
-}
 
 // Group commits of range(0) events each.
 void append(benchmark::State& state) {
@@ -127,6 +83,48 @@ BENCHMARK(restart)
     ->Args({1'000'000, 50'000})
     ->Args({10'000'000, 50'000})
     ->Args({10'000'000, 4 * k_day})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3)
+    ->UseRealTime();
+
+// Saving the books of range(0) remembered jobs, of which range(1) are new since the last checkpoint: how much of the
+// text is written.
+void checkpoint(benchmark::State& state) {
+  const Scratch scratch;
+  Ledger ledger = must(Ledger::open(scratch.file(), OpenMode::create_or_write));
+  accounting::State books;
+  std::uint32_t next = 1;
+  const auto add = [&](std::uint32_t count) {
+    const auto events = jobs(next, count, 4 * k_day);
+    next += count;
+    must(ledger.append(events, {k_begin}));
+    for (const Event& event : events) must(books.apply(event));
+    books.compact();
+  };
+  const auto number = [&](const std::string& sql) { return std::stod(must(query(ledger, sql)).at(0).at(0)); };
+  constexpr std::uint32_t per_batch = 2000;
+  for (std::uint32_t left = static_cast<std::uint32_t>(state.range(0)); left > 0; left -= std::min(left, per_batch)) {
+    add(std::min(left, per_batch));
+  }
+  must(ledger.save_checkpoint(books, ledger.last_sequence(), books.now()));
+  const std::string sum = "SELECT COALESCE(SUM(LENGTH(text)), 0) FROM checkpoint_parts";
+  constexpr double mib = 1024 * 1024;
+  state.counters["text_MiB"] = number(sum) / mib;
+  for (auto _ : state) {
+    state.PauseTiming();
+    add(static_cast<std::uint32_t>(state.range(1)));
+    const auto before = static_cast<std::int64_t>(number("SELECT MAX(id) FROM checkpoint_parts"));
+    state.ResumeTiming();
+    must(ledger.save_checkpoint(books, ledger.last_sequence(), books.now()));
+    state.PauseTiming();
+    state.counters["written_MiB"] = number(sum + " WHERE id > " + std::to_string(before)) / mib;
+    state.ResumeTiming();
+  }
+}
+BENCHMARK(checkpoint)
+    ->ArgNames({"jobs", "new"})
+    ->Args({150'000, 350})
+    ->Args({150'000, 2400})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(3)
     ->UseRealTime();

@@ -209,12 +209,16 @@ std::map<std::string, PlacementUse, std::less<>> State::placement_uses() const {
   return uses;
 }
 
-void State::compact() {
-  impl_->compact();
+void State::compact(Instant keep) {
+  impl_->compact(keep);
 }
 
 Instant State::horizon() const {
   return impl_->horizon;
+}
+
+std::size_t State::remembered_jobs() const {
+  return impl_->jobs.size();
 }
 
 void State::keep_memory_only(Instant known_until) {

@@ -10,6 +10,7 @@
 // rebuilds from the ledger, and may go on with the memory alone meanwhile (keep_memory_only).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -161,10 +162,11 @@ class State {
   // Of each of placements(), how it is used. Walks over all remembered jobs.
   [[nodiscard]] std::map<std::string, PlacementUse, std::less<>> placement_uses() const;
 
-  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give. The books do not
-  // change.
-  void compact();
+  // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give, or from before `keep`
+  // if that is earlier. The books do not change.
+  void compact(Instant keep = k_end_of_time);
   [[nodiscard]] Instant horizon() const;
+  [[nodiscard]] std::size_t remembered_jobs() const;
 
   // Gives the figures up and keeps the memory, for a caller that goes on comparing records with it while the books are
   // rebuilt: apply() takes events however old they are, and what is remembered of jobs, nodes and placements follows
@@ -174,9 +176,11 @@ class State {
   void keep_memory_only(Instant known_until);
 
   // The whole state as text, for checkpoints; load(save()) behaves the same in every respect. The format is versioned:
-  // load refuses (Errc::corrupt) what it does not know and the caller replays instead.
-  [[nodiscard]] std::string save() const;
-  [[nodiscard]] static Expected<State> load(std::string_view text, StateOptions options = {});
+  // load refuses (Errc::corrupt) what it does not know and the caller replays instead. Both take seconds where much is
+  // remembered: another thread may set `stop` to end them soon, save with an empty text, load with Errc::unavailable.
+  [[nodiscard]] std::string save(const std::atomic<bool>* stop = nullptr) const;
+  [[nodiscard]] static Expected<State> load(std::string_view text, StateOptions options = {},
+                                            const std::atomic<bool>* stop = nullptr);
 
   struct Impl;
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -89,8 +90,11 @@ struct State::Impl {
   void fold(const Fact& event) = delete;
 
   void advance(Instant t);
-  void compact();
+  void compact(Instant keep);
   void compact_placements();
+  void forget_task(JobId id, const JobRecord& job);
+  // Lets the nodes of forgotten segments (`lose_some`, by index) know only the segments left of these jobs.
+  void forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some);
 
   void set_organizations();
   void close_period(Instant boundary);

@@ -1,6 +1,7 @@
 // psi and phi: the books rebuilt from events against naive sums, against conservation, and against what shapleyd has.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/naive_books.hpp"
 #include "ledger/recovery/replay.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
@@ -45,25 +47,22 @@ Figures figures_of(const Standing& row) {
 
 class BooksAudit {
  public:
-  BooksAudit(const Ledger& ledger, const Facts& facts, AuditReport& report)
+  BooksAudit(const Ledger& ledger, const Facts& facts, AuditReport& report, const AuditOptions& options)
       : ledger_(ledger),
         database_(LedgerAccess::impl(ledger).database),
-        naive_(facts),
-        facts_(facts),
-        report_(report) {}
+        facts_(facts.surveyed()),
+        report_(report),
+        options_(options) {}
 
   Expected<void> run() {
-    choose_instants();
-    State state;
-    std::size_t next = 0;
-    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database_));
-    SHAPLEY_TRY(visit_by_time(database_, head.sequence, [&](const StoredEvent& stored) -> Expected<void> {
-      for (; next < instants_.size() && instants_[next] < time_of(stored.event); ++next)
-        check_at(state, instants_[next]);
-      apply(state, stored);
-      return {};
-    }));
-    for (; next < instants_.size(); ++next) check_at(state, instants_[next]);
+    SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database_));
+    if (genesis) begin_ = genesis->until;
+    SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, k_remembers_nothing));
+    State& state = opening.state;
+    // A moment may be known already that lies after what was archived.
+    SHAPLEY_TRY(choose_instants(std::max(begin_, state.now())));
+    naive_.emplace(facts_, instants_);
+    SHAPLEY_TRY(follow_events(state, opening.last_sequence));
     check_closed_periods(state);
     SHAPLEY_TRY(compare_with_recovered(state));
     write_notes();
@@ -73,19 +72,57 @@ class BooksAudit {
  private:
   void find(const char* check, std::string what) { report_.findings.push_back({check, std::move(what)}); }
 
-  // Evenly spaced from the first run's begin to the last event.
-  void choose_instants() {
-    Instant first = k_end_of_time;
-    Instant last = k_beginning_of_time;
-    for (const auto& [key, segment] : facts_.segments) {
-      first = std::min(first, segment.begin.value_or(first));
-      last = std::max({last, segment.begin.value_or(last), segment.end.value_or(last)});
-    }
-    if (first > last) return;
+  // Evenly spaced from the first segment's begin, but not before `from`, to the last event of one.
+  Expected<void> choose_instants(Instant from) {
+    SHAPLEY_TRY_ASSIGN(Statement select,
+                       database_.prepare("SELECT MIN(at) FILTER (WHERE kind IN (2, 3)), MAX(at) FROM main.event_rows "
+                                         "WHERE kind BETWEEN 2 AND 5"));
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row || select.is_null(0)) return {};
+    const Instant first = std::max(Instant{select.integer(0)}, from);
+    const Instant last{select.integer(1)};
+    if (first > last) return {};
     for (std::int64_t i = 1; i <= k_instants; ++i) {
       instants_.push_back(first + Duration{(last - first).value * i / k_instants});
     }
     instants_.erase(std::unique(instants_.begin(), instants_.end()), instants_.end());
+    return {};
+  }
+
+  // Both books, in the order of time, and both forget on the way. The copies of archived events, up to `after`, are
+  // facts that the books begin with.
+  Expected<void> follow_events(State& state, std::int64_t after) {
+    SHAPLEY_TRY_ASSIGN(const Head head, read_head(database_));
+    SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_time(database_, after, head.sequence));
+    Forgetting forgetting(std::move(lookback), options_.pace);
+    std::size_t next = 0;
+    std::int64_t done = 0;
+    SHAPLEY_TRY(visit_by_time(database_, 0, head.sequence, [&](const StoredEvent& stored) -> Expected<void> {
+      const Instant t = time_of(stored.event);
+      for (; next < instants_.size() && instants_[next] < t; ++next) check_at(state, instants_[next]);
+      if (forgetting.before(t.value, state, t)) forget_before(t);
+      if (stored.sequence > after) apply(state, stored);
+      facts_.follow(stored.event);
+      note_remembered(state);
+      if (++done % k_events_between_calls == 0) {
+        tell(options_.on_progress, {.what = "psi and phi", .done = done, .all = head.sequence});
+      }
+      return {};
+    }));
+    for (; next < instants_.size(); ++next) check_at(state, instants_[next]);
+    forget_before(state.now());
+    return {};
+  }
+
+  // REQUIRES: all events before t were followed.
+  void forget_before(Instant t) {
+    naive_->settle(t);
+    facts_.forget_before(t);
+  }
+
+  void note_remembered(const State& state) {
+    const std::size_t most = std::max(facts_.segments.size(), state.remembered_jobs());
+    report_.most_remembered = std::max(report_.most_remembered, static_cast<std::int64_t>(most));
   }
 
   void apply(State& state, const StoredEvent& stored) {
@@ -101,7 +138,8 @@ class BooksAudit {
     const auto rows = state.standings(t);
     const std::string when = format_instant(t);
     check_conservation(rows, when);
-    compare(state, rows, naive_.at(t), when);
+    naive_->settle(t);
+    compare(state, rows, naive_->at(t), when);
     ++checked_;
   }
 
@@ -117,8 +155,7 @@ class BooksAudit {
     }
   }
 
-  void compare(const State& state, const std::vector<Standing>& rows, std::map<std::string, NaiveRow> naive,
-               const std::string& when) {
+  void compare(const State& state, const std::vector<Standing>& rows, NaiveRows naive, const std::string& when) {
     for (const Standing& row : rows) {
       const std::string& name = state.organizations().at(row.organization.value);
       const NaiveRow sums = naive[name];
@@ -148,16 +185,25 @@ class BooksAudit {
   }
 
   void check_closed_periods(const State& state) {
+    std::map<Instant, NaiveRows> naive = naive_->closed_periods();
+    // Of what is in an archive there are only some copies here.
+    std::erase_if(naive, [&](const auto& period) { return period.first <= begin_; });
     for (const accounting::ClosedPeriod& period : state.closed_periods()) {
+      if (period.end <= begin_) continue;
       const std::string when = "the end of the period, " + format_instant(period.end);
       check_conservation(period.standings, when);
-      compare(state, period.standings, naive_.of_period({period.begin, period.end, state.now()}), when);
+      compare(state, period.standings, naive[period.end], when);
+      naive.erase(period.end);
       ++checked_;
+    }
+    for (const auto& [end, rows] : naive) {
+      find("rebuild", "the books did not close the period that ended at " + format_instant(end));
     }
   }
 
   // What shapleyd would know after a restart, checkpoint included, must be what all events say.
   Expected<void> compare_with_recovered(State& state) {
+    tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
     SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover());
     const Instant t = std::max(state.now(), recovered.state.now());
     const auto rebuilt = rows_by_name(state, t);
@@ -193,9 +239,11 @@ class BooksAudit {
 
   const Ledger& ledger_;
   const Database& database_;
-  NaiveBooks naive_;
-  const Facts& facts_;
+  Facts facts_;
+  std::optional<NaiveBooks> naive_;
   AuditReport& report_;
+  const AuditOptions& options_;
+  Instant begin_ = k_beginning_of_time;  // what was before is in an archive
   std::vector<Instant> instants_;
   std::int64_t checked_ = 0;
   Utility sum_;
@@ -203,8 +251,8 @@ class BooksAudit {
 
 }  // namespace
 
-Expected<void> audit_books(const Ledger& ledger, const Facts& facts, AuditReport& report) {
-  return BooksAudit(ledger, facts, report).run();
+Expected<void> audit_books(const Ledger& ledger, const Facts& facts, AuditReport& report, const AuditOptions& options) {
+  return BooksAudit(ledger, facts, report, options).run();
 }
 
 }  // namespace shapley::ledger

@@ -9,9 +9,14 @@
 
 namespace shapley::ledger {
 
-// Walks all rows: the hash chain, and that each row says the same in its columns and in its payload. Fills `facts`.
+// What a ledger with archives begins with: its opening books, and its copies of archived events. False: they are not
+// those that it was made with.
+[[nodiscard]] Expected<bool> audit_genesis(const Database& database, AuditReport& report);
+
+// Walks all rows: the hash chain, and that each row says the same in its columns and in its payload. Surveys `facts`.
 // False: a row cannot be read at all, so what hangs on the events cannot be checked.
-[[nodiscard]] Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report);
+[[nodiscard]] Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& report,
+                                         const AuditOptions& options = {});
 
 // What stands beside the rows of events belongs to one of them each, and words mean what they say. False: a word does
 // not, so events cannot be read.
@@ -25,10 +30,13 @@ namespace shapley::ledger {
 // key.)
 [[nodiscard]] Expected<void> audit_heads(const Database& database, AuditReport& report);
 
-// Every projection against one made from the events in the connection's temporary schema.
-[[nodiscard]] Expected<void> audit_projections(const Database& database, AuditReport& report);
+// Every projection against what the events say; counts the segments.
+[[nodiscard]] Expected<void> audit_projections(const Database& database, AuditReport& report,
+                                               const AuditOptions& options = {});
 
-// The books against naive sums over the facts, Sum(psi) = Sum(phi), and the books as shapleyd would recover them now.
-[[nodiscard]] Expected<void> audit_books(const Ledger& ledger, const Facts& facts, AuditReport& report);
+// The books against naive sums over the ledger's runs and what was surveyed in `facts`, Sum(psi) = Sum(phi), and the
+// books as shapleyd would recover them now.
+[[nodiscard]] Expected<void> audit_books(const Ledger& ledger, const Facts& facts, AuditReport& report,
+                                         const AuditOptions& options = {});
 
 }  // namespace shapley::ledger

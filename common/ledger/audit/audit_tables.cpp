@@ -3,11 +3,13 @@
 #include <limits>
 #include <string>
 
+#include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/projections/projections.hpp"
 #include "ledger/projections/standings.hpp"
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/schema.hpp"
@@ -17,7 +19,8 @@ namespace shapley::ledger {
 
 namespace {
 
-constexpr std::int64_t k_rows_shown = 5;  // of each table and kind of difference
+constexpr const char* k_segment_table = "segment_events";  // the one table that grows with the jobs
+constexpr std::int64_t k_rows_shown = 5;                   // of each table and kind of difference
 
 // Drops the temporary tables at the end of an audit, however it ends: their names hide those of the ledger.
 class TemporaryTables {
@@ -85,6 +88,18 @@ Expected<void> rows_missing(const Database& database, const std::string& table, 
   return find_rows(std::move(select), "projection", table + ": " + verdict, report);
 }
 
+// What a table has and what follows from the events.
+Expected<void> compare_table(const Database& database, const std::string& table, AuditReport& report) {
+  SHAPLEY_TRY(rows_missing(database, table, "main", "temp", "a row that does not follow from the events", report));
+  return rows_missing(database, table, "temp", "main", "a row that follows from the events is missing", report);
+}
+
+bool is_of_segment(const accounting::Event& event) {
+  return std::holds_alternative<accounting::SegmentOpened>(event) ||
+         std::holds_alternative<accounting::SegmentClosed>(event) ||
+         std::holds_alternative<accounting::SegmentRetracted>(event);
+}
+
 struct Strays {
   const char* verdict;
   const char* sql;
@@ -123,15 +138,80 @@ Expected<bool> audit_words(const Database& database, AuditReport& report) {
   }
 }
 
-// Of two events that state the same fact segment_events, made anew, names the later one only.
-Expected<void> audit_repetitions(const Database& database, AuditReport& report) {
+// What segment_events names, row by row: it must be the events of that very segment.
+constexpr const char* k_segments =
+    "FROM main.segment_events s LEFT JOIN main.event_rows o ON o.seq = s.opened "
+    "LEFT JOIN main.event_rows c ON c.seq = s.closed LEFT JOIN main.event_rows r ON r.seq = s.retracted";
+
+// As many rows, names of events in them, and rows that name something else than their segment's events.
+struct SegmentCounts {
+  std::int64_t rows = 0;
+  std::int64_t named = 0;
+  std::int64_t wrong = 0;
+  std::int64_t turned = 0;  // that end before they begin
+};
+
+Expected<SegmentCounts> count_segments(const Database& database) {
+  const auto right = [](const std::string& column, const std::string& event, int kind) {
+    return "(s." + column + " IS NULL OR (" + event + ".kind = s.kind + " + std::to_string(kind) + " AND " + event +
+           ".job = s.job AND " + event + ".anchor = s.anchor AND " + event + ".ordinal = s.ordinal))";
+  };
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database.prepare("SELECT COUNT(*), COUNT(s.opened) + COUNT(s.closed) + COUNT(s.retracted), "
+                                      "COUNT(*) - COUNT(CASE WHEN s.kind IN (0, 1) AND "
+                                      "COALESCE(s.opened, s.closed, s.retracted) IS NOT NULL AND " +
+                                      right("opened", "o", 2) + " AND " + right("closed", "c", 4) + " AND " +
+                                      right("retracted", "r", 6) +
+                                      " THEN 1 END), COUNT(CASE WHEN c.at < o.at THEN 1 END) " + k_segments));
+  SHAPLEY_TRY(select.step());
+  return SegmentCounts{select.integer(0), select.integer(1), select.integer(2), select.integer(3)};
+}
+
+// A table made anew says which rows differ. Of two events that state the same fact it names the later one only.
+Expected<void> compare_segments(const Database& database, Projector& projector, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+  SHAPLEY_TRY(reader.visit(0, std::numeric_limits<std::int64_t>::max(), [&](const StoredEvent& stored) {
+    return is_of_segment(stored.event) ? projector.project(stored.event, stored.sequence) : Expected<void>{};
+  }));
+  SHAPLEY_TRY_ASSIGN(report.segments, database.integer("SELECT COUNT(*) FROM temp.segment_events"));
   SHAPLEY_TRY_ASSIGN(const std::int64_t repeated,
                      database.integer("SELECT (SELECT COUNT(*) FROM main.event_rows WHERE kind >= 2) - "
                                       "(SELECT COUNT(opened) + COUNT(closed) + COUNT(retracted) "
                                       "FROM temp.segment_events)"));
-  if (repeated == 0) return {};
-  report.findings.push_back({"chain", "events of segments that state a fact again: " + std::to_string(repeated)});
-  return {};
+  if (repeated > 0) {
+    report.findings.push_back({"chain", "events of segments that state a fact again: " + std::to_string(repeated)});
+  }
+  return compare_table(database, k_segment_table, report);
+}
+
+// The other tables are made of events that are few.
+Expected<void> project_others(const Database& database, Projector& projector) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_rows WHERE kind = 0 ORDER BY seq"));
+  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return {};
+    const std::int64_t sequence = select.integer(0);
+    SHAPLEY_TRY(reader.visit(sequence - 1, sequence, [&](const StoredEvent& stored) {
+      return projector.project(stored.event, stored.sequence);
+    }));
+  }
+}
+
+// If every name is right, and there are as many as events, no event is missing and none states a fact again: for an
+// event says in which row and column it must be named. So nothing need be made anew to know that nothing differs.
+Expected<void> audit_segments(const Database& database, Projector& projector, AuditReport& report) {
+  SHAPLEY_TRY_ASSIGN(const SegmentCounts counts, count_segments(database));
+  SHAPLEY_TRY_ASSIGN(const std::int64_t events,
+                     database.integer("SELECT COUNT(*) FROM main.event_rows WHERE kind >= 2"));
+  if (counts.turned > 0) {
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT s.opened, s.closed, o.at AS begin, c.at AS end " +
+                                                          std::string(k_segments) + " WHERE c.at < o.at"));
+    SHAPLEY_TRY(find_rows(std::move(select), "rebuild", "events by which a segment ends before it begins", report));
+  }
+  report.segments = counts.rows;
+  if (counts.wrong == 0 && counts.named == events) return {};
+  return compare_segments(database, projector, report);
 }
 
 // What is wrong with a head that the file holds, given what its rows say; empty if nothing is.
@@ -165,6 +245,23 @@ Expected<void> audit_heads(const Database& database, AuditReport& report) {
   }
 }
 
+Expected<bool> audit_genesis(const Database& database, AuditReport& report) {
+  auto genesis = read_genesis(database);
+  if (genesis && !*genesis) return true;
+  const Expected<void> sound = genesis ? check_genesis(database, **genesis) : tl::unexpected<Error>(genesis.error());
+  if (!sound) {
+    if (sound.error().code != Errc::corrupt) return tl::unexpected<Error>(sound.error());
+    report.findings.push_back({"genesis", sound.error().what});
+    return false;
+  }
+  const Genesis& begin = **genesis;
+  report.notes.push_back("it begins after event " + std::to_string(begin.sequence) + " with hash " +
+                         to_hex(begin.hash) + ", the last one of its archive " + begin.archive +
+                         ", with the books of " + format_instant(begin.until) + " and copies of " +
+                         std::to_string(begin.copies) + " archived events");
+  return true;
+}
+
 Expected<void> audit_schema(const Database& database, AuditReport& report) {
   // Once more: since the file was opened somebody may have changed it, up to the snapshot that is audited.
   SHAPLEY_TRY(check_nothing_foreign(database, newest_schema()));
@@ -184,18 +281,15 @@ Expected<bool> audit_details(const Database& database, AuditReport& report) {
   return audit_words(database, report);
 }
 
-Expected<void> audit_projections(const Database& database, AuditReport& report) {
+Expected<void> audit_projections(const Database& database, AuditReport& report, const AuditOptions& options) {
   SHAPLEY_TRY_ASSIGN(const TemporaryTables tables, TemporaryTables::create(database));
   Projector projector(database, "temp");
-  SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-  SHAPLEY_TRY(reader.visit(0, std::numeric_limits<std::int64_t>::max(), [&](const StoredEvent& stored) {
-    return projector.project(stored.event, stored.sequence);
-  }));
-  SHAPLEY_TRY(audit_repetitions(database, report));
-  SHAPLEY_TRY(rebuild_standings(database, "temp"));
+  tell(options.on_progress, {.what = "segments"});
+  SHAPLEY_TRY(audit_segments(database, projector, report));
+  SHAPLEY_TRY(project_others(database, projector));
+  SHAPLEY_TRY(rebuild_standings(database, "temp", options.pace, options.on_progress));
   for (const std::string& table : TemporaryTables::all_tables()) {
-    SHAPLEY_TRY(rows_missing(database, table, "main", "temp", "a row that does not follow from the events", report));
-    SHAPLEY_TRY(rows_missing(database, table, "temp", "main", "a row that follows from the events is missing", report));
+    if (table != k_segment_table) SHAPLEY_TRY(compare_table(database, table, report));
   }
   return {};
 }

@@ -45,7 +45,78 @@ struct Add {
   void operator()(const Fact& /*e*/) const {}
 };
 
+bool is_run(const accounting::SegmentKey& key) {
+  return key.kind == accounting::SegmentKind::run;
+}
+
+struct Survey {
+  Facts& facts;
+
+  void operator()(const accounting::SegmentOpened& e) const {
+    facts.organizations.number_of(e.organization);
+    for (const accounting::NodeShare& share : e.nodes) facts.nodes.number_of(share.node);
+  }
+  void operator()(const accounting::SegmentRetracted& e) const {
+    if (is_run(e.key)) Add{facts}(e);
+  }
+  void operator()(const accounting::CapacityChanged& e) const { facts.nodes.number_of(e.node); }
+  void operator()(const accounting::OwnershipStated& e) const { Add{facts}(e); }
+  void operator()(const accounting::PeriodDeclared& e) const { Add{facts}(e); }
+  template <typename Fact>
+  void operator()(const Fact& /*e*/) const {}
+};
+
+struct Follow {
+  Facts& facts;
+
+  void operator()(const accounting::SegmentOpened& e) const {
+    if (is_run(e.key)) Add{facts}(e);
+  }
+  void operator()(const accounting::SegmentClosed& e) const {
+    if (is_run(e.key)) Add{facts}(e);
+  }
+  void operator()(const accounting::CapacityChanged& e) const { Add{facts}(e); }
+  template <typename Fact>
+  void operator()(const Fact& /*e*/) const {}
+};
+
+// Whether no event of after `settled` can be about it, and it holds nothing from then on.
+bool is_over(const accounting::SegmentKey& key, const SegmentFacts& segment, Instant settled) {
+  if (segment.begin && segment.retracted && *segment.retracted <= settled) return true;
+  if (!segment.end) return false;
+  // An end without a begin waits for it until no segment of its key can begin any more.
+  return segment.begin ? *segment.end <= settled : *segment.end < settled && key.anchor < settled;
+}
+
 }  // namespace
+
+void Facts::survey(const accounting::Event& event) {
+  std::visit(Survey{*this}, event);
+}
+
+Facts Facts::surveyed() const {
+  Facts facts;
+  facts.organizations = organizations;
+  facts.nodes = nodes;
+  facts.ownership = ownership;
+  facts.periods = periods;
+  for (const auto& [key, segment] : segments) {
+    if (is_run(key) && segment.retracted) facts.segments[key].retracted = segment.retracted;
+  }
+  return facts;
+}
+
+void Facts::follow(const accounting::Event& event) {
+  std::visit(Follow{*this}, event);
+}
+
+void Facts::forget_before(Instant settled) {
+  std::erase_if(segments, [&](const auto& entry) { return is_over(entry.first, entry.second, settled); });
+  for (auto& [node, worths] : whole_nodes) {
+    const auto later = worths.lower_bound({settled, 0});
+    if (later != worths.begin()) worths.erase(worths.begin(), std::prev(later));
+  }
+}
 
 void Facts::add(const accounting::Event& event) {
   std::visit(Add{*this}, event);

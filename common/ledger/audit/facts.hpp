@@ -36,6 +36,18 @@ class Facts {
   // REQUIRES: no event comes twice (the ledger's keys see to it).
   void add(const accounting::Event& event);
 
+  // For an audit that reads the ledger twice, since its runs may be more than the memory holds. First time: what must
+  // be known from the start, which is names, statements of ownership, periods, and which runs are retracted.
+  void survey(const accounting::Event& event);
+  // What survey() keeps of all the events that these facts are from.
+  [[nodiscard]] Facts surveyed() const;
+  // Second time, in the order of time: the rest of what the audit's own books are made of, runs and what nodes are
+  // worth; others are passed over.
+  void follow(const accounting::Event& event);
+  // Takes out what can no longer matter once all events up to `settled` were followed and everything before it is
+  // summed up: runs that are over, and what nodes were worth.
+  void forget_before(Instant settled);
+
   NameIndex organizations;
   NameIndex nodes;
   std::map<accounting::SegmentKey, SegmentFacts> segments;

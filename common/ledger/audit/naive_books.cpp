@@ -5,24 +5,17 @@
 
 namespace shapley::ledger {
 
-namespace {
-
-// sum over i in [a, b) of (t - i): first term t - a, last term t - (b - 1). REQUIRES: a <= b <= t.
-Int128 series(Instant a, Instant b, Instant t) {
-  const Int128 terms = b.value - a.value;
-  return terms * (static_cast<Int128>(t.value - a.value) + (t.value - b.value + 1)) / 2;
-}
-
-}  // namespace
-
 std::optional<accounting::Credit> credit_of(const NaiveRow& row, accounting::EstimatorId estimator) {
   if (accounting::name_of(estimator) == "direct_contr") return row.direct;
   return std::nullopt;
 }
 
-NaiveBooks::NaiveBooks(const Facts& facts) : facts_(facts), owners_(facts.organizations) {
+NaiveBooks::NaiveBooks(const Facts& facts, const std::vector<Instant>& instants)
+    : facts_(facts), owners_(facts.organizations) {
   commons_ = owners_.number_of(std::string(accounting::k_commons));
   for (std::uint32_t node = 0; node < facts.nodes.size(); ++node) nodes_.push_back(stretches_of(node));
+  present_.resize(owners_.size());
+  for (const Instant t : instants) not_yet_retracted_.emplace(t, present_);
 }
 
 // The statement with the greatest effective <= t speaks, and in it the last span that has begun; what it leaves is
@@ -81,70 +74,139 @@ Instant NaiveBooks::period_begin_at(Instant t) const {
   return begin;
 }
 
-void NaiveBooks::credit(std::uint32_t user, std::uint32_t node, std::int64_t held, const Window& window,
-                        std::vector<NaiveRow>& rows) const {
+void NaiveBooks::credit(std::uint32_t user, std::uint32_t node, const HeldStretch& held, int sign,
+                        NaiveAccounts& accounts) const {
   for (const Stretch& stretch : nodes_[node]) {
-    const Instant a = std::max(window.begin, stretch.begin);
-    const Instant b = std::min(window.end, stretch.end);
+    const Instant a = std::max(held.begin, stretch.begin);
+    const Instant b = std::min(held.end, stretch.end);
     if (a >= b) continue;
-    const Int128 worth = series(a, b, window.t);
-    const Int128 seconds = b.value - a.value;
-    rows[user].psi.value += held * worth;
-    rows[user].got.value += held * seconds;
+    accounts[user].used.add(sign * static_cast<Int128>(held.processors), a, b);
     std::vector<std::int64_t> parts;
     for (const Part& part : stretch.parts) parts.push_back(part.parts_per_million);
-    const auto amounts = divided(held, parts);
+    const auto amounts = divided(held.processors, parts);
     for (std::size_t i = 0; i < amounts.size(); ++i) {
-      rows[stretch.parts[i].owner].direct.phi.value += amounts[i] * worth;
-      rows[stretch.parts[i].owner].direct.given.value += amounts[i] * seconds;
+      accounts[stretch.parts[i].owner].given.add(sign * static_cast<Int128>(amounts[i]), a, b);
     }
   }
 }
 
-std::vector<NaiveBooks::Run> NaiveBooks::runs_of(const Span& span) const {
-  std::vector<Run> runs;
+std::map<std::uint32_t, NaiveBooks::NodeUses> NaiveBooks::uses_in(const Span& span) const {
+  std::map<std::uint32_t, NodeUses> by_node;
   for (const auto& [key, segment] : facts_.segments) {
     if (key.kind != accounting::SegmentKind::run || !segment.begin || *segment.begin > span.known) continue;
     if (segment.retracted && *segment.retracted <= span.known) continue;
     const bool ended = segment.end && *segment.end <= span.known;
+    const Instant begin = std::max(*segment.begin, span.begin);
     const Instant end = ended ? std::min(*segment.end, span.end) : span.end;
-    if (*segment.begin < end) runs.push_back({&segment, end});
+    if (begin >= end) continue;
+    for (const auto& [node, claimed] : segment.nodes) {
+      NodeUses& there = by_node[node];
+      there.uses.push_back({begin, end, claimed.value});
+      there.users.push_back(segment.organization);
+    }
   }
-  return runs;
+  return by_node;
 }
 
-std::map<std::string, NaiveRow> NaiveBooks::at(Instant t) const {
-  return of_period({period_begin_at(t), t, t});
+void NaiveBooks::fold_node(std::uint32_t node, const NodeUses& uses, const Span& span, int sign,
+                           NaiveAccounts& accounts) const {
+  WholeNode whole;
+  if (const auto known = facts_.whole_nodes.find(node); known != facts_.whole_nodes.end()) {
+    for (const auto& [when, worth] : known->second) {
+      if (when.first <= span.known) whole.emplace(when, worth);
+    }
+  }
+  const auto held = held_stretches(uses.uses, whole);
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    for (const HeldStretch& stretch : held[i]) credit(uses.users[i], node, stretch, sign, accounts);
+  }
 }
 
-std::map<std::string, NaiveRow> NaiveBooks::of_period(const Span& span) const {
-  std::vector<NaiveRow> rows(owners_.size());
-  std::vector<std::vector<NodeUse>> uses(nodes_.size());
-  std::vector<std::vector<std::uint32_t>> users(nodes_.size());
-  for (const Run& run : runs_of(span)) {
-    for (const auto& [node, claimed] : run.facts->nodes) {
-      uses[node].push_back({*run.facts->begin, run.end, claimed.value});
-      users[node].push_back(run.facts->organization);
-    }
+void NaiveBooks::fold(const Span& span, NaiveAccounts& accounts) const {
+  for (const auto& [node, uses] : uses_in(span)) fold_node(node, uses, span, 1, accounts);
+}
+
+NaiveRows NaiveBooks::rows_of(const NaiveAccounts& accounts, Instant t) const {
+  NaiveRows rows;
+  for (std::uint32_t i = 0; i < accounts.size(); ++i) {
+    const NaiveAccount& account = accounts[i];
+    rows.emplace(owners_.name_of(i), NaiveRow{.psi = account.used.utility_at(t),
+                                              .got = account.used.work(),
+                                              .direct = {account.given.utility_at(t), account.given.work()}});
   }
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-    WholeNode whole;
-    if (const auto known = facts_.whole_nodes.find(node); known != facts_.whole_nodes.end()) {
-      for (const auto& [when, worth] : known->second) {
-        if (when.first <= span.known) whole.emplace(when, worth);
+  return rows;
+}
+
+NaiveRows NaiveBooks::at(Instant t) const {
+  const Instant begin = period_begin_at(t);
+  NaiveAccounts accounts(owners_.size());
+  if (settled_ > begin) {
+    accounts = present_;
+    if (const auto more = not_yet_retracted_.find(t); more != not_yet_retracted_.end()) {
+      for (std::size_t i = 0; i < accounts.size(); ++i) {
+        accounts[i].used += more->second[i].used;
+        accounts[i].given += more->second[i].given;
       }
     }
-    const auto held = held_stretches(uses[node], whole);
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      for (const HeldStretch& stretch : held[i]) {
-        const Window window{std::max(stretch.begin, span.begin), stretch.end, span.end};
-        if (window.begin < window.end) credit(users[node][i], node, stretch.processors, window, rows);
+  }
+  fold({std::max(begin, settled_), t, t}, accounts);
+  return rows_of(accounts, t);
+}
+
+NaiveRows NaiveBooks::of_period(const Span& span) const {
+  NaiveAccounts accounts(owners_.size());
+  fold(span, accounts);
+  return rows_of(accounts, span.end);
+}
+
+std::vector<std::uint32_t> NaiveBooks::nodes_of_retracted(const Span& span) const {
+  std::set<std::uint32_t> nodes;
+  for (const auto& [key, segment] : facts_.segments) {
+    if (!segment.retracted || *segment.retracted <= span.known || !segment.begin || *segment.begin >= span.end)
+      continue;
+    for (const auto& [node, claimed] : segment.nodes) nodes.insert(node);
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+void NaiveBooks::settle_within_period(Instant upto) {
+  const Span last{settled_, upto, k_end_of_time};
+  const auto uses_at_last = uses_in(last);
+  for (const auto& [node, uses] : uses_at_last) fold_node(node, uses, last, 1, present_);
+  for (auto& [t, accounts] : not_yet_retracted_) {
+    if (t < upto) continue;
+    const Span then{settled_, upto, t};
+    const auto nodes = nodes_of_retracted(then);
+    if (nodes.empty()) continue;
+    const auto uses_then = uses_in(then);
+    for (const std::uint32_t node : nodes) {
+      if (const auto found = uses_then.find(node); found != uses_then.end()) {
+        fold_node(node, found->second, then, 1, accounts);
+      }
+      if (const auto found = uses_at_last.find(node); found != uses_at_last.end()) {
+        fold_node(node, found->second, last, -1, accounts);
       }
     }
   }
-  std::map<std::string, NaiveRow> by_name;
-  for (std::uint32_t i = 0; i < rows.size(); ++i) by_name.emplace(owners_.name_of(i), rows[i]);
-  return by_name;
+  settled_ = upto;
+}
+
+void NaiveBooks::close_period(Instant end) {
+  closed_.emplace(end, rows_of(present_, end));
+  present_.assign(owners_.size(), {});
+  for (auto& [t, accounts] : not_yet_retracted_) accounts.assign(owners_.size(), {});
+}
+
+void NaiveBooks::settle(Instant upto) {
+  if (upto <= settled_) return;
+  std::erase_if(not_yet_retracted_, [&](const auto& entry) { return entry.first < settled_; });
+  std::vector<Instant> boundaries;
+  for (Instant b = period_begin_at(upto); b > settled_; b = period_begin_at(b - Duration{1})) boundaries.push_back(b);
+  for (auto boundary = boundaries.rbegin(); boundary != boundaries.rend(); ++boundary) {
+    settle_within_period(*boundary);
+    close_period(*boundary);
+  }
+  settle_within_period(upto);
 }
 
 }  // namespace shapley::ledger

@@ -5,148 +5,40 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "ledger/audit/ledger_runs.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
-using accounting::CloseReason;
-
-// --- runs of the ledger ---
-
-struct LedgerPiece {
-  Instant begin;
-  std::optional<Instant> end;
-  MicroProcessors processors;
-  std::int64_t cpus = 0;  // that Slurm allocated; 0: not known
-};
-
-// The segments of one (job, anchor).
-struct LedgerRun {
-  JobId job;
-  Instant begin;
-  std::optional<Instant> end;       // none: still open
-  std::vector<LedgerPiece> pieces;  // between resizes
-  Duration held;                    // sum over its closed segments
-  bool was_suspended = false;       // once at least
-  bool ended_suspended = false;     // nothing followed the last suspension
-  bool matched = false;             // with a record
-  bool fitted = false;              // with one that has its very start and end
-
-  [[nodiscard]] bool is_empty() const { return end && held.value == 0; }
-};
-
-void drop_empty_pieces(std::vector<LedgerPiece>& pieces) {
-  const LedgerPiece last = pieces.back();
-  std::erase_if(pieces, [](const LedgerPiece& piece) { return piece.end == piece.begin; });
-  if (pieces.empty()) pieces.push_back(last);
-}
-
-std::string run_name(JobId job, Instant begin) {
-  return "job " + std::to_string(job.value) + ", run from " + format_instant(begin);
-}
-
-class LedgerRuns {
- public:
-  LedgerRuns(const Facts& facts, std::vector<Finding>& findings) : findings_(findings) {
-    std::vector<Part> parts;  // of one run
-    for (const auto& [key, segment] : facts.segments) {
-      if (key.kind != accounting::SegmentKind::run || !segment.counts()) continue;
-      if (!parts.empty() && (parts.front().key->job != key.job || parts.front().key->anchor != key.anchor)) {
-        add(std::exchange(parts, {}));
-      }
-      parts.push_back({&key, &segment});
-    }
-    if (!parts.empty()) add(std::move(parts));
-    for (LedgerRun& run : runs_) drop_empty_pieces(run.pieces);
-  }
-
-  [[nodiscard]] std::vector<LedgerRun>& runs() { return runs_; }
-  // The runs of one job: neighbours, as segments are ordered by job.
-  [[nodiscard]] std::vector<LedgerRun*> of(JobId job) {
-    auto range = std::equal_range(runs_.begin(), runs_.end(),
-                                  LedgerRun{.job = job, .begin = {}, .end = {}, .pieces = {}, .held = {}},
-                                  [](const LedgerRun& a, const LedgerRun& b) { return a.job < b.job; });
-    std::vector<LedgerRun*> result;
-    for (auto run = range.first; run != range.second; ++run) result.push_back(&*run);
-    return result;
-  }
-
- private:
-  struct Part {
-    const accounting::SegmentKey* key;
-    const SegmentFacts* segment;
-  };
-
-  // In the order of time: what became known late may have a later ordinal than what followed it.
-  void add(std::vector<Part> parts) {
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return *a.segment->begin < *b.segment->begin; });
-    begin(*parts.front().key, *parts.front().segment);
-    for (auto part = parts.begin() + 1; part != parts.end(); ++part) extend(*part->segment);
-  }
-
-  void begin(const accounting::SegmentKey& key, const SegmentFacts& segment) {
-    // A run suspended in the very second it began holds nothing before it is resumed: its first segment begins there.
-    runs_.push_back({.job = key.job,
-                     .begin = key.anchor,
-                     .end = {},
-                     .pieces = {},
-                     .held = {},
-                     .was_suspended = key.anchor < *segment.begin});
-    add_piece(segment);
-  }
-
-  void extend(const SegmentFacts& segment) {
-    LedgerRun& run = runs_.back();
-    if (!run.end) return complain("goes on after a segment that is still open");
-    if (*run.end != *segment.begin && last_reason_ != CloseReason::suspended) {
-      complain("has a gap from " + format_instant(*run.end) + " to " + format_instant(*segment.begin) +
-               " that no suspension explains");
-    }
-    if (last_reason_ == CloseReason::resized) return add_piece(segment);
-    LedgerPiece& piece = run.pieces.back();
-    if (piece.processors != segment.processors) {
-      complain("changes its processors at " + format_instant(*segment.begin) + " without a resize");
-      return add_piece(segment);
-    }
-    piece.end = segment.end;
-    account(segment);
-  }
-
-  void add_piece(const SegmentFacts& segment) {
-    runs_.back().pieces.push_back({*segment.begin, segment.end, segment.processors, segment.cpus});
-    account(segment);
-  }
-
-  void account(const SegmentFacts& segment) {
-    LedgerRun& run = runs_.back();
-    run.end = segment.end;
-    if (segment.end) run.held += *segment.end - *segment.begin;
-    last_reason_ = segment.end ? segment.reason : CloseReason::ended;
-    run.ended_suspended = last_reason_ == CloseReason::suspended;
-    run.was_suspended = run.was_suspended || run.ended_suspended;
-  }
-
-  void complain(const std::string& what) {
-    findings_.push_back({"records", run_name(runs_.back().job, runs_.back().begin) + ": in the ledger it " + what});
-  }
-
-  std::vector<Finding>& findings_;
-  std::vector<LedgerRun> runs_;
-  CloseReason last_reason_ = CloseReason::ended;
-};
-
-// --- comparison ---
-
 std::string text_of(const RecordedTime& time) {
   return format_instant(time.instant);
 }
 
+std::optional<Instant> earliest_end_of(const std::vector<RecordedRun>& runs) {
+  std::optional<Instant> earliest;
+  for (const RecordedRun& run : runs) {
+    if (run.end()) earliest = std::min(earliest.value_or(k_end_of_time), run.end()->instant);
+  }
+  return earliest;
+}
+
+// REQUIRES: it has ended.
+bool is_before_records(const LedgerRun& run, std::optional<Instant> earliest_end) {
+  return !earliest_end || *run.end < *earliest_end;
+}
+
 class Comparison {
  public:
-  Comparison(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report)
-      : facts_(facts), span_(span), records_(records), report_(report), ledger_(facts, report.findings) {}
+  Comparison(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
+             const RunsLeftOut& left_out)
+      : facts_(facts),
+        span_(span),
+        records_(records),
+        report_(report),
+        ledger_(facts, report.findings),
+        before_records_(left_out.before_records),
+        empty_(left_out.empty) {}
 
   void run() {
     for (const UnreadableLine& line : records_.unreadable) {
@@ -158,7 +50,7 @@ class Comparison {
       compare_job({first, last});
       first = last;
     }
-    note_earliest(runs);
+    earliest_end_ = earliest_end_of(runs);
     for (LedgerRun& run : ledger_.runs()) {
       if (!run.matched) report_unrecorded(run);
     }
@@ -317,19 +209,13 @@ class Comparison {
       ++empty_;
     } else if (!run.end) {
       ++open_;
-    } else if (!earliest_end_ || *run.end < *earliest_end_) {
+    } else if (is_before_records(run, earliest_end_)) {
       ++before_records_;
     } else {
       std::string what = run_name(run.job, run.begin) + " to " + format_instant(*run.end) +
                          ": the ledger has a run that the records do not have";
       if (records_.format == RecordFormat::sacct) what += " (sacct without -D hides runs that were requeued)";
       find(std::move(what));
-    }
-  }
-
-  void note_earliest(const std::vector<RecordedRun>& runs) {
-    for (const RecordedRun& run : runs) {
-      if (run.end()) earliest_end_ = std::min(earliest_end_.value_or(k_end_of_time), run.end()->instant);
     }
   }
 
@@ -361,8 +247,9 @@ class Comparison {
   AuditReport& report_;
   LedgerRuns ledger_;
   std::optional<Instant> earliest_end_;
-  std::int64_t before_ledger_ = 0, before_records_ = 0, open_ = 0, unfinished_records_ = 0, empty_ = 0,
-               suspended_unknown_ = 0, hidden_sizes_ = 0, weighted_ = 0, recorded_again_ = 0;
+  std::int64_t before_records_, empty_;
+  std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
+               weighted_ = 0, recorded_again_ = 0;
 };
 
 // --- runs of the records ---
@@ -447,9 +334,30 @@ std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
   return runs;
 }
 
-void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records,
-                          AuditReport& report) {
-  Comparison(facts, span, records, report).run();
+RunSelection::RunSelection(const SlurmRecords& records) {
+  for (const SlurmRecord& record : records.records) recorded_.insert(record.job);
+  earliest_end_ = earliest_end_of(recorded_runs(records));
+}
+
+bool RunSelection::wants(JobId job, const Facts& of_job) {
+  if (recorded_.contains(job)) return true;
+  std::vector<Finding> findings;
+  LedgerRuns ledger(of_job, findings);
+  if (!findings.empty()) return true;
+  RunsLeftOut of_this;
+  for (const LedgerRun& run : ledger.runs()) {
+    if (!run.end) return true;
+    if (!run.is_empty() && !is_before_records(run, earliest_end_)) return true;
+    ++(run.is_empty() ? of_this.empty : of_this.before_records);
+  }
+  left_out_.before_records += of_this.before_records;
+  left_out_.empty += of_this.empty;
+  return false;
+}
+
+void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
+                          const RunsLeftOut& left_out) {
+  Comparison(facts, span, records, report, left_out).run();
 }
 
 bool counts_cpus_only(const std::string& configuration) {

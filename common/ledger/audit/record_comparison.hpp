@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,31 @@ struct LedgerSpan {
   Instant last_received;
 };
 
-// Adds findings, notes and counts to `report`.
-void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report);
+// Runs that were not compared because no record can be about them: how many, for the notes.
+struct RunsLeftOut {
+  std::int64_t before_records = 0;  // ended before the first recorded one
+  std::int64_t empty = 0;           // held nothing
+};
+
+// Which jobs of a ledger have to be compared with the records, so that the facts of others need not be in memory.
+class RunSelection {
+ public:
+  explicit RunSelection(const SlurmRecords& records);
+
+  // Whether a job has to be among the facts that are compared, given the facts of this job alone; if not, its runs are
+  // counted among those left out.
+  [[nodiscard]] bool wants(JobId job, const Facts& of_job);
+  [[nodiscard]] const RunsLeftOut& left_out() const { return left_out_; }
+
+ private:
+  std::set<JobId> recorded_;
+  std::optional<Instant> earliest_end_;
+  RunsLeftOut left_out_;
+};
+
+// Adds findings, notes and counts to `report`. `left_out`: runs that are not among the facts (RunSelection).
+void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
+                          const RunsLeftOut& left_out = {});
 
 // Whether a configuration (as text) counts processors as Slurm counts CPUs: no `weights`, or cpu: 1 alone.
 [[nodiscard]] bool counts_cpus_only(const std::string& configuration);

@@ -11,6 +11,7 @@
 
 #include "base/calendar.hpp"
 #include "ledger/chain/chain_walk.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/query.hpp"
 #include "ledger/store/text.hpp"
@@ -75,8 +76,9 @@ Expected<Fields> fields_of(std::string_view text) {
 // Fills in the hash of each wanted event, from the rows' content alone; the number of events.
 Expected<std::int64_t> compute(const Database& database, std::map<std::int64_t, std::string>& wanted) {
   std::int64_t count = 0;
-  if (const auto begin = wanted.find(0); begin != wanted.end()) begin->second = to_hex(Digest{});
-  SHAPLEY_TRY(walk_chain(database, 0, Digest{}, [&](const Link& link) -> Expected<void> {
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (const auto mark = wanted.find(begin.sequence); mark != wanted.end()) mark->second = to_hex(begin.hash);
+  SHAPLEY_TRY(walk_chain(database, begin.sequence, begin.hash, [&](const Link& link) -> Expected<void> {
     ++count;
     if (const auto mark = wanted.find(link.sequence); mark != wanted.end()) mark->second = to_hex(link.computed);
     return {};
@@ -125,8 +127,16 @@ Expected<AuditReport> compare(const Ledger& ledger, const Database& database, st
   SHAPLEY_TRY_ASSIGN(report.events, compute(database, computed));
   std::ranges::sort(heads, {}, &SignedHead::sequence);
   SHAPLEY_TRY_ASSIGN(const Head last, read_head(database));
+  SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database));
   std::int64_t agreed = 0;
-  for (const SignedHead& head : heads) validate(head, computed.at(head.sequence), last.sequence, agreed, report);
+  for (const SignedHead& head : heads) {
+    if (genesis && head.sequence < genesis->sequence) {
+      report.findings.push_back({"head", called(head) + ": its event is not in this file but in its archive " +
+                                             genesis->archive + ", or in one before: compare the head with that"});
+      continue;
+    }
+    validate(head, computed.at(head.sequence), last.sequence, agreed, report);
+  }
   return report;
 }
 

@@ -63,6 +63,16 @@ void add_statement(std::vector<OwnedStretch>& stretches, const OwnershipStated& 
   }
 }
 
+// Others say what somebody stated, however old, and no figure depends on them.
+bool changes_books(const Event& event) {
+  return std::holds_alternative<accounting::SegmentOpened>(event) ||
+         std::holds_alternative<accounting::OrganizationsDeclared>(event) ||
+         std::holds_alternative<accounting::OwnershipStated>(event) ||
+         std::holds_alternative<accounting::CapacityChanged>(event) ||
+         std::holds_alternative<accounting::PeriodDeclared>(event) ||
+         std::holds_alternative<accounting::PlacementResolved>(event);
+}
+
 }  // namespace
 
 std::span<const std::string_view> projection_tables() {
@@ -116,6 +126,29 @@ Expected<bool> Projector::contradicts(const Event& event) {
   select->reset();
   if (!row) return tl::unexpected<Error>(std::move(row).error());
   return known && (opened != nullptr ? other < opened->begin : closed->end < other);
+}
+
+Expected<std::optional<Instant>> Projector::begin_of(const SegmentKey& key) {
+  SHAPLEY_TRY_ASSIGN(Statement * select,
+                     cached("SELECT e.at FROM SCHEMA.segment_events s JOIN main.event_rows e ON e.seq = s.opened "
+                            "WHERE s.kind = ?1 AND s.job = ?2 AND s.anchor = ?3 AND s.ordinal = ?4"));
+  auto row = bind_key(select->bind(1, number_of(key.kind)), 2, key).step();
+  std::optional<Instant> begin;
+  if (row && *row) begin = Instant{select->integer(0)};
+  select->reset();
+  if (!row) return tl::unexpected<Error>(std::move(row).error());
+  return begin;
+}
+
+Expected<bool> Projector::reaches_before(const Event& event, Instant horizon) {
+  const auto* closed = std::get_if<accounting::SegmentClosed>(&event);
+  const auto* retracted = std::get_if<accounting::SegmentRetracted>(&event);
+  if (closed == nullptr && retracted == nullptr) return changes_books(event) && time_of(event) < horizon;
+  if (closed != nullptr && closed->end < horizon) return true;
+  const SegmentKey& key = closed != nullptr ? closed->key : retracted->key;
+  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> begin, begin_of(key));
+  if (!begin) return key.anchor < horizon;
+  return retracted != nullptr && *begin < horizon;
 }
 
 Expected<void> Projector::clear() {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ class Projector {
   // Whether the event would end a segment before it begins, given what the tables hold.
   [[nodiscard]] Expected<bool> contradicts(const accounting::Event& event);
 
+  // Whether the event changes the books from before `horizon`, or speaks of a segment from before it of which the
+  // tables hold nothing.
+  [[nodiscard]] Expected<bool> reaches_before(const accounting::Event& event, Instant horizon);
+
   // Empties the tables.
   [[nodiscard]] Expected<void> clear();
 
@@ -50,6 +55,8 @@ class Projector {
     return {};  // no table is made from other kinds
   }
 
+  // nullopt: the segment is not known, or its begin is not.
+  Expected<std::optional<Instant>> begin_of(const accounting::SegmentKey& key);
   // Writes the number of a segment's event down; `sql` takes kind, job, anchor, ordinal, sequence.
   Expected<void> name_event(std::string_view sql, const accounting::SegmentKey& key, std::int64_t sequence);
   Expected<std::vector<accounting::OwnershipStated>> statements_about(const std::string& node);

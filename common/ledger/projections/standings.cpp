@@ -106,10 +106,16 @@ Expected<void> write_standings(const Database& database, std::string_view schema
   return write_contributions(database, schema, day, state, standings);
 }
 
-Expected<void> rebuild_standings(const Database& database, std::string_view schema) {
+Expected<void> rebuild_standings(const Database& database, std::string_view schema, const ReplayPace& pace,
+                                 const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const auto days, recorded_days(database));
-  Replay replay(database, {});
+  if (days.empty()) return {};
+  const std::int64_t last = days.back().day.sequence;
+  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, k_remembers_nothing));
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, pace));
+  Replay replay(database, k_remembers_nothing, std::move(opening), Forgetting(std::move(lookback), pace));
   for (const RecordedDay& recorded : days) {
+    tell(on_progress, {.what = "books of every day", .done = replay.books().last_sequence, .all = last});
     SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
     accounting::State& state = replay.books().state;
     state.advance(recorded.at);

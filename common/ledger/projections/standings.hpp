@@ -11,7 +11,9 @@
 
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
+#include "ledger/recovery/lookback.hpp"
 #include "ledger/store/database.hpp"
+#include "ledger/store/progress.hpp"
 
 namespace shapley::ledger {
 
@@ -31,6 +33,8 @@ struct DayOfStandings {
 
 // Computes every day that the tables of "main" name from the events and puts it into `schema` ("main": in place), by
 // the estimators that the day was recorded with: one that came with a later release says nothing of days before.
-[[nodiscard]] Expected<void> rebuild_standings(const Database& database, std::string_view schema);
+// `on_progress` hears of every day.
+[[nodiscard]] Expected<void> rebuild_standings(const Database& database, std::string_view schema,
+                                               const ReplayPace& pace = {}, const OnProgress& on_progress = {});
 
 }  // namespace shapley::ledger

@@ -4,7 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "ledger/recovery/checkpoint.hpp"
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/genesis.hpp"
+#include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
 
@@ -25,24 +28,20 @@ void begin_watch(ReplayWatch* watch, std::int64_t total) {
   watch->total = total;
 }
 
-// The books of one checkpoint row (sequence, at, text, sha), unless it does not fit the events or cannot be read.
-Expected<std::optional<Recovered>> books_of(const Database& database, const Statement& row,
-                                            accounting::StateOptions options) {
-  const std::int64_t sequence = row.integer(0);
-  SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
-  if (!event_hash) return std::nullopt;
-  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(*event_hash, row.integer(1), row.text(2)));
-  if (!std::ranges::equal(expected, row.blob(3))) return std::nullopt;
-  auto state = accounting::State::load(row.text(2), options);
-  if (!state) return std::nullopt;
-  return Recovered{.state = *std::move(state), .last_sequence = sequence};
+// For a replay of the events after `after` up to `last`: what it forgets on the way is what no later event speaks of,
+// so nothing is too old, as a rule.
+Expected<Forgetting> forgetting_between(const Database& database, std::int64_t after, std::int64_t last,
+                                        const ReplayPace& pace) {
+  if (last - after < pace.events_between_compactions) return Forgetting({}, pace);  // it would not come to that
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, after, last, pace));
+  return Forgetting(std::move(lookback), pace);
 }
 
 }  // namespace
 
 Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence) {
-  if (sequence == 0) return Digest{};
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (sequence == begin.sequence) return begin.hash;
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, sequence).step());
   if (!row) return std::nullopt;
@@ -50,12 +49,13 @@ Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int
   return hash;
 }
 
-Expected<void> visit_by_time(const Database& database, std::int64_t upto,
+Expected<void> visit_by_time(const Database& database, std::int64_t after, std::int64_t upto,
                              const std::function<Expected<void>(const StoredEvent&)>& visit) {
   // Sorting sequence numbers and looking each event up costs far less room than sorting events.
-  SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq FROM event_rows WHERE seq <= ?1 ORDER BY at, seq"));
+  SHAPLEY_TRY_ASSIGN(Statement order,
+                     database.prepare("SELECT seq FROM event_rows WHERE seq > ?1 AND seq <= ?2 ORDER BY at, seq"));
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-  order.bind(1, upto);
+  order.bind(1, after).bind(2, upto);
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, order.step());
     if (!row) return {};
@@ -63,11 +63,28 @@ Expected<void> visit_by_time(const Database& database, std::int64_t upto,
   }
 }
 
-Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
-                                   ReplayWatch* watch) {
-  begin_watch(watch, upto);
-  Recovered books{.state = accounting::State(options)};
-  SHAPLEY_TRY(visit_by_time(database, upto, [&](const StoredEvent& stored) -> Expected<void> {
+Expected<Recovered> opening_books(const Database& database, accounting::StateOptions options) {
+  SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database));
+  if (!genesis) return Recovered{.state = accounting::State(options)};
+  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
+  SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(genesis->hash, genesis->until.value, genesis->books));
+  if (expected != genesis->books_hash) {
+    return fail(Errc::corrupt, "the books that the ledger begins with are not those that it was made with");
+  }
+  auto state = accounting::State::load(genesis->books, options);
+  if (!state) return with_context("the books that the ledger begins with", std::move(state).error());
+  return Recovered{.state = *std::move(state), .last_sequence = genesis->sequence};
+}
+
+Expected<void> advance_by_time(const Database& database, Recovered& books, std::int64_t upto, ReplayWatch* watch,
+                               Instant keep, const ReplayPace& pace) {
+  const std::int64_t after = books.last_sequence;
+  SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_time(database, after, upto));
+  Forgetting forgetting(std::move(lookback), pace);
+  return visit_by_time(database, after, upto, [&](const StoredEvent& stored) -> Expected<void> {
+    const Instant t = time_of(stored.event);
+    // Books that begin after an archive know a present already that the first events may not have reached.
+    forgetting.before(t.value, books.state, std::min(keep, t));
     const auto applied = books.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       return fail(Errc::corrupt, "event " + std::to_string(stored.sequence) +
@@ -76,34 +93,47 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
     books.last_sequence = std::max(books.last_sequence, stored.sequence);
     ++books.replayed;
     return count_event(watch);
-  }));
-  books.state.compact();
+  });
+}
+
+Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, accounting::StateOptions options,
+                                   ReplayWatch* watch, Instant keep) {
+  SHAPLEY_TRY_ASSIGN(Recovered books, opening_books(database, options));
+  begin_watch(watch, upto - books.last_sequence);
+  SHAPLEY_TRY(advance_by_time(database, books, upto, watch, keep));
+  books.state.compact(keep);
   return books;
 }
 
-Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch) {
+Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch,
+                                  std::optional<std::int64_t> upto, const ReplayPace& pace) {
   // All reading from one snapshot, however long it takes, while shapleyd writes on.
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  const std::int64_t last = std::min(upto.value_or(head.sequence), head.sequence);
   SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT sequence, at, text, sha FROM checkpoints ORDER BY sequence DESC"));
+                     database.prepare("SELECT sequence FROM checkpoints WHERE sequence <= ?1 ORDER BY sequence DESC"));
+  select.bind(1, last);
   bool too_late = false;
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) break;
-    SHAPLEY_TRY_ASSIGN(auto checkpoint, books_of(database, select, options));
+    SHAPLEY_TRY_ASSIGN(auto checkpoint, read_checkpoint(database, select.integer(0), options,
+                                                        watch == nullptr ? nullptr : &watch->stop));
     if (!checkpoint) continue;
-    begin_watch(watch, head.sequence - checkpoint->last_sequence);
-    Replay replay(database, options, *std::move(checkpoint), watch);
-    SHAPLEY_TRY_ASSIGN(const bool complete, replay.follow_to(head.sequence));
+    begin_watch(watch, last - checkpoint->last_sequence);
+    SHAPLEY_TRY_ASSIGN(Forgetting forgetting, forgetting_between(database, checkpoint->last_sequence, last, pace));
+    Replay replay(database, options, *std::move(checkpoint), std::move(forgetting), watch);
+    SHAPLEY_TRY_ASSIGN(const bool complete, replay.follow_to(last));
     if (complete) return std::move(replay.books());
     too_late = true;
   }
-  if (too_late) return replay_by_time(database, head.sequence, options, watch);
-  // Nothing was ever forgotten, so nothing can be too old.
-  begin_watch(watch, head.sequence);
-  Replay replay(database, options, {.state = accounting::State(options)}, watch);
-  SHAPLEY_TRY(replay.advance_to(head.sequence));
+  if (too_late) return replay_by_time(database, last, options, watch);
+  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
+  begin_watch(watch, last - opening.last_sequence);
+  SHAPLEY_TRY_ASSIGN(Forgetting forgetting, forgetting_between(database, opening.last_sequence, last, pace));
+  Replay replay(database, options, std::move(opening), std::move(forgetting), watch);
+  SHAPLEY_TRY(replay.advance_to(last));
   return std::move(replay.books());
 }
 
@@ -112,6 +142,7 @@ Expected<bool> Replay::follow_to(std::int64_t upto) {
   // Ends the walk; not an error that anybody sees.
   bool too_late = false;
   auto walked = reader.visit(books_.last_sequence, upto, [&](const StoredEvent& stored) -> Expected<void> {
+    if (forgetting_) forgetting_->before(stored.sequence, books_.state);
     const auto applied = books_.state.apply(stored.event);
     if (applied && *applied == Applied::needs_replay) {
       too_late = true;
@@ -129,7 +160,8 @@ Expected<bool> Replay::follow_to(std::int64_t upto) {
 Expected<void> Replay::advance_to(std::int64_t upto) {
   SHAPLEY_TRY_ASSIGN(const bool complete, follow_to(upto));
   if (complete) return {};
-  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_));
+  const Instant keep = forgetting_ ? forgetting_->lookback().from(upto + 1) : k_end_of_time;
+  SHAPLEY_TRY_ASSIGN(books_, replay_by_time(*database_, upto, options_, watch_, keep));
   return {};
 }
 

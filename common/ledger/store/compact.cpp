@@ -15,14 +15,6 @@ namespace {
 
 using std::filesystem::path;
 
-// Out of the log, which belongs to the old file: SQLite does this only while nobody else has the ledger open.
-Expected<void> take_alone(const Database& database) {
-  SHAPLEY_TRY_ASSIGN(Statement mode, database.prepare("PRAGMA main.journal_mode = DELETE"));
-  auto answered = mode.step();
-  if (answered && *answered && mode.text(0) == "delete") return {};
-  return fail(Errc::conflict, "somebody reads it; end what reads it (fuser FILE names the processes) and try again");
-}
-
 Expected<void> write_compact(const Database& from, const path& to, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const std::int64_t pages, from.integer("PRAGMA main.page_count"));
   SHAPLEY_TRY_ASSIGN(const std::int64_t unused, from.integer("PRAGMA main.freelist_count"));

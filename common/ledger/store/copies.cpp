@@ -10,6 +10,7 @@
 #include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/database.hpp"
 #include "ledger/store/file_operations.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
@@ -33,16 +34,20 @@ Expected<void> PartialFile::create(unsigned mode) const {
 }
 
 Expected<void> PartialFile::become(const path& target) const {
-  if (::rename(file_.c_str(), target.c_str()) != 0) {
-    return system_failure(target.string() + ": cannot put the copy in its place", errno);
-  }
-  return sync_file(directory_of(target));
+  return rename_file(file_, target);
 }
 
 void PartialFile::remove() const {
   std::error_code ignored;
   std::filesystem::remove(file_, ignored);
   std::filesystem::remove(file_.string() + "-journal", ignored);
+}
+
+Expected<void> take_alone(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement mode, database.prepare("PRAGMA main.journal_mode = DELETE"));
+  auto answered = mode.step();
+  if (answered && *answered && mode.text(0) == "delete") return {};
+  return fail(Errc::conflict, "somebody reads it; end what reads it (fuser FILE names the processes) and try again");
 }
 
 void take_owner_of(const path& like, const path& file) {
@@ -59,7 +64,10 @@ Expected<BackupResult> verify_copy(const path& file) {
   if (!answered || check.text(0) != "ok") {
     return fail(Errc::corrupt, "a page is damaged: " + std::string(answered ? check.text(0) : "no answer"));
   }
-  SHAPLEY_TRY(check_chain(database, 0, Digest{}));
+  SHAPLEY_TRY_ASSIGN(const auto genesis, read_genesis(database));
+  if (genesis) SHAPLEY_TRY(check_genesis(database, *genesis));
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  SHAPLEY_TRY(check_chain(database, begin.sequence, begin.hash));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
   return BackupResult{.events = head.sequence, .hash = to_hex(head.hash)};
 }

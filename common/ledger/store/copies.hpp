@@ -10,6 +10,8 @@
 
 namespace shapley::ledger {
 
+class Database;
+
 struct BackupResult {
   std::int64_t events = 0;
   std::string hash;  // of the last event, hexadecimal
@@ -34,6 +36,10 @@ class PartialFile {
   void remove() const;
   std::filesystem::path file_;
 };
+
+// Takes a ledger's events out of its log, so that they are in the file alone. Errc::conflict while anybody else has the
+// ledger open.
+[[nodiscard]] Expected<void> take_alone(const Database& database);
 
 // As it belonged to before, so that shapleyd can open what root made.
 void take_owner_of(const std::filesystem::path& like, const std::filesystem::path& file);

@@ -236,4 +236,25 @@ Expected<void> Transaction::commit() {
   return {};
 }
 
+std::string uri_of(const std::filesystem::path& file, std::string_view parameter) {
+  std::string uri = "file:";
+  // These may not stand in a URI as they are.
+  for (const char c : std::filesystem::absolute(file).string()) {
+    switch (c) {
+      case '%':
+        uri += "%25";
+        break;
+      case '?':
+        uri += "%3f";
+        break;
+      case '#':
+        uri += "%23";
+        break;
+      default:
+        uri += c;
+    }
+  }
+  return uri + '?' + std::string(parameter);
+}
+
 }  // namespace shapley::ledger

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -114,6 +115,9 @@ class StepNotice {
   sqlite3* connection_;
   std::function<void()> notice_;
 };
+
+// The file: URI of a file with a parameter of SQLite's ("immutable=1").
+[[nodiscard]] std::string uri_of(const std::filesystem::path& file, std::string_view parameter);
 
 // Rolls back at the end of its scope unless committed.
 class Transaction {

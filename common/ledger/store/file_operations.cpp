@@ -1,6 +1,7 @@
 #include "ledger/store/file_operations.hpp"
 
 #include <cerrno>
+#include <cstdio>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,6 +15,13 @@ Expected<void> sync_file(const std::filesystem::path& file) {
   if (descriptor >= 0) ::close(descriptor);
   if (synced) return {};
   return system_failure(file.string() + ": cannot be synced", cause);
+}
+
+Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return system_failure(to.string() + ": cannot put the copy in its place", errno);
+  }
+  return sync_file(std::filesystem::absolute(to).parent_path());
 }
 
 }  // namespace shapley::ledger

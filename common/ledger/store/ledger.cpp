@@ -6,6 +6,7 @@
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/store/event_json.hpp"
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_file.hpp"
 #include "ledger/store/ledger_impl.hpp"
 #include "ledger/store/query.hpp"
@@ -16,7 +17,12 @@ namespace {
 
 using accounting::Event;
 
-// Appends one event to the open transaction and moves `head` on; duplicates and conflicts only count.
+Expected<bool> is_archived_to(Writer& writer, const Event& event) {
+  if (!writer.archived_before) return false;
+  return writer.projector.reaches_before(event, *writer.archived_before);
+}
+
+// Appends one event to the open transaction and moves `head` on; what is refused only counts.
 Expected<void> append_one(Writer& writer, const Event& event, Instant received, Head& head, AppendResult& result) {
   SHAPLEY_TRY(well_formed(event));
   const std::string key = accounting::event_key(event);
@@ -42,6 +48,11 @@ Expected<void> append_one(Writer& writer, const Event& event, Instant received, 
     }
     return {};
   }
+  SHAPLEY_TRY_ASSIGN(const bool archived, is_archived_to(writer, event));
+  if (archived) {
+    result.archived.push_back(key);
+    return {};
+  }
   SHAPLEY_TRY_ASSIGN(const Digest hash, writer.hasher.link(head.hash, row));
   SHAPLEY_TRY(writer.store.insert(event, row, hash));
   head = {.sequence = row.sequence, .hash = hash};
@@ -65,8 +76,12 @@ Expected<Writer> make_writer(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Head head, read_head(database));
   SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
   SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(database));
-  return Writer{
-      .hasher = std::move(hasher), .projector = Projector(database, "main"), .store = std::move(store), .head = head};
+  SHAPLEY_TRY_ASSIGN(const auto before, archived_before(database));
+  return Writer{.hasher = std::move(hasher),
+                .projector = Projector(database, "main"),
+                .store = std::move(store),
+                .head = head,
+                .archived_before = before};
 }
 
 }  // namespace
@@ -74,7 +89,8 @@ Expected<Writer> make_writer(const Database& database) {
 Expected<Head> read_head(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.step());
-  if (!row) return Head{};
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  if (!row || select.integer(0) <= begin.sequence) return begin;
   SHAPLEY_TRY_ASSIGN(const Digest hash, digest_from(select.blob(1)));
   return Head{.sequence = select.integer(0), .hash = hash};
 }
@@ -100,7 +116,8 @@ Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, 
                   : mode == OpenMode::read_beside_writer ? open_beside_writer(file)
                                                          : open_for_reading(file);
   if (!database) return failed(std::move(database).error());
-  auto impl = std::make_unique<Impl>(Impl{file, std::move(lock), std::move(*database), std::nullopt});
+  auto impl = std::make_unique<Impl>(
+      Impl{file, std::move(lock), std::move(*database), std::nullopt, std::make_shared<std::mutex>()});
   if (impl->lock) {
     auto writer = make_writer(impl->database);
     if (!writer) return failed(std::move(writer).error());
@@ -117,12 +134,22 @@ Ledger::~Ledger() = default;
 Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant received) {
   auto result = [&]() -> Expected<AppendResult> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
+    const std::scoped_lock turn(*impl_->turns);
     auto appended = append_all(impl_->database, *writer, events, received);
     if (!appended) writer->store.rolled_back();
     return appended;
   }();
   if (!result) return impl_->failed("append", std::move(result).error());
   return result;
+}
+
+Expected<bool> Ledger::is_archived(const Event& event) {
+  SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
+  return is_archived_to(*writer, event);
+}
+
+Expected<std::optional<Instant>> Ledger::archived_before() const {
+  return ledger::archived_before(impl_->database);
 }
 
 Expected<void> Ledger::for_each_event(std::int64_t after,
@@ -138,7 +165,15 @@ Expected<void> Ledger::for_each_event(std::int64_t after,
 std::int64_t Ledger::last_sequence() const {
   if (impl_->writer) return impl_->writer->head.sequence;
   // A reader looks again: the file may have grown. What cannot be read holds no events.
-  return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM event_rows").value_or(0);
+  return impl_->database
+      .integer(
+          "SELECT MAX(COALESCE((SELECT MAX(seq) FROM event_rows), 0), "
+          "COALESCE((SELECT sequence FROM genesis), 0))")
+      .value_or(0);
+}
+
+std::shared_ptr<std::mutex> Ledger::turns() const {
+  return impl_->turns;
 }
 
 Expected<std::string> Ledger::identity() const {
@@ -150,6 +185,7 @@ Expected<std::string> Ledger::identity() const {
 Expected<void> Ledger::store_head(const SignedHead& head) {
   auto stored = [&]() -> Expected<void> {
     SHAPLEY_TRY(impl_->to_write());
+    const std::scoped_lock turn(*impl_->turns);
     SHAPLEY_TRY_ASSIGN(Statement insert,
                        impl_->database.prepare("INSERT INTO heads(sequence, at, text) VALUES (?1, ?2, ?3) "
                                                "ON CONFLICT(sequence) DO NOTHING"));

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,7 @@ struct AppendResult {
   std::size_t appended = 0;
   std::size_t duplicates = 0;               // same key, same content: already there
   std::vector<std::string> conflicts;       // keys recorded before with another content: refused, the first fact stays
+  std::vector<std::string> archived;        // keys that change what only an archive still tells: refused
   std::vector<accounting::Event> accepted;  // the appended ones, in order
 };
 
@@ -75,7 +77,14 @@ class Ledger {
   // One transaction. On error nothing of the batch is stored.
   [[nodiscard]] Expected<AppendResult> append(std::span<const accounting::Event> events, Instant received);
 
-  // Calls `visit` for every event with sequence > after, in order, until it returns an error.
+  // Whether append() would refuse it because it changes what only an archive still tells. Errc::denied unless this is
+  // the writer.
+  [[nodiscard]] Expected<bool> is_archived(const accounting::Event& event);
+  // Before this instant the books cannot be corrected any more; nullopt: nothing was archived.
+  [[nodiscard]] Expected<std::optional<Instant>> archived_before() const;
+
+  // Calls `visit` for every event with sequence > after, in order, until it returns an error. Of a ledger with archives
+  // these are its own events, and before them copies of archived ones that they refer to.
   [[nodiscard]] Expected<void> for_each_event(std::int64_t after,
                                               const std::function<Expected<void>(const StoredEvent&)>& visit) const;
   [[nodiscard]] std::int64_t last_sequence() const;
@@ -85,7 +94,14 @@ class Ledger {
   // (recovery/replay_watch.hpp) lets another thread follow it, and end it.
   [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}, ReplayWatch* watch = nullptr) const;
   [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
+  // The books that the ledger begins with: empty ones, or those after the last event of its archive.
+  [[nodiscard]] Expected<Recovered> opening() const;
+  // Of the books after event `sequence`; takes seconds where much is remembered (in a thread of its own:
+  // recovery/checkpoint_thread.hpp).
   [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
+  // Held while this ledger writes, and by a thread of the same process that writes through another connection. Else one
+  // that waits for the file's lock would give up after a moment, or for long be passed over.
+  [[nodiscard]] std::shared_ptr<std::mutex> turns() const;
 
   // The row of every organization on a day (UTC), as the daemon saw it at the day's end: for trends. Overwrites that
   // day.

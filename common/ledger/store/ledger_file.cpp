@@ -49,6 +49,13 @@ constexpr const char* k_open_writer_settings = "PRAGMA busy_timeout = 50;";
 // No query_only: an audit builds temporary tables, and the connection is opened for reading anyway.
 constexpr const char* k_reader_settings = "PRAGMA busy_timeout = 5000;";
 
+// A thread that is waited for by nobody. NORMAL: its commits are not synced (ledger_file.hpp).
+constexpr const char* k_second_writer_settings =
+    "PRAGMA busy_timeout = 5000;"
+    "PRAGMA synchronous = NORMAL;"
+    "PRAGMA wal_autocheckpoint = 0;"
+    "PRAGMA secure_delete = OFF;";
+
 enum class FileKind { missing, empty, sqlite, other };
 
 Expected<FileKind> kind_of_file(const path& file) {
@@ -130,27 +137,6 @@ tl::unexpected<Error> explained(const path& file, Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-// A file: URI may not hold these characters as they are.
-std::string immutable_uri(const path& file) {
-  std::string uri = "file:";
-  for (const char c : std::filesystem::absolute(file).string()) {
-    switch (c) {
-      case '%':
-        uri += "%25";
-        break;
-      case '?':
-        uri += "%3f";
-        break;
-      case '#':
-        uri += "%23";
-        break;
-      default:
-        uri += c;
-    }
-  }
-  return uri + "?immutable=1";
-}
-
 // SQLite needs files of its own beside a ledger in WAL mode. Where it cannot make them and no log is left, nobody is
 // writing, and the file alone is the whole truth.
 bool must_be_immutable(const path& file) {
@@ -187,10 +173,16 @@ Expected<Database> open_reading_connection(const path& file) {
   if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
   const bool immutable = must_be_immutable(file);
   SHAPLEY_TRY_ASSIGN(Database database,
-                     immutable ? Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                     immutable ? Database::open(uri_of(file, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
                                : Database::open(file.string(), SQLITE_OPEN_READONLY));
   if (auto set = database.execute(k_reader_settings); !set) return explained(file, std::move(set).error());
   return database;
+}
+
+Expected<void> check_exists(const path& file) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return {};
+  return fail(Errc::not_found, file.string() + ": no such file");
 }
 
 }  // namespace
@@ -234,15 +226,22 @@ Expected<Database> open_for_copying(const path& file) {
 }
 
 Expected<Database> open_alone(const path& file) {
-  SHAPLEY_TRY_ASSIGN(Database database, Database::open(immutable_uri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+  SHAPLEY_TRY_ASSIGN(Database database,
+                     Database::open(uri_of(file, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
   SHAPLEY_TRY(check_genuine(database));
   return database;
 }
 
 Expected<Database> open_beside_writer(const path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return fail(Errc::not_found, file.string() + ": no such file");
+  SHAPLEY_TRY(check_exists(file));
   return Database::open(file.string(), SQLITE_OPEN_READONLY);
+}
+
+Expected<Database> open_second_writer(const path& file) {
+  SHAPLEY_TRY(check_exists(file));
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
+  SHAPLEY_TRY(database.execute(k_second_writer_settings));
+  return database;
 }
 
 Expected<Database> open_for_reading(const path& file) {

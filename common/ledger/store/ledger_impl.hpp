@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "ledger/chain/hash_chain.hpp"
@@ -25,6 +27,7 @@ struct Writer {
   Projector projector;
   EventStore store;
   Head head;
+  std::optional<Instant> archived_before;  // genesis.hpp
 };
 
 struct Ledger::Impl {
@@ -33,6 +36,7 @@ struct Ledger::Impl {
   std::optional<WriterLock> lock;
   Database database;
   std::optional<Writer> writer;
+  std::shared_ptr<std::mutex> turns;  // whose turn it is to write: Ledger::turns
 
   // "ledger: OPERATION: FILE: " before the error.
   [[nodiscard]] tl::unexpected<Error> failed(std::string_view operation, Error error) const;
@@ -44,7 +48,11 @@ struct LedgerAccess {
   static Ledger::Impl& impl(const Ledger& ledger) { return *ledger.impl_; }
 };
 
-// The newest row, of any schema; {0, zeros} when there is none.
+// What the first event of the ledger's own follows: {0, zeros}, or the last event of its archive (genesis.hpp). Of any
+// schema.
+[[nodiscard]] Expected<Head> chain_begin(const Database& database);
+
+// The newest row, of any schema; chain_begin() when there is none.
 [[nodiscard]] Expected<Head> read_head(const Database& database);
 
 }  // namespace shapley::ledger

@@ -72,9 +72,10 @@ Expected<void> check_nothing_missing(const Database& database) {
 }
 
 Expected<void> check_end_of_chain(const Database& database, const Head& head) {
-  const std::int64_t after = std::max<std::int64_t>(0, head.sequence - k_events_checked);
-  Digest previous{};
-  if (after > 0) {
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  const std::int64_t after = std::max(begin.sequence, head.sequence - k_events_checked);
+  Digest previous = begin.hash;
+  if (after > begin.sequence) {
     SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT hash FROM event_rows WHERE seq = ?1"));
     SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, after).step());
     if (!row) return fail(Errc::corrupt, "event " + std::to_string(after) + " is missing");

@@ -1,0 +1,226 @@
+// A ledger against Slurm's records: the records, and the runs that have to be compared with them, are in memory at
+// once.
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ledger/audit/audit_parts.hpp"
+#include "ledger/audit/record_comparison.hpp"
+#include "ledger/audit/slurm_records.hpp"
+#include "ledger/store/event_reader.hpp"
+#include "ledger/store/ledger_impl.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using Databases = std::vector<const Database*>;  // the newest file first
+
+// The latest job known as this task of an array.
+Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t array_job, std::uint32_t task) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT job FROM main.event_jobs WHERE array_job = ?1 AND "
+                                                        "array_task = ?2 ORDER BY seq DESC LIMIT 1"));
+  SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, std::int64_t{array_job}).bind(2, std::int64_t{task}).step());
+  return row ? std::optional(JobId{static_cast<std::uint32_t>(select.integer(0))}) : std::nullopt;
+}
+
+Expected<SlurmRecords> read_records(const Databases& files, const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail(Errc::io, file.string() + ": cannot be opened; check path and permissions");
+  std::optional<Error> failed;
+  const auto find_task = [&](std::uint32_t array_job, std::uint32_t task) -> std::optional<JobId> {
+    for (const Database* database : files) {
+      auto job = task_of(*database, array_job, task);
+      if (!job) failed = std::move(job).error();
+      if (job && *job) return *job;
+    }
+    return std::nullopt;
+  };
+  auto records = read_slurm_records(in, find_task);
+  if (failed) return tl::unexpected<Error>(*std::move(failed));
+  if (!records) return with_context(file.string(), std::move(records).error());
+  return records;
+}
+
+// The events of segments in one file, by segment.
+class SegmentEvents {
+ public:
+  // Those with a sequence number above `after`.
+  static Expected<SegmentEvents> create(const Database& database, std::int64_t after) {
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+    // Sorted by SQLite, in temporary files.
+    SHAPLEY_TRY_ASSIGN(Statement order,
+                       database.prepare("SELECT seq, kind & 1, job, anchor, ordinal FROM main.event_rows "
+                                        "WHERE kind >= 2 AND seq > ?1 ORDER BY kind & 1, job, anchor, ordinal, seq"));
+    order.bind(1, after);
+    SegmentEvents events(std::move(reader), std::move(order));
+    SHAPLEY_TRY(events.advance());
+    return events;
+  }
+
+  // nullopt: there are no more.
+  [[nodiscard]] const std::optional<accounting::SegmentKey>& key() const { return key_; }
+  Expected<void> advance() {
+    SHAPLEY_TRY_ASSIGN(const bool row, order_.step());
+    key_.reset();
+    if (!row) return {};
+    sequence_ = order_.integer(0);
+    key_ = {order_.integer(1) == 0 ? accounting::SegmentKind::run : accounting::SegmentKind::wait,
+            {static_cast<std::uint32_t>(order_.integer(2))},
+            {order_.integer(3)},
+            static_cast<std::uint32_t>(order_.integer(4))};
+    return {};
+  }
+  Expected<void> read(std::vector<accounting::Event>& to) {
+    return reader_.visit(sequence_ - 1, sequence_, [&](const StoredEvent& stored) -> Expected<void> {
+      to.push_back(stored.event);
+      return {};
+    });
+  }
+
+ private:
+  SegmentEvents(EventReader reader, Statement order) : reader_(std::move(reader)), order_(std::move(order)) {}
+
+  EventReader reader_;
+  Statement order_;
+  std::optional<accounting::SegmentKey> key_;
+  std::int64_t sequence_ = 0;
+};
+
+// The facts that have to be compared, job by job.
+class FactsToCompare {
+ public:
+  explicit FactsToCompare(const SlurmRecords& records) : selection_(records) {}
+
+  Expected<void> read(const Databases& files, AuditReport& report) {
+    // The newest file has copies of all declarations.
+    SHAPLEY_TRY(read_configurations(*files.front()));
+    SHAPLEY_TRY_ASSIGN(std::vector<SegmentEvents> events, events_of(files));
+    std::optional<accounting::SegmentKey> last;
+    while (SegmentEvents* next = first_of(events)) {
+      const accounting::SegmentKey key = *next->key();
+      if (last != key) ++report.segments;
+      if (last && last->job != key.job) select_job(last->job);
+      last = key;
+      // Of waits no record tells.
+      if (key.kind == accounting::SegmentKind::run) SHAPLEY_TRY(next->read(of_job_));
+      SHAPLEY_TRY(next->advance());
+    }
+    if (last) select_job(last->job);
+    return {};
+  }
+
+  [[nodiscard]] const Facts& facts() const { return facts_; }
+  [[nodiscard]] const RunsLeftOut& left_out() const { return selection_.left_out(); }
+
+ private:
+  // Each event once: copies of archived ones only where the archive itself is not among the files.
+  static Expected<std::vector<SegmentEvents>> events_of(const Databases& files) {
+    std::vector<SegmentEvents> events;
+    for (const Database* database : files) {
+      SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(*database));
+      const std::int64_t after = database == files.back() ? 0 : begin.sequence;
+      SHAPLEY_TRY_ASSIGN(SegmentEvents of_file, SegmentEvents::create(*database, after));
+      events.push_back(std::move(of_file));
+    }
+    return events;
+  }
+
+  // nullptr: there are no more.
+  static SegmentEvents* first_of(std::vector<SegmentEvents>& events) {
+    SegmentEvents* first = nullptr;
+    for (SegmentEvents& of_file : events) {
+      if (of_file.key() && (first == nullptr || *of_file.key() < *first->key())) first = &of_file;
+    }
+    return first;
+  }
+
+  Expected<void> read_configurations(const Database& database) {
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_texts WHERE kind = "
+                                                          "'configuration_loaded' ORDER BY seq"));
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+      if (!row) return {};
+      SHAPLEY_TRY(
+          reader.visit(select.integer(0) - 1, select.integer(0), [&](const StoredEvent& stored) -> Expected<void> {
+            facts_.add(stored.event);
+            return {};
+          }));
+    }
+  }
+
+  void select_job(JobId job) {
+    Facts alone;
+    for (const accounting::Event& event : of_job_) alone.add(event);
+    if (selection_.wants(job, alone)) {
+      for (const accounting::Event& event : of_job_) facts_.add(event);
+    }
+    of_job_.clear();
+  }
+
+  RunSelection selection_;
+  Facts facts_;
+  std::vector<accounting::Event> of_job_;
+};
+
+// What the file has of its own.
+struct OwnEvents {
+  std::int64_t count = 0;
+  LedgerSpan span;
+};
+Expected<OwnEvents> own_events(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
+  SHAPLEY_TRY_ASSIGN(Statement ends,
+                     database.prepare("SELECT COUNT(*), "
+                                      "(SELECT received FROM main.event_rows WHERE seq > ?1 ORDER BY seq LIMIT 1), "
+                                      "(SELECT received FROM main.event_rows WHERE seq > ?1 ORDER BY seq DESC LIMIT 1) "
+                                      "FROM main.event_rows WHERE seq > ?1"));
+  SHAPLEY_TRY(ends.bind(1, begin.sequence).step());
+  return OwnEvents{ends.integer(0), {.first_received = {ends.integer(1)}, .last_received = {ends.integer(2)}}};
+}
+
+Expected<AuditReport> compare(const Databases& files, const std::filesystem::path& file) {
+  std::vector<Transaction> snapshots;
+  AuditReport report;
+  LedgerSpan span;
+  for (const Database* database : files) {
+    SHAPLEY_TRY_ASSIGN(Transaction snapshot, Transaction::begin(*database, Transaction::Kind::read));
+    snapshots.push_back(std::move(snapshot));
+    SHAPLEY_TRY_ASSIGN(const OwnEvents own, own_events(*database));
+    report.events += own.count;
+    if (database == files.front()) span.last_received = own.span.last_received;
+    span.first_received = own.span.first_received;
+  }
+  SHAPLEY_TRY_ASSIGN(const SlurmRecords records, read_records(files, file));
+  FactsToCompare ledger(records);
+  SHAPLEY_TRY(ledger.read(files, report));
+  compare_with_records(ledger.facts(), span, records, report, ledger.left_out());
+  return report;
+}
+
+}  // namespace
+
+Expected<AuditReport> audit_against(std::span<const Ledger* const> files, const std::filesystem::path& records) {
+  Databases databases;
+  for (const Ledger* ledger : files) databases.push_back(&LedgerAccess::impl(*ledger).database);
+  auto report = compare(databases, records);
+  if (!report) return LedgerAccess::impl(*files.front()).failed("audit against records", std::move(report).error());
+  return report;
+}
+
+Expected<std::optional<Instant>> first_recorded_start(const Ledger& ledger, const std::filesystem::path& records) {
+  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  auto read = read_records({&impl.database}, records);
+  if (!read) return impl.failed("audit against records", std::move(read).error());
+  std::optional<Instant> first;
+  for (const SlurmRecord& record : read->records) {
+    if (record.start) first = std::min(first.value_or(record.start->instant), record.start->instant);
+  }
+  return first;
+}
+
+}  // namespace shapley::ledger
