@@ -250,6 +250,21 @@ TEST_F(WrongClockTest, WhatWaitsInTheFutureDoesNotMoveTheBooks) {
   EXPECT_LE(world.service->books().state().now(), Instant{world.host.truth});
 }
 
+TEST_F(WrongClockTest, ARecordFromTheFutureHoldsNoOtherUp) {
+  world.host.ahead = 40 * k_day;
+  world.start(9, "phys", "n1");
+  world.host.ahead = 0;
+  world.pass(1);
+  world.start(5, "chem", "n2");
+  world.pass(100);
+  world.end(5);
+  world.settle();
+  EXPECT_EQ(world.unacknowledged(), 0U);
+  EXPECT_EQ(daemon()["held_observations"], nullptr);
+  EXPECT_EQ(world.run_rows(), (Lines{"1|physics|0|", "2|chemistry|0|100", "5|chemistry|101|201"}));
+  EXPECT_EQ(future_events(), Lines{});
+}
+
 TEST_F(WrongClockTest, AMonthDoesNotCloseEarly) {
   const auto days = [&] { return world.rows("SELECT count(DISTINCT day) FROM books_by_day"); };
   const Lines before = days();
