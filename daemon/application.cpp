@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/printable.hpp"
+#include "daemon/clock/kernel_clock.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
 #include "daemon/server/server.hpp"
@@ -28,11 +29,6 @@
 namespace shapley::daemon {
 
 namespace {
-
-Instant wall_clock() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return Instant{std::chrono::duration_cast<std::chrono::seconds>(now).count()};
-}
 
 // Tells a supervisor how we are, by the protocol of sd_notify(3). Nobody asked: nothing is sent.
 void notify(const std::string& state) {
@@ -67,8 +63,11 @@ class Application {
   Application(std::filesystem::path file, std::unique_ptr<Service> service)
       : file_(std::move(file)),
         service_(std::move(service)),
-        server_(io_, *service_, wall_clock, Server::Limits{}),
-        signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+        server_(
+            io_, *service_, [this] { return service_->now(); }, Server::Limits{}),
+        signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+    signals_.add(SIGUSR1);
+  }
 
   ExitCode run() {
     if (const auto opened = server_.open(); !opened) {
@@ -89,6 +88,9 @@ class Application {
       if (signal == SIGHUP) {
         reload();
         wait_for_signal();
+      } else if (signal == SIGUSR1) {
+        service_->accept_clock();
+        wait_for_signal();
       } else {
         stop(signal);
       }
@@ -107,7 +109,7 @@ class Application {
       spdlog::error("configuration: {}: not taken over; the running configuration stays", file_.string());
       return;
     }
-    if (const auto reloaded = service_->reload(std::move(*site), wall_clock()); !reloaded) {
+    if (const auto reloaded = service_->reload(std::move(*site), service_->now()); !reloaded) {
       spdlog::error("configuration: {}: not taken over: {}; the running configuration stays", file_.string(),
                     reloaded.error().what);
       return;
@@ -119,10 +121,10 @@ class Application {
   void stop(int signal) {
     spdlog::info("daemon: {}: stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
     notify("STOPPING=1");
-    service_->process(wall_clock());
+    service_->process(service_->now());
     server_.push();
     server_.close();
-    service_->stop(wall_clock());
+    service_->stop(service_->now());
   }
 
   std::filesystem::path file_;
@@ -210,7 +212,11 @@ Start start(const std::filesystem::path& file, bool first_try) {
   Service::Options options;
   options.configuration_file = file;
   options.on_migration = tell_of_migration(site->configuration.ledger);
-  const auto make = [&](ledger::ReplayWatch& watch) { return Service::start(*site, options, wall_clock(), &watch); };
+  options.read_clock = read_kernel_clock;
+  options.boot = boot_name();
+  const auto make = [&](ledger::ReplayWatch& watch) {
+    return Service::start(*site, options, read_kernel_clock().wall, &watch);
+  };
   auto service = start_service(make, {.socket = site->configuration.socket.string(), .notify = notify});
   if (service) return {.service = std::move(*service)};
   if (service.error().code == Errc::no_space) return {.waits_for = service.error().what};
@@ -225,6 +231,7 @@ ExitCode run(const std::filesystem::path& file) {
   // is anything to reload is none.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGUSR1, SIG_IGN);
   std::string said;
   while (true) {
     Start started = start(file, said.empty());

@@ -1,5 +1,6 @@
 #include "daemon/service.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -38,9 +39,19 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
       Books books,
       Books::open(site.configuration.ledger,
                   {.most_replayed = options.checkpoint_events, .on_migration = options.on_migration}, watch));
+  std::optional<TrustedClock> clock;
+  std::optional<KeptClock> kept;
+  if (options.read_clock) {
+    kept = read_clock_file(clock_file_of(site.configuration.ledger), options.boot);
+    SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));
+    now = clock->read(options.read_clock());
+  }
   const std::optional<Instant> last_observed = books.last_observed();
   std::unique_ptr<Service> service(
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
+  service->clock_ = clock;
+  if (kept) service->intake_->note_clock(kept->doubt, Grounds::agreement, now);
+  if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->refresh_ranks(now);  // what holds if the configuration dates back so far that the books must be rebuilt
   SHAPLEY_TRY(service->state_configuration(service->site_, now));
   service->begin_memory(now);
@@ -49,6 +60,63 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   spdlog::info("ledger: {}: open with {} events, {} of them replayed", service->site_.configuration.ledger.string(),
                service->books_.last_sequence(), service->books_.replayed_at_start());
   return service;
+}
+
+Expected<TrustedClock> Service::start_clock(const Options& options, const Books& books,
+                                            const std::optional<KeptClock>& kept) {
+  TrustedClock::Past past;
+  SHAPLEY_TRY_ASSIGN(past.last_written, books.last_written());
+  if (kept) past.offset = kept->offset;
+  if (kept) past.doubt = kept->doubt;
+  return TrustedClock(options.read_clock(), past);
+}
+
+Instant Service::now() {
+  const auto before = clock_->doubt();
+  const Instant now = clock_->read(options_.read_clock());
+  // Of what the feeder had sent before, and was not read, nobody could say that it is from before.
+  if (clock_->doubt() && !before && !intake_->caught_up()) clock_->unwitness();
+  follow_clock(before, now);
+  return now;
+}
+
+void Service::follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now) {
+  const auto& doubt = clock_->doubt();
+  intake_->note_clock(doubt, clock_->grounds(), now);
+  if (doubt && !before) {
+    spdlog::error(
+        "clock: the wall clock is {} s {} of what {} says; observations made under it wait, the time is taken to be "
+        "{}; "
+        "set the clock right, or, if it is right, send shapleyd SIGUSR1",
+        std::abs(doubt->ahead.value), doubt->ahead > Duration{0} ? "ahead" : "behind",
+        doubt->is_exact ? "the time since boot" : "the ledger", format_instant(now));
+  }
+  if (before && !doubt) {
+    spdlog::warn("clock: the wall clock is believed again ({}); the time is {}", name_of(clock_->grounds()),
+                 format_instant(now));
+  }
+}
+
+void Service::accept_clock() {
+  if (!clock_ || !clock_->doubt()) {
+    spdlog::info("clock: it is not in doubt; there is nothing to accept");
+    return;
+  }
+  clock_->accept();
+}
+
+void Service::keep_clock() {
+  const auto offset = clock_ ? clock_->offset() : std::nullopt;
+  if (!offset || options_.boot.empty()) return;
+  const KeptClock present{.offset = *offset, .doubt = clock_->doubt()};
+  // What a time service adds and takes in a day is not worth a file.
+  constexpr Duration k_worth_writing{5};
+  const auto alike = [&](Duration a, Duration b) { return a - b < k_worth_writing && b - a < k_worth_writing; };
+  const bool same_doubt = kept_clock_ && kept_clock_->doubt.has_value() == present.doubt.has_value() &&
+                          (!present.doubt || alike(kept_clock_->doubt->ahead, present.doubt->ahead));
+  if (same_doubt && alike(kept_clock_->offset, present.offset)) return;
+  const auto file = clock_file_of(site_.configuration.ledger);
+  if (succeeded("keep the clock", write_clock_file(file, options_.boot, present))) kept_clock_ = present;
 }
 
 Service::Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now)
@@ -140,8 +208,10 @@ bool Service::process(Instant now) {
 
 void Service::tick(Instant now) {
   if (process(now)) succeeded("commit", intake_->settle(now));
+  if (intake_->take_snapshot_request(now)) ++reading_generation_;
   rebuild_books(now);
   maintain(now);
+  keep_clock();
   refresh_ranks(now);
   workflows_.refresh(now);
 }

@@ -1,5 +1,5 @@
 // shapleyd without sockets: configuration, books, intake and ranks in one place. Time is passed in, so that tests own
-// it.
+// it; whoever has no time of their own asks now().
 //
 // Single-threaded. Errors of the ledger while running (disk full) are logged, once each, and leave everything as it
 // was: what was not committed is not acknowledged, and the next tick tries again.
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
 #include "daemon/books/intake.hpp"
+#include "daemon/clock/clock_file.hpp"
+#include "daemon/clock/trusted_clock.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/observer/observer.hpp"
 #include "daemon/requests/queue.hpp"
@@ -39,16 +42,27 @@ class Service {
     Duration longest_collection{600};
     Intake::Limits intake;
     ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
+    // The host's clocks, and the name of its present boot. Without them every time that is passed in is believed.
+    std::function<ClockReading()> read_clock = {};
+    std::string boot = {};
   };
 
-  // Opens the ledger, recovers the books and states the configuration in them. `watch` lets another thread follow the
-  // replay that this may take, and end it.
+  // Opens the ledger, recovers the books and states the configuration in them, as of `now`, or of the trusted time if
+  // there is `read_clock`. `watch` lets another thread follow the replay that this may take, and end it.
   [[nodiscard]] static Expected<std::unique_ptr<Service>> start(Site site, Options options, Instant now,
                                                                 ledger::ReplayWatch* watch = nullptr);
 
   // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
   // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.
   [[nodiscard]] Expected<void> reload(Site site, Instant now);
+
+  // ---- time ----
+  // The trusted time (clock/trusted_clock.hpp). REQUIRES: options().read_clock.
+  [[nodiscard]] Instant now();
+  // An administrator says that the wall clock is right.
+  void accept_clock();
+  // nullptr: there is no `read_clock`.
+  [[nodiscard]] const TrustedClock* clock() const { return clock_ ? &*clock_ : nullptr; }
 
   // ---- feeder ----
   void begin_session(const protocol::Hello& hello, Instant now);
@@ -100,6 +114,12 @@ class Service {
  private:
   Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
 
+  // Compares the host's clocks with what the ledger, and the last process, knew.
+  [[nodiscard]] static Expected<TrustedClock> start_clock(const Options& options, const Books& books,
+                                                          const std::optional<KeptClock>& kept);
+  // Tells the log and the intake what became of the clock.
+  void follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now);
+  void keep_clock();
   [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
   // Keeps a signed head in the ledger, if there is a key.
   [[nodiscard]] Expected<void> store_head(Instant now);
@@ -122,6 +142,8 @@ class Service {
   Site site_;
   Options options_;
   Books books_;
+  std::optional<TrustedClock> clock_;
+  std::optional<KeptClock> kept_clock_;  // as the clock's file has it
   ReadingRules rules_;
   std::unique_ptr<Intake> intake_;
   std::optional<Feeder> feeder_;  // the last one, connected or not

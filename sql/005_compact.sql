@@ -73,7 +73,7 @@ CREATE TABLE event_jobs (
   PRIMARY KEY (job, submit)
 ) WITHOUT ROWID;
 
--- Events of the other kinds, which are few: as they are.
+-- Events of the other kinds, which are few: as they are. observations_mistimed is new with this schema.
 CREATE TABLE event_texts (
   seq     INTEGER PRIMARY KEY,
   kind    TEXT NOT NULL,

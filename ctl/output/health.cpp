@@ -1,6 +1,7 @@
 #include "ctl/output/health.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -80,6 +81,25 @@ std::string rebuild_line(const json& daemon, bool colour) {
          '\n';
 }
 
+// Observations that wait are not in the figures yet, dropped ones are not at all.
+std::string clock_lines(const json& daemon, bool colour) {
+  std::string lines;
+  const auto line = [&](const std::string& text) { lines += painted("Clock:   " + text, Paint::bad, colour) + '\n'; };
+  if (const auto doubt = daemon.find("clock"); doubt != daemon.end() && doubt->is_object()) {
+    const std::int64_t ahead = number(*doubt, "ahead_s").value_or(0);
+    line("IN DOUBT since " + format_instant(Instant{number(*doubt, "since").value_or(0)}) + ": the wall clock is " +
+         short_duration(std::abs(ahead)) + (ahead > 0 ? " ahead of" : " behind") + " the time that shapleyd trusts");
+  }
+  if (const auto held = daemon.find("held_observations"); held != daemon.end() && held->is_object()) {
+    line("observations wait since " + format_instant(Instant{number(*held, "since").value_or(0)}) +
+         "; they claim to be of " + format_instant(Instant{number(*held, "observed_from").value_or(0)}) + " and later");
+  }
+  if (const auto dropped = number(daemon, "dropped_observations"); dropped && *dropped > 0) {
+    line(grouped(*dropped) + " messages of a wrong clock were dropped since the start of shapleyd");
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string health_lines(const json& report, bool colour) {
@@ -88,7 +108,7 @@ std::string health_lines(const json& report, bool colour) {
   std::string lines;
   if (daemon != report.end() && daemon->is_object()) {
     lines += ledger_line(*daemon) + daemon_line(*daemon, now) + rebuild_line(*daemon, colour) +
-             lost_runs_line(*daemon, colour);
+             clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour);
   }
   const auto plugin = report.find("plugin");
   if (plugin != report.end() && plugin->is_object()) lines += plugin_line(*plugin, now, colour);

@@ -179,6 +179,20 @@ Expected<std::optional<Instant>> Books::read_last_observed() const {
   return latest;
 }
 
+Expected<std::optional<Instant>> Books::last_written() const {
+  std::optional<Instant> last;
+  if (last_sequence_ > 0) {
+    auto read = ledger_.for_each_event(last_sequence_ - 1, [&](const ledger::StoredEvent& stored) -> Expected<void> {
+      last = stored.received;
+      return {};
+    });
+    if (!read) return with_context("ledger: read the last event", std::move(read).error());
+  }
+  SHAPLEY_TRY_ASSIGN(const std::optional<Instant> day, ledger::last_recorded_day(ledger_));
+  if (day) last = std::max(last.value_or(*day), *day + Duration{k_day_s});
+  return last;
+}
+
 Expected<std::vector<PastSegment>> Books::past_segments(JobId job, Instant start) const {
   std::vector<PastSegment> past;
   if (start >= state_.horizon()) return past;

@@ -75,6 +75,9 @@ class Books {
   // The last instant at which an observation changed the books, as far as the newest events tell; nullopt: none does.
   [[nodiscard]] std::optional<Instant> last_observed() const { return last_observed_; }
 
+  // When the ledger was last written, by the daemon's time: an event, or the end of a day; nullopt: never.
+  [[nodiscard]] Expected<std::optional<Instant>> last_written() const;
+
   // The segments of a run from the ledger's tables, for runs that began before the State's horizon; empty for later
   // ones.
   [[nodiscard]] Expected<std::vector<PastSegment>> past_segments(JobId job, Instant start) const;

@@ -3,12 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
+
+#include "base/calendar.hpp"
 
 namespace shapley::daemon {
 
 Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits)
-    : books_(books), rules_(rules), limits_(limits), known_until_(last_observed) {}
+    : books_(books),
+      rules_(rules),
+      limits_(limits),
+      known_until_(last_observed),
+      quarantine_(books.state().mistimed_observations(), last_observed) {
+  // A snapshot may have followed that showed nothing new; to take it for missing does no harm.
+  for (const accounting::ObservationsMistimed& event : books.state().mistimed_observations()) {
+    if (event.ahead == Duration{0} && (!last_observed || event.at >= *last_observed)) gap_since_ = event.at;
+  }
+}
 
 void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age) {
   end_session();
@@ -23,6 +35,8 @@ void Intake::end_session() {
   // the feeder sends them again.
   inbox_.clear();
   cursor_ = 0;
+  quarantine_.begin_session();
+  snapshot_requested_ = false;
   caught_up_ = false;
   snapshot_.reset();
   absent_.reset();
@@ -40,14 +54,95 @@ std::uint64_t Intake::acknowledged(std::uint64_t instance) const {
   return found == acknowledged_.end() ? 0 : found->second;
 }
 
+namespace {
+
+Instant time_of(const FeederFrame& frame) {
+  return std::visit([](const auto& f) { return Instant{f.observed_at}; }, frame);
+}
+
+std::uint64_t number_of(const FeederFrame& frame) {
+  return std::visit([](const auto& f) { return f.sequence; }, frame);
+}
+
+}  // namespace
+
 Expected<void> Intake::process(Instant now) {
   while (!inbox_.empty()) {
-    SHAPLEY_TRY(std::visit([&](const auto& frame) { return read(frame, now); }, inbox_.front()));
+    const FeederFrame& frame = inbox_.front();
+    const Quarantine::Verdict verdict = quarantine_.judge(time_of(frame), now);
+    if (verdict.fate == Quarantine::Fate::hold) break;
+    if (verdict.fate == Quarantine::Fate::drop) {
+      drop(frame, now);
+    } else if (verdict.ahead != Duration{0}) {
+      SHAPLEY_TRY(read_mistimed(frame, verdict.ahead, now));
+    } else {
+      tell_of_mistimed(now);
+      SHAPLEY_TRY(read_frame(frame, time_of(frame), now));
+    }
     inbox_.pop_front();
     cursor_ = 0;
     if (batch_.size() >= limits_.batch_events) SHAPLEY_TRY(flush(now));
   }
+  // A long backlog of them is told of once a second.
+  if (now > told_at_) tell_of_mistimed(now);
   return flush(now);
+}
+
+Expected<void> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
+  SHAPLEY_TRY(std::visit([&](const auto& f) { return read(f, at, now); }, frame));
+  quarantine_.note_read(at);
+  return {};
+}
+
+Expected<void> Intake::read_mistimed(const FeederFrame& frame, Duration ahead, Instant now) {
+  // It is acknowledged with the event that tells of it.
+  const std::uint64_t before = batch_sequence_;
+  SHAPLEY_TRY(read_frame(frame, time_of(frame) - ahead, now));
+  batch_sequence_ = before;
+  quarantine_.note_mistimed(number_of(frame), time_of(frame), ahead, now);
+  return {};
+}
+
+void Intake::drop(const FeederFrame& frame, Instant now) {
+  quarantine_.note_mistimed(number_of(frame), time_of(frame), {}, now);
+  ++dropped_;
+  gap_since_ = now;
+  // A snapshot is whole or it is none.
+  snapshot_.reset();
+}
+
+void Intake::tell_of_mistimed(Instant now) {
+  for (const accounting::ObservationsMistimed& event : quarantine_.take_events(now)) {
+    told_at_ = now;
+    batch_.emplace_back(event);
+    batch_sequence_ = std::max(batch_sequence_, static_cast<std::uint64_t>(event.message));
+    spdlog::warn("observer: {} messages that claim to be of {} to {}: a wrong clock made them; {}", event.messages,
+                 format_instant(event.observed_from), format_instant(event.observed_to),
+                 event.ahead == Duration{0} ? "they are not read, a snapshot is asked for"
+                                            : fmt::format("read with {} s taken off", event.ahead.value));
+  }
+}
+
+std::optional<Intake::Held> Intake::held() const {
+  const auto since = quarantine_.holds_since();
+  if (!since || inbox_.empty()) return std::nullopt;
+  Held held{.since = *since,
+            .frames = inbox_.size(),
+            .observed_from = time_of(inbox_.front()),
+            .observed_to = time_of(inbox_.front())};
+  for (const FeederFrame& frame : inbox_) {
+    held.observed_from = std::min(held.observed_from, time_of(frame));
+    held.observed_to = std::max(held.observed_to, time_of(frame));
+  }
+  return held;
+}
+
+bool Intake::take_snapshot_request(Instant now) {
+  // After its backlog a feeder sends a snapshot without being asked.
+  constexpr Duration k_wait{5};
+  if (!gap_since_ || snapshot_requested_ || snapshot_ || !inbox_.empty() || now < *gap_since_ + k_wait) return false;
+  snapshot_requested_ = true;
+  return true;
 }
 
 Expected<void> Intake::flush(Instant now) {
@@ -69,6 +164,8 @@ Expected<void> Intake::flush_before_node(const std::string& node, Instant now) {
 
 void Intake::complete(std::uint64_t sequence, Instant observed_at) {
   batch_sequence_ = std::max(batch_sequence_, sequence);
+  // What was dropped is not known.
+  if (gap_since_) return;
   if (known_until_ && observed_at <= *known_until_) return;
   known_earlier_ = std::exchange(known_until_, observed_at);
 }
@@ -88,15 +185,14 @@ Expected<void> Intake::learn_nodes(Instant now) {
   return {};
 }
 
-Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant /*now*/) {
-  snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(Instant{frame.observed_at})};
+Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant at, Instant /*now*/) {
+  snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(at)};
   placements_.forget_nodes();
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);
   return {};
 }
 
-Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
-  const Instant at{frame.observed_at};
+Expected<void> Intake::read(const protocol::Observations& frame, Instant at, Instant now) {
   const Instant alive = last_alive(at);
   // Nodes first: what a run is charged depends on what its nodes have.
   std::size_t end = frame.nodes.size();
@@ -121,7 +217,7 @@ Expected<void> Intake::read(const protocol::Observations& frame, Instant now) {
   return {};
 }
 
-Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
+Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Instant now) {
   // The list of what is absent is made from books that hold the whole snapshot.
   SHAPLEY_TRY(flush(now));
   if (snapshot_ && !absent_) {
@@ -137,7 +233,6 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
     }
   }
   if (absent_) {
-    const Instant at{frame.observed_at};
     // Nothing was scanned between the last observation before the snapshot and the snapshot.
     const Instant alive = snapshot_ && snapshot_->known_until ? *snapshot_->known_until : k_beginning_of_time;
     const Departure departure = departure_at(at);
@@ -145,19 +240,21 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant now) {
     for (const std::string& node : absent_->gone_nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
   }
   if (snapshot_) placements_.complete_nodes();
-  SHAPLEY_TRY(read_placements(Instant{frame.observed_at}, now));
+  SHAPLEY_TRY(read_placements(at, now));
+  if (snapshot_) gap_since_.reset();
   absent_.reset();
   snapshot_.reset();
   caught_up_ = true;
-  complete(frame.sequence, Instant{frame.observed_at});
+  complete(frame.sequence, at);
   return {};
 }
 
 Departure Intake::departure_at(Instant snapshot_at) const {
   // What was alive when the books were last complete cannot have ended and been purged since, if that is less than
-  // MinJobAge ago; Slurm's times are whole seconds, so one is lost on either side.
-  const bool too_early_to_purge =
-      snapshot_ && snapshot_->known_until && snapshot_at - *snapshot_->known_until + Duration{2} <= min_job_age_;
+  // MinJobAge ago; Slurm's times are whole seconds, so one is lost on either side. Under a clock that is ahead jobs are
+  // purged at once.
+  const bool too_early_to_purge = !gap_since_ && snapshot_ && snapshot_->known_until &&
+                                  snapshot_at - *snapshot_->known_until + Duration{2} <= min_job_age_;
   return too_early_to_purge ? Departure::forgotten : Departure::purged;
 }
 
@@ -168,9 +265,12 @@ Instant Intake::last_alive(Instant observed_at) const {
   return std::max(known_before(observed_at).value_or(scanned), scanned);
 }
 
-Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant observed_at, Instant now) {
-  const JobId job{record.job_id};
+Expected<void> Intake::read_job(const protocol::JobRecord& as_sent, Instant observed_at, Instant now) {
+  const JobId job{as_sent.job_id};
   SHAPLEY_TRY(flush_before(job, now));
+  const auto corrected = quarantine_.errors().corrected(
+      as_sent, observed_at, [this](JobId of, Instant start) { return find_run(of, start); });
+  const protocol::JobRecord& record = corrected ? *corrected : as_sent;
   if (snapshot_) snapshot_->jobs.insert(job);
   count_lost_runs(record);
   unsettled_jobs_.erase(job);
@@ -185,10 +285,36 @@ Expected<void> Intake::read_job(const protocol::JobRecord& record, Instant obser
   if (books_.become_incomplete_by(observation.events, now)) {
     observation = observe_job(books_.state(), record, scan, rules_, background);
   }
-  if (observation.unsettled) unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobRecord>{record, observed_at});
+  if (observation.unsettled)
+    unsettled_jobs_.insert_or_assign(job, Unsettled<protocol::JobRecord>{as_sent, observed_at});
   if (!observation.events.empty()) batch_jobs_.insert(job);
   take(std::move(observation));
   return {};
+}
+
+std::optional<KnownRun> Intake::find_run(JobId job, Instant start) const {
+  const auto of_run = [&](const accounting::SegmentKey& key) {
+    return key.kind == accounting::SegmentKind::run && key.anchor == start;
+  };
+  std::optional<KnownRun> found;
+  // An open segment is the last one.
+  const auto note = [&found](std::optional<Instant> end) {
+    if (!found || !end || (found->end && *found->end < *end)) found = KnownRun{end};
+  };
+  if (const accounting::JobMemory* memory = books_.state().find_job(job)) {
+    for (const accounting::SegmentKey& key : memory->segments) {
+      const accounting::LiveSegment* segment = of_run(key) ? books_.state().find_segment(key) : nullptr;
+      if (segment != nullptr) note(segment->end);
+    }
+  }
+  if (found) return found;
+  // What cannot be read is told by read_job, which asks for the same.
+  const auto past = books_.past_segments(job, start);
+  if (!past) return found;
+  for (const PastSegment& segment : *past) {
+    if (!segment.retracted) note(segment.end);
+  }
+  return found;
 }
 
 Expected<void> Intake::read_gone(JobId job, Instant last_alive, Departure departure, Instant now) {

@@ -3,7 +3,8 @@
 // Frames wait in the inbox until process() reads them against the books. Events of many frames are committed together;
 // a record of a job that already has events in the batch forces a commit first, because the observer compares with
 // books that hold everything before it. When a commit fails (disk full) processing stops where it is, nothing is
-// acknowledged, and the next process() goes on: accepting() tells the server to stop reading meanwhile.
+// acknowledged, and the next process() goes on: accepting() tells the server to stop reading meanwhile. The same holds
+// while the next frame is one that a wrong clock made (quarantine.hpp).
 // Single-threaded; time is passed in.
 #pragma once
 
@@ -21,6 +22,7 @@
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
 #include "daemon/books/placements.hpp"
+#include "daemon/books/quarantine.hpp"
 #include "daemon/observer/observer.hpp"
 #include "protocol/messages.hpp"
 
@@ -43,6 +45,11 @@ class Intake {
   void begin_session(std::uint64_t instance, Duration interval, Duration min_job_age);
   void end_session();
 
+  // How the wall clock is. To be told before process().
+  void note_clock(const std::optional<TrustedClock::Doubt>& doubt, Grounds grounds, Instant now) {
+    quarantine_.note_clock(doubt, grounds, now);
+  }
+
   void receive(FeederFrame frame);
   [[nodiscard]] bool accepting() const { return inbox_.size() < limits_.inbox_frames; }
 
@@ -60,6 +67,18 @@ class Intake {
   [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
   [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }
   [[nodiscard]] bool in_snapshot() const { return snapshot_.has_value(); }
+  // What waits for the wall clock.
+  struct Held {
+    Instant since;           // trusted time
+    std::size_t frames = 0;  // that are here; the feeder may have more
+    Instant observed_from;   // the times that they claim
+    Instant observed_to;
+  };
+  [[nodiscard]] std::optional<Held> held() const;
+  // Frames that were dropped since the start because a wrong clock made them.
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+  // Whether the books lack what was dropped and the feeder should begin anew, with a snapshot. Once a session.
+  [[nodiscard]] bool take_snapshot_request(Instant now);
   // Whether the books hold what the feeder had when this session began: it sends its backlog first, then a snapshot.
   [[nodiscard]] bool caught_up() const { return caught_up_ && inbox_.empty(); }
 
@@ -80,12 +99,12 @@ class Intake {
     Instant observed_at;
   };
 
-  [[nodiscard]] Expected<void> read(const protocol::SnapshotBegin& frame, Instant now);
-  [[nodiscard]] Expected<void> read(const protocol::Observations& frame, Instant now);
-  [[nodiscard]] Expected<void> read(const protocol::SnapshotEnd& frame, Instant now);
+  [[nodiscard]] Expected<void> read(const protocol::SnapshotBegin& frame, Instant at, Instant now);
+  [[nodiscard]] Expected<void> read(const protocol::Observations& frame, Instant at, Instant now);
+  [[nodiscard]] Expected<void> read(const protocol::SnapshotEnd& frame, Instant at, Instant now);
   // Commits what the frame said of nodes, and notes their kinds.
   [[nodiscard]] Expected<void> learn_nodes(Instant now);
-  [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& record, Instant observed_at, Instant now);
+  [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& as_sent, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
   [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
   [[nodiscard]] Expected<void> read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now);
@@ -101,7 +120,12 @@ class Intake {
   void take(Observation observation);
   void take_node(const std::string& node, Instant observed_at, Observation observation);
   void count_lost_runs(const protocol::JobRecord& record);
+  [[nodiscard]] std::optional<KnownRun> find_run(JobId job, Instant start) const;
   void complete(std::uint64_t sequence, Instant observed_at);
+  [[nodiscard]] Expected<void> read_frame(const FeederFrame& frame, Instant at, Instant now);
+  [[nodiscard]] Expected<void> read_mistimed(const FeederFrame& frame, Duration ahead, Instant now);
+  void drop(const FeederFrame& frame, Instant now);
+  void tell_of_mistimed(Instant now);
 
   Books& books_;
   const ReadingRules& rules_;
@@ -132,6 +156,12 @@ class Intake {
   std::unordered_map<JobId, Seen> seen_;
   std::map<std::string, Instant, std::less<>> node_changes_;
   std::uint64_t lost_runs_ = 0;
+
+  Quarantine quarantine_;
+  Instant told_at_ = k_beginning_of_time;
+  std::uint64_t dropped_ = 0;
+  std::optional<Instant> gap_since_;  // the last frame was dropped then, and no whole snapshot was read since
+  bool snapshot_requested_ = false;
 };
 
 }  // namespace shapley::daemon

@@ -53,6 +53,23 @@ json rebuild_object(const Books& books) {
           {"percent", incomplete->percent ? json(*incomplete->percent) : json(nullptr)}};
 }
 
+// null: the wall clock is not in doubt.
+json clock_object(const TrustedClock* clock) {
+  if (clock == nullptr || !clock->doubt()) return nullptr;
+  const TrustedClock::Doubt& doubt = *clock->doubt();
+  return {{"since", doubt.since.value}, {"ahead_s", doubt.ahead.value}, {"exact", doubt.is_exact}};
+}
+
+// null: no observation waits for the wall clock.
+json held_object(const Intake& intake) {
+  const auto held = intake.held();
+  if (!held) return nullptr;
+  return {{"since", held->since.value},
+          {"messages", held->frames},
+          {"observed_from", held->observed_from.value},
+          {"observed_to", held->observed_to.value}};
+}
+
 json daemon_object(Service& service) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
@@ -66,6 +83,9 @@ json daemon_object(Service& service) {
           {"replayed_at_start", service.books().replayed_at_start()},
           {"rebuild", rebuild_object(service.books())},
           {"rebuilds", service.books().rebuilds()},
+          {"clock", clock_object(service.clock())},
+          {"held_observations", held_object(service.intake())},
+          {"dropped_observations", service.intake().dropped()},
           {"lost_runs", service.intake().lost_runs()},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},

@@ -302,8 +302,11 @@ void Server::push() {
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
   if (keep->pushed.reading_generation != service_.reading_generation()) {
-    spdlog::info("server: {}: disconnected, so that it sends everything anew: rules, weights or workflows changed",
-                 keep->name());
+    spdlog::info(
+        "server: {}: disconnected, so that it sends everything anew: rules, weights or workflows changed, or "
+        "observations of a "
+        "wrong clock were dropped",
+        keep->name());
     keep->close();
     return;
   }
@@ -321,9 +324,14 @@ void Server::push_to(Session& session) {
   const std::uint64_t acknowledged = service_.acknowledged(pushed.instance);
   if (std::exchange(pushed.acknowledged, acknowledged) != acknowledged) session.send(protocol::Ack{acknowledged});
   if (!push_levels_first(session)) return;
-  if (std::exchange(pushed.rank_generation, service_.ranks().generation) != service_.ranks().generation) {
-    session.send(service_.ranks());
-  }
+  // A plugin that hears nothing while it awaits acknowledgements takes us for hanging, and lets the ranks go.
+  constexpr Duration k_sign_of_life{10};
+  const bool is_awaited = service_.intake().held() && clock_() >= pushed.ranks_at + k_sign_of_life;
+  const bool changed =
+      std::exchange(pushed.rank_generation, service_.ranks().generation) != service_.ranks().generation;
+  if (!changed && !is_awaited) return;
+  pushed.ranks_at = clock_();
+  session.send(service_.ranks());
 }
 
 // A plugin keeps its levels until ranks come without them. After a start it keeps both until a snapshot has told of all

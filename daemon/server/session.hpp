@@ -85,6 +85,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::optional<Instant> waits_since;  // for the first levels after a start
     std::uint64_t acknowledged = 0;
     std::uint64_t rank_generation = 0;
+    Instant ranks_at;  // when they were sent last
     std::uint64_t level_generation = 0;
     std::uint64_t configuration_generation = 0;
     std::uint64_t reading_generation = 0;

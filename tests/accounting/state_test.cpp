@@ -388,6 +388,21 @@ TEST_F(StateTest, LetsTimeStandStillRatherThanGoBack) {
   EXPECT_LT(state_.now(), k_end_of_time) << "the calendar ends with the year 9999";
 }
 
+TEST_F(StateTest, RemembersWhatAWrongClockMade) {
+  const ObservationsMistimed later{at(20), 9, 2, at(18), at(1018), at(1019), Duration{1000}};
+  const ObservationsMistimed sooner{at(10), 3, 1, at(10), at(900), at(900), {}};
+  state_.advance(at(30));
+  for (const auto& event : {later, sooner}) EXPECT_EQ(state_.apply(event).value(), Applied::changed);
+  EXPECT_EQ(state_.apply(later).value(), Applied::duplicate);
+  ObservationsMistimed contrary = later;
+  contrary.messages = 7;
+  EXPECT_EQ(state_.apply(contrary).error().code, Errc::conflict);
+  EXPECT_EQ(state_.now(), at(30)) << "what was claimed does not move the books";
+  const std::vector<ObservationsMistimed> all{sooner, later};
+  EXPECT_EQ(state_.mistimed_observations(), all);
+  EXPECT_EQ(State::load(state_.save()).value().mistimed_observations(), all);
+}
+
 TEST(Estimators, HaveNamesOfTheirOwn) {
   std::set<std::string_view> members;
   for (const EstimatorId id : estimator_ids()) {

@@ -217,6 +217,31 @@ TEST(Health, ARebuildIsSaidAndHowFarItIs) {
   EXPECT_NE(health_lines(report, false).find("Rebuild: 37 %; late events"), std::string::npos);
 }
 
+TEST(Health, AClockInDoubtIsSaidAndWhatWaitsForIt) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["clock"] = nullptr;
+  report["daemon"]["held_observations"] = nullptr;
+  report["daemon"]["dropped_observations"] = 0;
+  EXPECT_EQ(health_lines(report, false).find("Clock"), std::string::npos);
+  report["daemon"]["clock"] = {{"since", 1795244400}, {"ahead_s", 40 * 24 * 3600}, {"exact", true}};
+  report["daemon"]["held_observations"] = {
+      {"since", 1795244400}, {"messages", 3}, {"observed_from", 1798700400}, {"observed_to", 1798700500}};
+  report["daemon"]["dropped_observations"] = 1200;
+  const std::string lines = health_lines(report, false);
+  EXPECT_NE(
+      lines.find("Clock:   IN DOUBT since 2026-11-21T07:00:00Z: the wall clock is 40 d 0 h ahead of the time that "
+                 "shapleyd trusts\n"
+                 "Clock:   observations wait since 2026-11-21T07:00:00Z; they claim to be of 2026-12-31T07:00:00Z "
+                 "and later\n"
+                 "Clock:   1,200 messages of a wrong clock were dropped since the start of shapleyd\n"),
+      std::string::npos)
+      << lines;
+  report["daemon"]["clock"]["ahead_s"] = -7200;
+  EXPECT_NE(health_lines(report, false).find("the wall clock is 2 h 0 min behind the time that shapleyd trusts\n"),
+            std::string::npos)
+      << health_lines(report, false);
+}
+
 TEST(Health, AnOlderDaemonThatSaysLessIsNoError) {
   json report = fixed_report();
   report["daemon"] = json::object();

@@ -18,15 +18,14 @@ namespace shapley::daemon {
 
 using test::eventually;
 
-// shapleyd with its output added to a file; killed when it goes out of scope.
+// shapleyd with its output added to a file, and with these variables ("NAME=value") in its environment; killed when it
+// goes out of scope.
 class Process {
  public:
   Process(std::vector<std::string> arguments, const std::filesystem::path& log,
-          const std::filesystem::path& notify_socket = {}) {
+          std::vector<std::string> variables = {}) {
     arguments.insert(arguments.begin(), SHAPLEYD);
-    std::vector<std::string> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
-    if (!notify_socket.empty()) variables.push_back("NOTIFY_SOCKET=" + notify_socket.string());
     const std::vector<char*> argv = pointers(arguments);
     const std::vector<char*> envp = pointers(variables);
     child_ = std::make_unique<test::Child>("shapleyd", [&] {

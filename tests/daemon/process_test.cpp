@@ -380,7 +380,7 @@ class Supervisor {
 
 TEST_F(ProcessTest, ReadinessIsSaidToTheSupervisor) {
   const Supervisor supervisor(directory / "notify");
-  Process daemon(arguments(), log(), supervisor.path());
+  Process daemon(arguments(), log(), {"NOTIFY_SOCKET=" + supervisor.path().string()});
   EXPECT_EQ(supervisor.heard(), "READY=1") << logged();
   EXPECT_TRUE(answers(socket()));
   daemon.signal(SIGINT);
@@ -393,7 +393,7 @@ TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
   ledger::testing::tamper(directory / "ledger.db", dump);
   std::filesystem::permissions(directory / "ledger.db", std::filesystem::perms(0640));
   const Supervisor supervisor(directory / "notify");
-  Process daemon(arguments(), log(), supervisor.path());
+  Process daemon(arguments(), log(), {"NOTIFY_SOCKET=" + supervisor.path().string()});
   EXPECT_EQ(supervisor.heard(),
             "EXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: a copy of the ledger as it is is being made");
   EXPECT_EQ(supervisor.heard(), "READY=1") << logged();

@@ -36,6 +36,9 @@ void pick(std::string& text) {
 void pick(Instant& t) {
   t = *any_instant();
 }
+void pick(Duration& seconds) {
+  seconds = {*rc::gen::inRange<std::int64_t>(-k_latest, k_latest)};
+}
 void pick(MicroProcessors& processors) {
   processors = {*rc::gen::inRange<std::int64_t>(0, 1'000'000'000)};
 }

@@ -317,9 +317,31 @@ inline constexpr auto k_description<PlacementResolved> = describe(
     member<Role::identity_and_time>("at", &PlacementResolved::at),
     member<Role::identity>("ordinal", &PlacementResolved::ordinal), member("nodes", &PlacementResolved::nodes));
 
+// Observations that were made under a wrong clock. The books do not depend on it; it says with which times they were
+// read, or what the books lack, and what a time means that Slurm wrote under that clock. Identity: `at`, `message`.
+struct ObservationsMistimed {
+  Instant at;                 // when that was found
+  std::int64_t message = 0;   // the number of the last of their messages
+  std::int64_t messages = 0;  // how many
+  Instant since;              // when the first of them came
+  Instant observed_from;      // the earliest and the latest time at which they claim to have been made
+  Instant observed_to;
+  Duration ahead;  // the clock was so many seconds ahead (negative: behind), which was taken off; 0: not known by how
+                   // many, so they were not read
+  friend bool operator==(const ObservationsMistimed&, const ObservationsMistimed&) = default;
+};
+template <>
+inline constexpr auto k_description<ObservationsMistimed> =
+    describe("observations_mistimed", member<Role::identity_and_time>("at", &ObservationsMistimed::at),
+             member<Role::identity>("message", &ObservationsMistimed::message),
+             member("messages", &ObservationsMistimed::messages), member("since", &ObservationsMistimed::since),
+             member("observed_from", &ObservationsMistimed::observed_from),
+             member("observed_to", &ObservationsMistimed::observed_to), member("ahead", &ObservationsMistimed::ahead))
+        .kept("mistimed");
+
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
-                           ChargeDeclared, PlacementResolved>;
+                           ChargeDeclared, PlacementResolved, ObservationsMistimed>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

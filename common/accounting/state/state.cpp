@@ -117,6 +117,11 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
 }
 
+std::vector<ObservationsMistimed> State::mistimed_observations() const {
+  const auto& all = impl_->kept.all<ObservationsMistimed>();
+  return {all.begin(), all.end()};
+}
+
 std::vector<Instant> State::last_starts() const {
   std::vector<Instant> starts = impl_->forgotten_starts;
   impl_->for_each_remembered([&](const SegmentRecord& record) { impl_->note_start(record, starts); });

@@ -138,6 +138,9 @@ class State {
   // out.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
+  // All of them, ascending.
+  [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;
+
   // When a run of each organization began last; by OrgId, k_beginning_of_time: none ever did. Walks over all remembered
   // jobs.
   [[nodiscard]] std::vector<Instant> last_starts() const;

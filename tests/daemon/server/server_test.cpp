@@ -196,6 +196,33 @@ TEST_F(ServerTest, OtherRulesOrWeightsAskForASnapshotOthersDoNot) {
   EXPECT_FALSE(welcome.act);
 }
 
+TEST_F(ServerTest, AFeederWhoseObservationsWaitForTheClockHearsRanksMeanwhile) {
+  stop();
+  std::atomic<std::int64_t> ahead = 0;
+  Service::Options options;
+  options.read_clock = [&] {
+    return ClockReading{.wall = Instant{now + ahead}, .since_boot = Duration{now - k_begin + 1000}};
+  };
+  auto started = Service::start(site, options, Instant{now});
+  ASSERT_TRUE(started.has_value()) << started.error().what;
+  service = std::move(*started);
+  server = std::make_unique<Server>(
+      io.emplace(1), *service, [this] { return service->now(); }, no_hurry());
+  ASSERT_TRUE(server->open().has_value());
+  thread = std::thread([this] { io->run(); });
+
+  const auto client = feeder();
+  const auto first = client->expect<protocol::Ranks>();
+  ahead = 24 * 3600;
+  protocol::Observations future = observations(1, {});
+  future.observed_at += ahead;
+  client->send(future);
+  now += 11;
+  EXPECT_EQ(client->expect<protocol::Ranks>().generation, first.generation);
+  ahead = 0;
+  EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
+}
+
 TEST_F(ServerTest, RanksArePushedAsTimePasses) {
   const auto client = feeder();
   client->send(observations(1, {running({.id = 1, .node = "n2", .start = now})}));

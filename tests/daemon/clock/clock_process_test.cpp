@@ -1,0 +1,382 @@
+// The real shapleyd on a host whose clocks are set to anything: when they are right again, its books are those of a
+// shapleyd whose clocks were never touched.
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host_clock.hpp"
+#include "ledger/audit/audit.hpp"
+#include "ledger/store/query.hpp"
+#include "set_clocks.hpp"
+#include "tests/daemon/process.hpp"
+#include "tests/daemon/records.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using nlohmann::json;
+using Lines = std::vector<std::string>;
+
+// A host with shapleyd, and a plugin that knows the wall clock only and keeps what is not acknowledged.
+class Host {
+ public:
+  Host() {
+    std::ofstream(directory_ / "shapleyd.yaml") << yaml_in(directory_);
+    show();
+    start_daemon();
+  }
+
+  // ---- clocks ----
+  void pass(std::int64_t seconds) {
+    clock.pass(seconds);
+    show();
+  }
+  void set_wall_by(std::int64_t seconds) {
+    clock.set_wall_by(seconds);
+    show();
+  }
+  // A virtual machine stands still, and its host sets its wall clock afterwards.
+  void freeze(std::int64_t seconds) {
+    clock.booted += seconds;
+    pass(seconds);
+  }
+  void show() {
+    clocks_.set(clock.reading());
+    if (daemon_) static_cast<void>(status());  // so that it looks
+  }
+
+  // ---- shapleyd ----
+  void start_daemon() {
+    daemon_ = std::make_unique<Process>(
+        Lines{"--config", (directory_ / "shapleyd.yaml").string()}, log(),
+        Lines{"LD_PRELOAD=" SET_CLOCKS, "SHAPLEY_TEST_CLOCKS=" + (directory_ / "clocks").string(),
+              "SHAPLEYD_BOOT=boot" + std::to_string(boots_)});
+    ASSERT_TRUE(test::eventually([&] { return answers(socket()); })) << logged();
+    connect();
+  }
+  void kill_daemon() {
+    plugin_.reset();
+    daemon_.reset();
+  }
+  void boot() {
+    kill_daemon();
+    ++boots_;
+    clock.booted = clock.truth - 30;
+    show();
+    start_daemon();
+  }
+  void signal(int number) const { daemon_->signal(number); }
+
+  // ---- slurmctld and the plugin ----
+  void start(std::uint32_t id, const std::string& account, const std::string& node) {
+    tell_of(running({.id = id, .account = account, .node = node, .cpus = 2, .start = clock.wall()}));
+  }
+  void end(std::uint32_t id) {
+    protocol::JobRecord record = records_.at(id);
+    record.state = protocol::JobState::ended;
+    record.slurm_state = "COMPLETED";
+    record.end_time = clock.wall();
+    tell_of(std::move(record));
+  }
+  void send_snapshot() {
+    protocol::Observations all;
+    all.observed_at = clock.wall();
+    for (const auto& [id, record] : records_) all.jobs.push_back(record);
+    all.nodes = {node_record("n1"), node_record("n2")};
+    send(protocol::SnapshotBegin{.observed_at = clock.wall()});
+    send(std::move(all));
+    send(protocol::SnapshotEnd{.observed_at = clock.wall()});
+  }
+  // shapleyd ends the connection when it wants a snapshot.
+  void send_snapshot_when_asked() {
+    while (plugin_->next()) continue;
+    connect();
+    send_snapshot();
+  }
+  // Waits until everything is acknowledged.
+  void catch_up() {
+    while (!backlog_.empty() && !testing::Test::HasFatalFailure()) {
+      const auto acknowledged = plugin_->expect<protocol::Ack>().sequence;
+      if (acknowledged == 0) FAIL() << logged();
+      forget(acknowledged);
+    }
+  }
+  [[nodiscard]] std::size_t unacknowledged() const { return backlog_.size(); }
+
+  // ---- what is known ----
+  [[nodiscard]] json ask(const std::string& request) const {
+    TestClient reader(socket());
+    reader.send(protocol::Hello{});
+    reader.expect<protocol::Welcome>();
+    return reader.ask(request);
+  }
+  [[nodiscard]] json status() const { return ask(R"({"request": "status"})"); }
+  [[nodiscard]] json doubt() const { return status().at("daemon").at("clock"); }
+  [[nodiscard]] json held() const { return status().at("daemon").at("held_observations"); }
+  [[nodiscard]] Lines rows(const std::string& sql) const {
+    Lines lines;
+    const auto ledger = ledger::Ledger::open(directory_ / "ledger.db", ledger::OpenMode::read_beside_writer);
+    const auto result = ledger ? ledger::query(*ledger, sql) : tl::unexpected(ledger.error());
+    EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().what);
+    if (!result) return lines;
+    for (const auto& row : *result) {
+      std::string line;
+      for (const std::string& column : row) line += (line.empty() ? "" : "|") + column;
+      lines.push_back(line);
+    }
+    return lines;
+  }
+  [[nodiscard]] Lines run_rows() const {
+    return rows(
+        "SELECT job, organization, begin, end FROM segments WHERE kind = 'run' AND retracted IS NULL "
+        "AND (end IS NULL OR end > begin) ORDER BY job, begin");
+  }
+  [[nodiscard]] Lines future_events() const {
+    return rows("SELECT key FROM events WHERE at > " + std::to_string(clock.truth));
+  }
+  [[nodiscard]] Lines told() const { return rows("SELECT key FROM events WHERE kind = 'observations_mistimed'"); }
+  [[nodiscard]] Lines findings() const {
+    const auto ledger = ledger::Ledger::open(directory_ / "ledger.db", ledger::OpenMode::read_beside_writer);
+    const auto report = ledger ? ledger::audit(*ledger) : tl::unexpected(ledger.error());
+    if (!report) return {report.error().what};
+    Lines lines;
+    for (const ledger::Finding& finding : report->findings) lines.push_back(finding.check + ": " + finding.what);
+    return lines;
+  }
+  [[nodiscard]] std::string logged() const {
+    std::ifstream in(log());
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  HostClock clock;
+
+ private:
+  [[nodiscard]] std::filesystem::path socket() const { return directory_ / "sock"; }
+  [[nodiscard]] std::filesystem::path log() const { return directory_ / "log"; }
+
+  void tell_of(protocol::JobRecord record) {
+    records_[record.job_id] = record;
+    protocol::Observations changes;
+    changes.observed_at = clock.wall();
+    changes.jobs = {std::move(record)};
+    send(std::move(changes));
+  }
+  template <typename Message>
+  void send(Message message) {
+    message.sequence = ++sequence_;
+    backlog_.emplace_back(sequence_, protocol::Message(message));
+    if (plugin_) plugin_->send(backlog_.back().second);
+  }
+  void connect() {
+    plugin_ = std::make_unique<TestClient>(socket());
+    plugin_->send(feeder_hello());
+    forget(plugin_->expect<protocol::Welcome>().acknowledged);
+    for (const auto& [sequence, message] : backlog_) plugin_->send(message);
+  }
+  void forget(std::uint64_t acknowledged) {
+    while (!backlog_.empty() && backlog_.front().first <= acknowledged) backlog_.pop_front();
+  }
+
+  TempDirectory directory_;
+  SetClocks clocks_{directory_ / "clocks"};
+  int boots_ = 0;
+  std::unique_ptr<Process> daemon_;
+  std::unique_ptr<TestClient> plugin_;
+  std::map<std::uint32_t, protocol::JobRecord> records_;  // slurmctld's
+  std::uint64_t sequence_ = 0;
+  std::deque<std::pair<std::uint64_t, protocol::Message>> backlog_;
+};
+
+// What happens to the clocks in the life below; nothing happens to those of the other host.
+struct Trouble {
+  std::function<void(Host&)> begin = [](Host&) {};
+  std::function<void(Host&)> amid = [](Host&) {};
+  std::function<void(Host&)> end = [](Host&) {};
+};
+
+void live(Host& host, const Trouble& trouble) {
+  host.start(1, "phys", "n2");
+  host.start(2, "chem", "n1");
+  host.send_snapshot();
+  host.catch_up();
+  host.pass(600);
+  trouble.begin(host);
+  host.pass(60);
+  host.start(3, "chem", "n2");
+  host.pass(300);
+  host.end(1);
+  trouble.amid(host);
+  host.start(4, "phys", "n1");
+  host.pass(200);
+  host.end(3);
+  host.pass(300);
+  trouble.end(host);
+  host.pass(100);
+  host.end(2);
+  host.catch_up();
+  host.pass(700);
+  host.end(4);
+  host.catch_up();
+  host.pass(3000);
+}
+
+void expect_same_books(const Host& host, const Host& right) {
+  ASSERT_EQ(host.clock.truth, right.clock.truth);
+  EXPECT_EQ(host.run_rows(), right.run_rows()) << host.logged();
+  EXPECT_EQ(right.run_rows().size(), 4U) << right.logged();
+  const json of_right = right.status();
+  EXPECT_EQ(host.status().at("organizations"), of_right.at("organizations"));
+  EXPECT_NE(of_right.at("organizations").at(0).at("psi"), 0) << "the comparison compares nothing";
+  EXPECT_EQ(host.doubt(), nullptr);
+  EXPECT_EQ(host.held(), nullptr);
+  EXPECT_EQ(host.unacknowledged(), 0U);
+  EXPECT_EQ(host.future_events(), Lines{});
+  EXPECT_EQ(host.findings(), Lines{});
+}
+
+// A clock that is wrong by `ahead`.
+class WrongBy : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void expect_doubt(const Host& host) const {
+    EXPECT_EQ(host.doubt().at("ahead_s"), GetParam()) << host.logged();
+    EXPECT_TRUE(test::eventually([&] { return host.held() != nullptr; })) << host.logged();
+    EXPECT_EQ(host.status().at("at"), host.clock.truth);
+    EXPECT_EQ(host.future_events(), Lines{});
+    EXPECT_GT(host.unacknowledged(), 0U);
+  }
+};
+
+TEST_P(WrongBy, WhileShapleydRuns) {
+  Host right;
+  live(right, {});
+  Host host;
+  live(host, {.begin = [](Host& h) { h.set_wall_by(GetParam()); },
+              .amid = [this](Host& h) { expect_doubt(h); },
+              .end = [](Host& h) { h.set_wall_by(-GetParam()); }});
+  expect_same_books(host, right);
+  EXPECT_EQ(host.told().size(), 1U) << host.logged();
+}
+
+TEST_P(WrongBy, WhenShapleydStarts) {
+  Host right;
+  live(right, {});
+  Host host;
+  live(host, {.begin =
+                  [](Host& h) {
+                    h.kill_daemon();
+                    h.set_wall_by(GetParam());
+                    h.start_daemon();
+                  },
+              .amid = [this](Host& h) { expect_doubt(h); },
+              .end = [](Host& h) { h.set_wall_by(-GetParam()); }});
+  expect_same_books(host, right);
+}
+
+TEST_P(WrongBy, AndShapleydIsKilledMeanwhileAndWhenItIsSetRight) {
+  Host right;
+  live(right, {});
+  Host host;
+  live(host, {.begin = [](Host& h) { h.set_wall_by(GetParam()); },
+              .amid =
+                  [this](Host& h) {
+                    h.kill_daemon();
+                    h.start_daemon();
+                    expect_doubt(h);
+                  },
+              .end =
+                  [](Host& h) {
+                    h.kill_daemon();
+                    h.set_wall_by(-GetParam());
+                    h.start_daemon();
+                  }});
+  expect_same_books(host, right);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Clock, WrongBy, testing::Values(40 * k_day, k_day, std::int64_t{7200}, std::int64_t{-120}, -k_day, -40 * k_day),
+    [](const auto& by) { return (by.param < 0 ? "Behind" : "Ahead") + std::to_string(std::abs(by.param)); });
+
+TEST(ClockProcess, AHostThatSleptIsNothingSpecial) {
+  const auto sleep = [](std::int64_t at_once) {
+    return Trouble{.begin = [at_once](Host& h) {
+      for (std::int64_t slept = 0; slept < 3 * k_day; slept += at_once) {
+        h.pass(at_once);
+        EXPECT_EQ(h.doubt(), nullptr);
+      }
+    }};
+  };
+  Host awake;
+  live(awake, sleep(6 * 3600));
+  Host host;
+  live(host, sleep(3 * k_day));
+  expect_same_books(host, awake);
+  EXPECT_EQ(host.told(), Lines{});
+}
+
+TEST(ClockProcess, AVirtualMachineThatStoodStillIsBelievedWhenItsClockIsSynchronized) {
+  Host right;
+  live(right, {.begin = [](Host& h) { h.pass(3 * k_day); }});
+  Host host;
+  live(host, {.begin = [](Host& h) {
+         h.freeze(3 * k_day);
+         h.clock.synchronized = true;
+         EXPECT_EQ(h.doubt().at("ahead_s"), 3 * k_day);
+       }});
+  expect_same_books(host, right);
+  EXPECT_EQ(host.told(), Lines{});
+  EXPECT_NE(host.logged().find("believed again (synchronization)"), std::string::npos) << host.logged();
+}
+
+TEST(ClockProcess, AnAdministratorIsBelieved) {
+  Host right;
+  live(right, {.begin = [](Host& h) { h.pass(3 * k_day); }});
+  Host host;
+  live(host, {.begin = [](Host& h) { h.freeze(3 * k_day); },
+              .amid =
+                  [](Host& h) {
+                    h.signal(SIGUSR1);
+                    EXPECT_TRUE(test::eventually([&] { return h.doubt() == nullptr; })) << h.logged();
+                  }});
+  expect_same_books(host, right);
+  EXPECT_EQ(host.told(), Lines{});
+}
+
+TEST(ClockProcess, AHostThatBootsAheadKeepsItsRunningJobs) {
+  const auto life = [](Host& host, std::int64_t ahead) {
+    host.start(1, "phys", "n2");
+    host.send_snapshot();
+    host.catch_up();
+    host.pass(600);
+    if (ahead != 0) {
+      host.clock.set_wall_by(ahead);
+      host.boot();
+      host.send_snapshot();
+      EXPECT_EQ(host.doubt().at("exact"), false) << host.logged();
+    }
+    host.pass(500);
+    if (ahead != 0) host.set_wall_by(-ahead);
+    host.pass(100);
+    if (ahead != 0) host.send_snapshot_when_asked();
+    host.end(1);
+    host.catch_up();
+    host.pass(1000);
+  };
+  Host right;
+  life(right, 0);
+  Host host;
+  life(host, 40 * k_day);
+  EXPECT_EQ(host.run_rows(), right.run_rows()) << host.logged();
+  EXPECT_EQ(host.status().at("organizations"), right.status().at("organizations"));
+  EXPECT_EQ(host.told().size(), 1U);
+  EXPECT_EQ(host.findings(), Lines{});
+}
+
+}  // namespace
+}  // namespace shapley::daemon
