@@ -401,7 +401,7 @@ TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
       << logged();
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success)) << logged();
-  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"), std::vector<std::string>{"5"});
+  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"), std::vector<std::string>{"6"});
 }
 
 // The test that the next one kills: it holds a daemon until it is killed itself. The daemon's pid goes into the file
