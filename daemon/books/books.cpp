@@ -49,7 +49,7 @@ Expected<Books> Books::open(const std::filesystem::path& file, const Options& op
   SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write, options.on_migration));
   SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover({}, watch));
   Books books(file, std::move(ledger), std::move(recovered));
-  if (books.replayed_ > options.most_replayed) books.save_now();
+  if (books.replayed_ > options.most_replayed) books.save_now(watch == nullptr ? nullptr : &watch->stop);
   SHAPLEY_TRY_ASSIGN(books.last_observed_, books.read_last_observed());
   return books;
 }
@@ -219,9 +219,9 @@ Expected<Instant> Books::first_unwritten_day(Instant today) const {
   return day_begin(last_observed_.value_or(today));
 }
 
-void Books::save_now() {
+void Books::save_now(const std::atomic<bool>* stop) {
   compact();
-  const auto saved = ledger_.save_checkpoint(state_, last_sequence_, state_.now());
+  const auto saved = ledger_.save_checkpoint(state_, last_sequence_, state_.now(), stop);
   if (saved) {
     checkpoint_sequence_ = last_sequence_;
   } else {

@@ -12,6 +12,7 @@
 // is made in another, one of the two at a time. Everything else is of one thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -55,7 +56,7 @@ class Books {
     std::int64_t most_replayed = 100'000;  // events; after more a checkpoint is saved before anything else
     ledger::OnProgress on_migration = {};  // told how far a migration of the ledger is
   };
-  // `watch` lets another thread follow the replay that this may take, and end it.
+  // `watch` lets another thread follow the replay that this may take, and end it or the checkpoint after it.
   [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, const Options& options,
                                             ledger::ReplayWatch* watch = nullptr);
 
@@ -117,7 +118,7 @@ class Books {
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
   void apply(const accounting::Event& event, Instant now);
   void hold(const accounting::Event& late, Instant now);
-  void save_now();
+  void save_now(const std::atomic<bool>* stop);
   [[nodiscard]] Expected<std::optional<Instant>> read_last_observed() const;
 
   std::filesystem::path file_;

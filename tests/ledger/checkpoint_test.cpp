@@ -269,6 +269,9 @@ TEST_F(CheckpointTest, ends_when_it_is_told_to) {
   const auto saved = save_in_small_steps(file(), state, ledger.last_sequence(), how);
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error().code, Errc::unavailable);
+  const auto saved_by_ledger = ledger.save_checkpoint(state, ledger.last_sequence(), state.now(), &stop);
+  ASSERT_FALSE(saved_by_ledger);
+  EXPECT_EQ(saved_by_ledger.error().code, Errc::unavailable);
   EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM checkpoints"), std::vector<std::string>{"0"});
   must(ledger.save_checkpoint(state, ledger.last_sequence(), state.now()));
   const auto read = read_checkpoint(must(open_beside_writer(file())), ledger.last_sequence(), {}, &stop);

@@ -56,6 +56,13 @@ class StartCheck : public LedgerTest {
     return opened.error().what;
   }
 
+  // SQLite knows no sums of pages, and one that ends the text of a part says nothing of other pages. Such a ledger
+  // opens, and the checkpoint is passed over.
+  [[nodiscard]] bool is_damage_of_checkpoint_text() const {
+    const auto opened = Ledger::open(file(), OpenMode::create_or_write);
+    return opened && must(opened->recover()).replayed == 3000;
+  }
+
   void expect_refusal(const std::string& words) const {
     const std::string sentence = refusal();
     EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
@@ -77,13 +84,18 @@ TEST_F(StartCheck, a_zeroed_page_anywhere) {
   const std::string sound = content_of(file());
   const std::size_t pages = sound.size() / k_page;
   ASSERT_GT(pages, 50U);
+  std::size_t refused = 0;
   for (std::size_t page = 0; page < pages; page += 1 + pages / k_damaged_pages) {
     SCOPED_TRACE(page);
     std::string damaged = sound;
     damaged.replace(page * k_page, k_page, k_page, '\0');
     write(file(), damaged);
+    if (is_damage_of_checkpoint_text()) continue;
+    EXPECT_TRUE(content_of(file()) == damaged);
     EXPECT_NE(refusal(), "");
+    ++refused;
   }
+  EXPECT_GT(refused, k_damaged_pages / 2);
 }
 
 TEST_F(StartCheck, a_truncated_file) {

@@ -49,10 +49,13 @@ Expected<Recovered> Ledger::opening() const {
   return books;
 }
 
-Expected<void> Ledger::save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at) {
+Expected<void> Ledger::save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at,
+                                       const std::atomic<bool>* stop) {
   auto saved = [&]() -> Expected<void> {
     SHAPLEY_TRY(impl_->to_write());
-    return write_checkpoint(impl_->database, *impl_->turns, state, sequence, at);
+    CheckpointWriting how;
+    how.stop = stop;
+    return write_checkpoint(impl_->database, *impl_->turns, state, sequence, at, how);
   }();
   if (!saved) return impl_->failed("save checkpoint", std::move(saved).error());
   return {};

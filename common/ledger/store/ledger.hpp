@@ -97,8 +97,9 @@ class Ledger {
   // The books that the ledger begins with: empty ones, or those after the last event of its archive.
   [[nodiscard]] Expected<Recovered> opening() const;
   // Of the books after event `sequence`; takes seconds where much is remembered (in a thread of its own:
-  // recovery/checkpoint_thread.hpp).
-  [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
+  // recovery/checkpoint_thread.hpp). Another thread may set `stop` to end it soon: Errc::unavailable.
+  [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at,
+                                               const std::atomic<bool>* stop = nullptr);
   // Held while this ledger writes, and by a thread of the same process that writes through another connection. Else one
   // that waits for the file's lock would give up after a moment, or for long be passed over.
   [[nodiscard]] std::shared_ptr<std::mutex> turns() const;
