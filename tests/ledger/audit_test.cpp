@@ -128,6 +128,22 @@ TEST_F(Audit, names_columns_that_contradict_the_payload) {
   EXPECT_TRUE(has(of(report(), "chain"), "event 3: "));
 }
 
+// Somebody who makes a new chain cannot let a row say two things.
+TEST_F(Audit, names_columns_that_contradict_the_payload_though_the_chain_holds) {
+  Digest previous{};
+  {
+    Ledger ledger = writer(file());
+    previous = must(read_head(LedgerAccess::impl(ledger).database)).hash;
+    must(ledger.append(std::vector<Event>{accounting::PeriodDeclared{{10'300}, Period::monthly}}, {10'301}));
+  }
+  const std::string key = rows(file(), "SELECT key FROM events WHERE seq = 9").at(0);
+  const std::string payload = rows(file(), "SELECT payload FROM events WHERE seq = 9").at(0);
+  Hasher hasher = must(Hasher::create());
+  const Digest forged = must(hasher.link(previous, {9, key, 10'299, 10'301, "period_declared", payload}));
+  edit_events("UPDATE event_rows SET at = 10299, hash = X'" + to_hex(forged) + "' WHERE seq = 9");
+  EXPECT_EQ(of(report(), "chain"), "event 9: its time is not that of its payload\n");
+}
+
 // What no payload has, and what says the same of two events, no hash covers.
 TEST_F(Audit, names_what_belongs_to_no_event) {
   tamper(
