@@ -277,7 +277,8 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
     const Outcome outcome =
         run_shapleyctl(directory.path(), "audit --json " + file.string() + " --against " + records.string(), "TZ=UTC");
     EXPECT_EQ(outcome.exit_code, code(expected)) << outcome.out << outcome.err;
-    for (const json& examination : json::parse(outcome.out, nullptr, false)["examinations"]) {
+    const json report = json::parse(outcome.out, nullptr, false);
+    for (const json& examination : report["examinations"]) {
       if (examination["against"] == "records") return examination;
     }
     return json();
@@ -304,7 +305,8 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
   // Records of the present period need no archive.
   std::ofstream(records) << changed.substr(0, changed.find('\n') + 1)
                          << "77000|2027-02-03T00:00:00|2027-02-03T01:00:00|COMPLETED|1|00:00:00\n";
-  for (const json& note : compared(ledger(), ExitCode::findings)["notes"]) {
+  const json present = compared(ledger(), ExitCode::findings);
+  for (const json& note : present["notes"]) {
     EXPECT_FALSE(contains(note.get<std::string>(), "of the archives")) << note;
   }
 }

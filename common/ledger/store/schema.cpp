@@ -1,6 +1,9 @@
 #include "ledger/store/schema.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "ledger/store/ledger_file.hpp"
 
@@ -26,10 +29,16 @@ Expected<Schema> schema_of(const Database& database) {
   }
 }
 
+// Every file that is opened is compared with it, and making it takes longer than all else there is to opening one.
 Expected<Schema> genuine_schema(std::int64_t version) {
+  static std::mutex mutex;
+  static std::map<std::int64_t, Schema> made;
+  const std::scoped_lock lock(mutex);
+  if (const auto known = made.find(version); known != made.end()) return known->second;
   SHAPLEY_TRY_ASSIGN(const Database scratch, Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   SHAPLEY_TRY(migrate(scratch, version));
-  return schema_of(scratch);
+  SHAPLEY_TRY_ASSIGN(Schema schema, schema_of(scratch));
+  return made.emplace(version, std::move(schema)).first->second;
 }
 
 Expected<void> check_nothing_foreign(const Database& database, std::int64_t version) {
