@@ -52,6 +52,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   service->clock_ = clock;
   if (kept) service->intake_->note_clock(kept->doubt, Grounds::agreement, now);
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
+  service->keep_clock();
   service->refresh_ranks(now);  // what holds if the configuration dates back so far that the books must be rebuilt
   SHAPLEY_TRY(service->state_configuration(service->site_, now));
   service->begin_memory(now);
@@ -77,6 +78,8 @@ Instant Service::now() {
   // Of what the feeder had sent before, and was not read, nobody could say that it is from before.
   if (clock_->doubt() && !before && !intake_->caught_up()) clock_->unwitness();
   follow_clock(before, now);
+  // At once: a process that is killed has seen it all the same.
+  if (clock_->doubt().has_value() != before.has_value()) keep_clock();
   return now;
 }
 
