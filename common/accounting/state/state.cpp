@@ -117,6 +117,11 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
 }
 
+const ControllerPromoted* State::last_promotion() const {
+  const auto& promotions = impl_->kept.all<ControllerPromoted>();
+  return promotions.empty() ? nullptr : &*promotions.rbegin();
+}
+
 std::vector<Instant> State::last_starts() const {
   std::vector<Instant> starts = impl_->forgotten_starts;
   impl_->for_each_remembered([&](const SegmentRecord& record) { impl_->note_start(record, starts); });

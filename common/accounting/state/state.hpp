@@ -137,6 +137,9 @@ class State {
   // out.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
+  // The one of the highest epoch, whenever it was; nullptr: no controller was promoted ever.
+  [[nodiscard]] const ControllerPromoted* last_promotion() const;
+
   // When a run of each organization began last; by OrgId, k_beginning_of_time: none ever did. Walks over all remembered
   // jobs.
   [[nodiscard]] std::vector<Instant> last_starts() const;

@@ -178,6 +178,7 @@ INSERT INTO event_rows VALUES(59,0,1793514101,1793514100,NULL,NULL,NULL,NULL,NUL
 INSERT INTO event_rows VALUES(60,5,1793514131,1793514130,41,1793514100,0,NULL,NULL,NULL,5,6,X'0d43241c9ec057b3d31b0a07a757f9bfe0fad62fb9c8765265914376e7c9e140');
 INSERT INTO event_rows VALUES(61,2,1793514131,1793514130,41,1793514130,0,9,2000000,23,NULL,NULL,X'14de5d2ee62c977b4e04638fde2fbbf235cec155b3dd716f12ba34721d8f2971');
 INSERT INTO event_rows VALUES(62,4,1793514191,1793514190,41,1793514130,0,NULL,NULL,NULL,17,18,X'ec0afbeba0ee0a1246779d1585ba227dc1162e3b4b9d308efcdba6f1ecb5a0b9');
+INSERT INTO event_rows VALUES(63,0,1793514251,1793514251,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'117f3a511faa176e870236c9c04a9d5f2b7c2d9adcf4bb130963955d5d2be68d');
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -246,6 +247,7 @@ INSERT INTO event_texts VALUES(49,'charge_declared','charge_declared/1793512880'
 INSERT INTO event_texts VALUES(54,'placement_resolved','placement_resolved/partition=debug nodes=n[1-2]/1793514000/0','{"at":1793514000,"nodes":"n[1-2]","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}');
 INSERT INTO event_texts VALUES(57,'placement_resolved','placement_resolved/partition=debug nodes=n[1-2]/1793514060/0','{"at":1793514060,"nodes":"","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}');
 INSERT INTO event_texts VALUES(59,'placement_resolved','placement_resolved/partition=debug nodes=n[1-2]/1793514100/0','{"at":1793514100,"nodes":"n[1-2]","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}');
+INSERT INTO event_texts VALUES(63,'controller_promoted','controller_promoted/1','{"asked_by":"uid 64030","at":1793514251,"epoch":1,"followed_to":62,"host":"ctl2"}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
   json TEXT NOT NULL UNIQUE,         -- as payloads have it
