@@ -1,11 +1,13 @@
 #include "daemon/application.hpp"
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -20,6 +22,8 @@
 #include "base/printable.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
+#include "daemon/controllers/peer_loop.hpp"
+#include "daemon/controllers/superseded.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
 #include "daemon/start.hpp"
@@ -62,24 +66,36 @@ void log_faults(const std::vector<config::Fault>& faults, const std::filesystem:
   }
 }
 
+// How the application came to its end: its ledger is to be set aside, or with this code.
+struct Ended {
+  ExitCode code = ExitCode::success;
+  std::optional<Controllers::Parting> parting = {};
+};
+
 class Application {
  public:
   Application(std::filesystem::path file, std::unique_ptr<Service> service)
       : file_(std::move(file)),
         service_(std::move(service)),
         server_(io_, *service_, wall_clock, Server::Limits{}),
-        signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+        signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+    if (service_->controllers() == nullptr) return;
+    peer_.emplace(
+        io_, *service_->controllers(), service_->site().configuration.peer,
+        PeerLoop::Hooks{.clock = wall_clock, .role_changed = [this] { server_.push(); }, .parted = [this] { end(); }});
+  }
 
-  ExitCode run() {
+  Ended run() {
     if (const auto opened = server_.open(); !opened) {
       spdlog::error("{}", opened.error().what);
-      return ExitCode::socket;
+      return {.code = ExitCode::socket};
     }
     wait_for_signal();
+    if (peer_) peer_->start();
     spdlog::info("{}: ready on {}", k_program, service_->site().configuration.socket.string());
     notify("READY=1");
     io_.run();
-    return ExitCode::success;
+    return {.parting = service_->controllers() == nullptr ? std::nullopt : service_->controllers()->parting()};
   }
 
  private:
@@ -121,8 +137,15 @@ class Application {
     notify("STOPPING=1");
     service_->process(wall_clock());
     server_.push();
-    server_.close();
+    end();
     service_->stop(wall_clock());
+  }
+
+  void end() {
+    if (peer_) peer_->stop();
+    boost::system::error_code ignored;
+    signals_.cancel(ignored);
+    server_.close();
   }
 
   std::filesystem::path file_;
@@ -130,6 +153,7 @@ class Application {
   std::unique_ptr<Service> service_;
   Server server_;
   boost::asio::signal_set signals_;
+  std::optional<PeerLoop> peer_;
 };
 
 // success: nothing is in others' hands.
@@ -178,6 +202,11 @@ ExitCode check_configuration(const std::filesystem::path& file) {
 
 namespace {
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "unknown";
+}
+
 // Configuration and ledger, ready to serve; or why not.
 struct Start {
   std::unique_ptr<Service> service = {};
@@ -209,6 +238,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};
   Service::Options options;
   options.configuration_file = file;
+  options.host = host_name();
   options.on_migration = tell_of_migration(site->configuration.ledger);
   const auto make = [&](ledger::ReplayWatch& watch) { return Service::start(*site, options, wall_clock(), &watch); };
   auto service = start_service(make, {.socket = site->configuration.socket.string(), .notify = notify});
@@ -228,7 +258,16 @@ ExitCode run(const std::filesystem::path& file) {
   std::string said;
   while (true) {
     Start started = start(file, said.empty());
-    if (started.service) return Application(file, std::move(started.service)).run();
+    if (started.service) {
+      const std::filesystem::path ledger = started.service->site().configuration.ledger;
+      const Ended ended = Application(file, std::move(started.service)).run();
+      if (!ended.parting) return ended.code;
+      const auto aside = set_ledger_aside(ledger, *ended.parting, wall_clock());
+      if (aside) continue;
+      spdlog::error("{}; it is tried again every second", aside.error().what);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      continue;
+    }
     if (started.waits_for.empty()) return started.code;
     if (std::exchange(said, started.waits_for) != started.waits_for) {
       spdlog::error("{}; the plugin keeps its observations meanwhile; it is tried again every second", said);

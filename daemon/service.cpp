@@ -37,7 +37,11 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   std::unique_ptr<Service> service(
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
   service->refresh_ranks(now);  // what holds if the configuration dates back so far that the books must be rebuilt
-  SHAPLEY_TRY(service->state_configuration(service->site_, now));
+  if (service->site_.configuration.peer.empty()) {
+    SHAPLEY_TRY(service->state_configuration(service->site_, now));
+  } else {
+    SHAPLEY_TRY(service->pair_up(now));
+  }
   service->refresh_ranks(now);
   service->configure_workflows(now);
   spdlog::info("ledger: {}: open with {} events, {} of them replayed", service->site_.configuration.ledger.string(),
@@ -55,6 +59,35 @@ Service::Service(Site site, Options options, Books books, std::optional<Instant>
       started_at_(now),
       last_checkpoint_(now) {
   ranks_.generation = first_generation(now);
+}
+
+Expected<void> Service::pair_up(Instant now) {
+  const config::Configuration& c = site_.configuration;
+  SHAPLEY_TRY_ASSIGN(ControllerRecord record, read_record(record_file(c.ledger)));
+  controllers_ = std::make_unique<Controllers>(
+      books_, Controllers::Options{.ledger = c.ledger, .host = options_.host, .peer = c.peer.string()},
+      std::move(record),
+      Controllers::Hooks{.become_active = [this](Instant then) { return become_active(then); },
+                         .become_standby = [this](Instant then) { become_standby(then); }},
+      now);
+  return {};
+}
+
+Expected<void> Service::become_active(Instant now) {
+  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
+    spdlog::error("workflows: read completed runs: {}; their medians begin anew", recalled.error().what);
+  }
+  SHAPLEY_TRY(state_configuration(site_, now));
+  refresh_ranks(now);
+  return {};
+}
+
+void Service::become_standby(Instant now) {
+  // What was received is true, and not acknowledged if this fails.
+  succeeded("commit", intake_->process(now));
+  end_session();
+  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
@@ -75,7 +108,11 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.ledger = running.ledger;
     site.configuration.socket = running.socket;
   }
-  SHAPLEY_TRY(state_configuration(site, now));
+  if (site.configuration.peer != running.peer) {
+    spdlog::warn("configuration: peer changes only with a restart; '{}' stays in use", running.peer.string());
+    site.configuration.peer = running.peer;
+  }
+  if (is_active()) SHAPLEY_TRY(state_configuration(site, now));
   const bool reads_otherwise =
       site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
@@ -127,13 +164,14 @@ void Service::receive(FeederFrame frame, Instant now) {
 bool Service::process(Instant now) {
   // Before anything of the new day is booked.
   succeeded("record the day's standings", books_.close_days(now));
-  if (!succeeded("commit", intake_->process(now))) return false;
+  if (is_active() && !succeeded("commit", intake_->process(now))) return false;
   refresh_ranks(now);
   return true;
 }
 
 void Service::tick(Instant now) {
-  if (process(now)) succeeded("commit", intake_->settle(now));
+  if (process(now) && is_active()) succeeded("commit", intake_->settle(now));
+  if (controllers_) controllers_->tick(now);
   rebuild_books(now);
   maintain(now);
   refresh_ranks(now);
@@ -141,6 +179,7 @@ void Service::tick(Instant now) {
 }
 
 bool Service::feed_goes_on(Instant now) const {
+  if (controllers_ && controllers_->is_catching_up()) return true;
   if (!feeder_ || intake_->caught_up()) return false;
   return now < feeder_->last_heard + options_.feed_silence;
 }

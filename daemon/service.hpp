@@ -18,6 +18,7 @@
 #include "daemon/books/books.hpp"
 #include "daemon/books/intake.hpp"
 #include "daemon/configuration/site.hpp"
+#include "daemon/controllers/controllers.hpp"
 #include "daemon/observer/observer.hpp"
 #include "daemon/requests/queue.hpp"
 #include "daemon/workflows/workflows.hpp"
@@ -37,6 +38,7 @@ class Service {
     Duration longest_collection{600};
     Intake::Limits intake;
     ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
+    std::string host = {};                 // this machine, where there are two controllers
   };
 
   // Opens the ledger, recovers the books and states the configuration in them. `watch` lets another thread follow the
@@ -47,6 +49,13 @@ class Service {
   // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
   // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.
   [[nodiscard]] Expected<void> reload(Site site, Instant now);
+
+  // ---- two controllers ----
+  // nullptr: this is the only one.
+  [[nodiscard]] Controllers* controllers() { return controllers_.get(); }
+  [[nodiscard]] const Controllers* controllers() const { return controllers_.get(); }
+  // Whether it writes the ledger. If not, no feeder is wanted.
+  [[nodiscard]] bool is_active() const { return !controllers_ || controllers_->role() == Role::active; }
 
   // ---- feeder ----
   void begin_session(const protocol::Hello& hello, Instant now);
@@ -98,6 +107,10 @@ class Service {
  private:
   Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
 
+  // Of two controllers: makes this one begin as standby.
+  [[nodiscard]] Expected<void> pair_up(Instant now);
+  [[nodiscard]] Expected<void> become_active(Instant now);
+  void become_standby(Instant now);
   [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
   // Keeps a signed head in the ledger, if there is a key.
   [[nodiscard]] Expected<void> store_head(Instant now);
@@ -117,6 +130,7 @@ class Service {
   Books books_;
   ReadingRules rules_;
   std::unique_ptr<Intake> intake_;
+  std::unique_ptr<Controllers> controllers_;
   std::optional<Feeder> feeder_;  // the last one, connected or not
   QueryCounts query_counts_;
   protocol::Ranks ranks_;

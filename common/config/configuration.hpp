@@ -65,6 +65,7 @@ struct NodeWeight {
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
+  std::filesystem::path peer;         // socket of the other one of two controllers; empty: there is none
   std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";   // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;

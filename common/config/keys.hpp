@@ -28,6 +28,8 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"ledger", "Absolute path", "`/var/lib/shapley/ledger.db`", "the file with the books"},
     {"socket", "Absolute path of at most 107 characters", "`/run/shapley/shapleyd.sock`",
      "where the plugin and shapleyctl find the daemon"},
+    {"peer", "Absolute path of at most 107 characters, or `none`", "`none`",
+     "the socket of the other one of two controllers"},
     {"signing_key", "Absolute path of a private key, or `none`", "`none`", "signs heads of the ledger"},
     {"slurm_user", "Login name or numeric id", "`slurm`", "who may feed the books, besides root"},
     {"contribution", "Name of an estimator", "`direct_contr`", "what an organization gave, for the ranks"},

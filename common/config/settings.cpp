@@ -52,6 +52,13 @@ class SettingsReader {
     }
   }
 
+  void refuse_own_socket(const Configuration& configuration) {
+    if (configuration.peer != configuration.socket) return;
+    if (const Value* value = file_.find("peer")) {
+      add(*value, "is this daemon's own socket", "name the socket of the other controller's shapleyd");
+    }
+  }
+
   void user(std::string_view key, std::string& user) {
     const Value* value = file_.find(key);
     const auto text = value ? reader_.text(*value, "write a user name") : std::nullopt;
@@ -214,6 +221,8 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   SettingsReader settings(reader, file, faults);
   settings.path("ledger", configuration.ledger, k_max_path);
   settings.path("socket", configuration.socket, k_max_socket_path);
+  settings.path_or_none("peer", configuration.peer, k_max_socket_path);
+  settings.refuse_own_socket(configuration);
   settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
   settings.estimator("contribution", configuration.contribution);

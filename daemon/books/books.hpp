@@ -27,6 +27,7 @@
 #include "daemon/books/held_figures.hpp"
 #include "daemon/observer/run_writer.hpp"
 #include "ledger/recovery/rebuild.hpp"
+#include "ledger/replication/chain_copy.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -57,6 +58,12 @@ class Books {
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.
   [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
+
+  // ---- of a standby (daemon/controllers) ----
+  // Appends rows of the chain that this ledger continues, and applies their events; errors: ledger::append_copied.
+  [[nodiscard]] Expected<void> follow(std::span<const ledger::ChainRow> rows, Instant now);
+  // ledger::adopt_identity.
+  [[nodiscard]] Expected<void> adopt_identity(const std::string& identity);
 
   // While the books are incomplete it is a memory of jobs, nodes and placements, and has no figures.
   [[nodiscard]] accounting::State& state() { return state_; }
@@ -100,6 +107,8 @@ class Books {
  private:
   Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
+  // What the ledger has accepted.
+  void take(std::span<const accounting::Event> events, Instant now);
   void apply(const accounting::Event& event, Instant now);
   void hold(const accounting::Event& late, Instant now);
   [[nodiscard]] Expected<std::optional<Instant>> read_last_observed() const;
