@@ -108,7 +108,7 @@ TEST_F(Terminal, JsonOfALedgerKeepsTheNames) {
 TEST_F(Terminal, WhatAnAuditFinds) {
   const fs::path ledger = hostile_ledger();
   ledger::testing::tamper(ledger, "UPDATE ownership SET organization = organization || '" + k_hostile +
-                                      "', node = X'9b324a';"
+                                      "', node = X'9b324a' || node;"
                                       "UPDATE organizations SET name = name || '" +
                                       k_hostile + "'");
   const Outcome rows = run("audit " + ledger.string());

@@ -197,11 +197,11 @@ TEST_F(ProcessTest, NothingThatATerminalObeysIsLoggedOrPrinted) {
 }
 
 // Refused before it is read: a start that reads it would never end.
-TEST_F(ProcessTest, ALedgerWhoseEventsAreAViewIsDamaged) {
+TEST_F(ProcessTest, ALedgerWithAnotherViewOfItsEventsIsDamaged) {
   { const auto daemon = start(); }  // makes the ledger
   std::filesystem::remove(log());
   ledger::testing::tamper(directory / "ledger.db",
-                          "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL "
+                          "DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL "
                           "SELECT seq + 1 FROM n) SELECT seq, seq AS key, 0 AS at, 0 AS received, '' AS kind, '' AS "
                           "payload, x'' AS hash FROM n");
   EXPECT_EQ(run(arguments()), static_cast<int>(ExitCode::damaged));

@@ -66,14 +66,13 @@ TEST(LedgerTrace, RunsBecomeJobsOfTheirOrganization) {
 }
 
 // An endless one: whoever reads it never ends.
-TEST(LedgerTrace, ALedgerWhoseEventsAreAViewIsRefused) {
+TEST(LedgerTrace, ALedgerWithAnotherViewOfItsEventsIsRefused) {
   const ledger::testing::TemporaryDirectory folder;
   const auto file = folder.path() / "ledger.db";
   ASSERT_TRUE(ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
-  ledger::testing::tamper(
-      file,
-      "DROP TABLE events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT "
-      "seq + 1 FROM n) SELECT seq, seq AS key FROM n");
+  ledger::testing::tamper(file,
+                          "DROP VIEW events; CREATE VIEW events AS WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT "
+                          "seq + 1 FROM n) SELECT seq, seq AS key FROM n");
   const auto trace = load_workload({.trace = file.string(), .generator = {}});
   ASSERT_FALSE(trace);
   EXPECT_NE(trace.error().what.find("view events is not as the program makes it"), std::string::npos)

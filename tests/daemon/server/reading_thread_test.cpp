@@ -98,7 +98,7 @@ TEST_F(ReadingThreadTest, ReadsWhileTheLedgerIsWritten) {
   EXPECT_EQ(await(ask(thread, number_of_events)), "200");
 }
 
-// The daemon, with a table of jobs without end in the place of the genuine one.
+// The daemon, with a view of jobs without end in the place of the genuine one.
 class EndlessJobs : public ServerTest {
  protected:
   void SetUp() override {
@@ -106,7 +106,7 @@ class EndlessJobs : public ServerTest {
     limits.query.steps = limits.administrators_query.steps = 0;
     start(limits);
     execute(
-        "ALTER TABLE jobs RENAME TO genuine_jobs;"
+        "DROP VIEW jobs;"
         "CREATE VIEW jobs AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
         "SELECT i AS job, i AS submit, '' AS organization, 0 AS array_job, 0 AS array_task, 0 AS het_job, 0 AS user_id,"
         "0 AS group_id, '' AS account, '' AS partition, '' AS qos, '' AS name, '' AS wckey FROM n");

@@ -1,7 +1,10 @@
 # One release: built against, its unit tests, and a real cluster of it. To be sourced by `run`, which sets
 # clusters (yes or no), after source.bash.
 
-unit_programs=(plugin_records_test plugin_waiting_test plugin_ranking_test test_plugin_host test_plugin_calls)
+unit_programs=(plugin_records_test plugin_allocation_test plugin_waiting_test plugin_ranking_test test_plugin_host test_plugin_calls)
+# Their names in ctest.
+unit_tests=("${unit_programs[@]#test_}")
+unit_tests=("${unit_tests[@]%_test}")
 declare -A cell
 
 # try_release RELEASE: fills `cell` ("yes", "no", "N of M"; "-": not tried); fails if anything that was tried did. Its log: $work/RELEASE.log.
@@ -12,7 +15,7 @@ try_release() {
   { install_if_asked "$1" && configure "$1" && cmake --build "$work/$1" --target priority_shapley site_factor_shapley; } >>"$log" 2>&1 || return 1
   cell[builds]=yes
   cmake --build "$work/$1" --target "${unit_programs[@]}" -- -k 0 >>"$log" 2>&1
-  cell[unit]=$(passed "$1" '^plugin_(records|waiting|ranking|host|calls)$')
+  cell[unit]=$(passed "$1" "^($(IFS='|'; echo "${unit_tests[*]}"))\$")
   [ -z "$prefix" ] || [ "$clusters" = no ] || on_a_cluster "$1"
   for key in "${!cell[@]}"; do cell_is_good "${cell[$key]}" || return 1; done
 }
