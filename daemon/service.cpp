@@ -29,10 +29,15 @@ std::uint64_t first_generation(Instant now) {
 // Enough for a mean, and read within a tenth of a second.
 constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
 
+constexpr std::string_view k_save_checkpoint = "save a checkpoint";
+
 }  // namespace
 
 Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now, ledger::ReplayWatch* watch) {
-  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger, watch, options.on_migration));
+  SHAPLEY_TRY_ASSIGN(
+      Books books,
+      Books::open(site.configuration.ledger,
+                  {.most_replayed = options.checkpoint_events, .on_migration = options.on_migration}, watch));
   const std::optional<Instant> last_observed = books.last_observed();
   std::unique_ptr<Service> service(
       new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
@@ -42,6 +47,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   } else {
     SHAPLEY_TRY(service->pair_up(now));
   }
+  service->begin_memory(now);
   service->refresh_ranks(now);
   service->configure_workflows(now);
   spdlog::info("ledger: {}: open with {} events, {} of them replayed", service->site_.configuration.ledger.string(),
@@ -191,29 +197,53 @@ void Service::rebuild_books(Instant now) {
   if (!ended) succeeded("rebuild the books", ended);
   if (!books_.incomplete()) {
     succeeded("rebuild the books", {});
-    last_checkpoint_ = k_beginning_of_time;  // so that the next start need not do it again
     return;
   }
   if (feed_goes_on(now) && now < incomplete->since + options_.longest_collection) return;
   if (const Expected<void> begun = books_.begin_rebuild(); !begun) succeeded("rebuild the books", begun);
 }
 
-void Service::maintain(Instant now) {
+void Service::begin_memory(Instant now) {
+  // After the configuration was stated: of a new ledger it goes back to the beginning of time.
   if (books_.incomplete()) return;
   books_.state().advance(now);
-  const bool due = books_.events_since_checkpoint() >= options_.checkpoint_events ||
-                   (now >= last_checkpoint_ + options_.checkpoint_interval && books_.events_since_checkpoint() > 0);
-  if (!due) return;
+  books_.compact();
+}
+
+void Service::maintain(Instant now) {
+  end_checkpoint(now);
+  if (books_.incomplete()) return;
+  books_.state().advance(now);
+  if (books_.have_much_to_forget()) books_.compact();
+  if (!is_checkpoint_due(now)) return;
   last_checkpoint_ = now;
-  succeeded("save a checkpoint", books_.checkpoint(now));
+  if (const auto begun = books_.begin_checkpoint(now); !begun) checkpoint_failed(begun, now);
   // One a day is enough to date a change, and few enough to keep for ever.
   const Instant day = day_begin(now);
   if (head_day_ != day && succeeded("sign a head", store_head(now))) head_day_ = day;
 }
 
+bool Service::is_checkpoint_due(Instant now) const {
+  if (books_.is_saving_checkpoint() || now < no_checkpoint_before_) return false;
+  const std::int64_t events = books_.events_since_checkpoint();
+  return events >= options_.checkpoint_events || (now >= last_checkpoint_ + options_.checkpoint_interval && events > 0);
+}
+
+void Service::end_checkpoint(Instant now) {
+  const Expected<bool> ended = books_.end_checkpoint();
+  if (!ended) return checkpoint_failed(tl::unexpected<Error>(ended.error()), now);
+  if (*ended) succeeded(k_save_checkpoint, {});
+}
+
+void Service::checkpoint_failed(const Expected<void>& result, Instant now) {
+  // Each attempt costs a core some seconds.
+  no_checkpoint_before_ = now + Duration{60};
+  succeeded(k_save_checkpoint, result, "a minute later");
+}
+
 void Service::stop(Instant now) {
+  // No checkpoint: it would take seconds, and what came since the last one is replayed as fast.
   process(now);
-  succeeded("save a checkpoint", books_.checkpoint(now));
   succeeded("sign a head", store_head(now));
 }
 
@@ -236,7 +266,7 @@ void Service::refresh_ranks(Instant now) {
   ++ranks_.generation;
 }
 
-bool Service::succeeded(std::string_view operation, const Expected<void>& result) {
+bool Service::succeeded(std::string_view operation, const Expected<void>& result, std::string_view again) {
   const auto before = failures_.find(operation);
   if (result) {
     if (before != failures_.end()) {
@@ -246,7 +276,7 @@ bool Service::succeeded(std::string_view operation, const Expected<void>& result
     return true;
   }
   if (before == failures_.end() || before->second != result.error().what) {
-    spdlog::error("service: {}: {}; it is tried again every second", operation, result.error().what);
+    spdlog::error("service: {}: {}; it is tried again {}", operation, result.error().what, again);
     failures_.insert_or_assign(std::string(operation), result.error().what);
   }
   return false;

@@ -30,7 +30,9 @@ class Service {
  public:
   struct Options {
     std::filesystem::path configuration_file;
-    std::int64_t checkpoint_events = 100'000;  // replaying them takes about a second
+    // A checkpoint is due after so many events, which take about a second to replay, or, if there was any, after so
+    // long.
+    std::int64_t checkpoint_events = 100'000;
     Duration checkpoint_interval{600};
     // Late events are collected for one rebuild while the feeder sends its backlog. It begins all the same when nothing
     // came for so long, or when they have waited for so long.
@@ -67,7 +69,7 @@ class Service {
   bool process(Instant now);
   // Once a second: late settlements, dated changes of ownership, ranks, days, checkpoints; tries again what failed.
   void tick(Instant now);
-  // Commits, saves a checkpoint and a signed head.
+  // Commits and signs a head. A checkpoint that is under way ends with the service, saved or not.
   void stop(Instant now);
 
   // ---- what to tell feeders ----
@@ -120,10 +122,15 @@ class Service {
   // Begins and ends rebuilds of the books.
   void rebuild_books(Instant now);
   [[nodiscard]] bool feed_goes_on(Instant now) const;
-  // Maintenance: checkpoints and signed heads.
+  // Forgets what a start replayed and is beyond the horizon.
+  void begin_memory(Instant now);
+  // Maintenance: memory, checkpoints and signed heads.
   void maintain(Instant now);
+  [[nodiscard]] bool is_checkpoint_due(Instant now) const;
+  void end_checkpoint(Instant now);
+  void checkpoint_failed(const Expected<void>& result, Instant now);
   // Logs a failure once, until the operation succeeds or fails for another reason.
-  bool succeeded(std::string_view operation, const Expected<void>& result);
+  bool succeeded(std::string_view operation, const Expected<void>& result, std::string_view again = "every second");
 
   Site site_;
   Options options_;
@@ -139,7 +146,8 @@ class Service {
   std::uint64_t configuration_generation_ = 1;
   std::uint64_t reading_generation_ = 1;
   Instant started_at_;
-  Instant last_checkpoint_;
+  Instant last_checkpoint_;  // when the last one was begun
+  Instant no_checkpoint_before_ = k_beginning_of_time;
   std::optional<Instant> head_day_;                           // the UTC day that has its signed head
   std::map<std::string, std::string, std::less<>> failures_;  // operation -> cause, as logged
 };

@@ -36,13 +36,14 @@ Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovere
       state_(std::move(recovered.state)),
       last_sequence_(recovered.last_sequence),
       replayed_(recovered.replayed),
-      checkpoint_sequence_(recovered.last_sequence - recovered.replayed) {}
+      checkpoint_sequence_(recovered.last_sequence - recovered.replayed),
+      compacted_at_{.sequence = checkpoint_sequence_, .time = state_.now()} {}
 
-Expected<Books> Books::open(const std::filesystem::path& file, ledger::ReplayWatch* watch,
-                            const ledger::OnProgress& on_migration) {
-  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write, on_migration));
+Expected<Books> Books::open(const std::filesystem::path& file, const Options& options, ledger::ReplayWatch* watch) {
+  SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write, options.on_migration));
   SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover({}, watch));
   Books books(file, std::move(ledger), std::move(recovered));
+  if (books.replayed_ > options.most_replayed) books.save_now();
   SHAPLEY_TRY_ASSIGN(books.last_observed_, books.read_last_observed());
   return books;
 }
@@ -106,8 +107,9 @@ std::optional<Incomplete> Books::incomplete() const {
 }
 
 Expected<void> Books::begin_rebuild() {
-  if (!held_ || rebuild_) return {};
-  auto rebuild = ledger::Rebuild::start(file_, {});
+  // One thread at a time writes checkpoints.
+  if (!held_ || rebuild_ || checkpoint_) return {};
+  auto rebuild = ledger::Rebuild::start(file_, ledger_.turns(), {});
   if (!rebuild) return with_context("books: rebuild", std::move(rebuild).error());
   rebuild_ = std::move(*rebuild);
   spdlog::info("books: rebuild begins; the ledger has {} events", last_sequence_);
@@ -118,19 +120,27 @@ Expected<void> Books::end_rebuild() {
   if (!rebuild_ || !rebuild_->has_ended()) return {};
   auto rebuilt = std::exchange(rebuild_, nullptr)->take();
   if (!rebuilt) return with_context("books: rebuild", std::move(rebuilt).error());
+  ledger::Recovered& books = rebuilt->books;
   bool complete = true;
-  auto read = ledger_.for_each_event(rebuilt->last_sequence, [&](const ledger::StoredEvent& stored) -> Expected<void> {
-    const auto applied = rebuilt->state.apply(stored.event);
+  auto read = ledger_.for_each_event(books.last_sequence, [&](const ledger::StoredEvent& stored) -> Expected<void> {
+    const auto applied = books.state.apply(stored.event);
     if (applied && *applied == accounting::Applied::needs_replay) complete = false;
     return {};
   });
   if (!read) return with_context("books: rebuild", std::move(read).error());
   ++rebuilds_;
-  spdlog::info("books: rebuilt: {} events replayed{}", rebuilt->replayed,
+  spdlog::info("books: rebuilt: {} events replayed{}", books.replayed,
                complete ? "" : "; one that came meanwhile is older than they remember, so it is done once more");
   if (!complete) return {};
-  state_ = std::move(rebuilt->state);
+  state_ = std::move(books.state);
   held_.reset();
+  compacted_at_ = {.sequence = rebuilt->checkpoint, .time = state_.now()};
+  if (rebuilt->saved) {
+    checkpoint_sequence_ = rebuilt->checkpoint;
+  } else {
+    spdlog::error("books: rebuild: save a checkpoint: {}; until there is one, a start does it again",
+                  rebuilt->saved.error().what);
+  }
   return {};
 }
 
@@ -213,13 +223,45 @@ Expected<Instant> Books::first_unwritten_day(Instant today) const {
   return day_begin(last_observed_.value_or(today));
 }
 
-Expected<void> Books::checkpoint(Instant now) {
-  if (held_) return {};
+void Books::save_now() {
+  compact();
+  const auto saved = ledger_.save_checkpoint(state_, last_sequence_, state_.now());
+  if (saved) {
+    checkpoint_sequence_ = last_sequence_;
+  } else {
+    spdlog::warn("{}; the next start replays as much", saved.error().what);
+  }
+}
+
+void Books::compact() {
+  if (held_) return;
   state_.compact();
-  auto saved = ledger_.save_checkpoint(state_, last_sequence_, now);
-  if (!saved) return with_context("ledger: save checkpoint", std::move(saved).error());
-  checkpoint_sequence_ = last_sequence_;
+  compacted_at_ = {.sequence = last_sequence_, .time = state_.now()};
+}
+
+bool Books::have_much_to_forget() const {
+  // A walk over all that is remembered each time, so not at every commit; but often, so that each takes little.
+  constexpr std::int64_t k_events = 10'000;
+  constexpr Duration k_time{60};
+  return last_sequence_ >= compacted_at_.sequence + k_events || state_.now() >= compacted_at_.time + k_time;
+}
+
+Expected<void> Books::begin_checkpoint(Instant now) {
+  if (held_ || rebuild_ || checkpoint_) return {};
+  // Nothing that is appended from now on can be older than the checkpoint remembers.
+  compact();
+  auto checkpoint = ledger::CheckpointThread::start(file_, ledger_.turns(), {.upto = last_sequence_, .now = now});
+  if (!checkpoint) return with_context("books: checkpoint", std::move(checkpoint).error());
+  checkpoint_ = std::move(*checkpoint);
   return {};
+}
+
+Expected<bool> Books::end_checkpoint() {
+  if (!checkpoint_ || !checkpoint_->has_ended()) return false;
+  const auto ended = std::exchange(checkpoint_, nullptr);
+  if (auto written = ended->take(); !written) return with_context("books: checkpoint", std::move(written).error());
+  checkpoint_sequence_ = ended->upto();
+  return true;
 }
 
 }  // namespace shapley::daemon

@@ -7,8 +7,8 @@
 // Late events, older than the State remembers, are appended like all others, and the books are then to be rebuilt.
 // Until that is done the figures of a moment before are held (`held()`), and the State is a memory alone
 // (State::keep_memory_only), complete for whoever compares records with it. A rebuild runs in a thread of its own
-// (ledger/recovery/rebuild.hpp); its owner says when to begin, so that many late events cost one rebuild. Everything
-// else is of one thread.
+// (ledger/recovery/rebuild.hpp); its owner says when to begin, so that many late events cost one rebuild. A checkpoint
+// is made in another, one of the two at a time. Everything else is of one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@
 #include "base/types.hpp"
 #include "daemon/books/held_figures.hpp"
 #include "daemon/observer/run_writer.hpp"
+#include "ledger/recovery/checkpoint_thread.hpp"
 #include "ledger/recovery/rebuild.hpp"
 #include "ledger/replication/chain_copy.hpp"
 #include "ledger/store/ledger.hpp"
@@ -50,10 +51,13 @@ struct Incomplete {
 
 class Books {
  public:
-  // `watch` lets another thread follow the replay that this may take, and end it. A migration of the ledger tells
-  // `on_migration` how far it is.
-  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, ledger::ReplayWatch* watch = nullptr,
-                                            const ledger::OnProgress& on_migration = {});
+  struct Options {
+    std::int64_t most_replayed = 100'000;  // events; after more a checkpoint is saved before anything else
+    ledger::OnProgress on_migration = {};  // told how far a migration of the ledger is
+  };
+  // `watch` lets another thread follow the replay that this may take, and end it.
+  [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, const Options& options,
+                                            ledger::ReplayWatch* watch = nullptr);
 
   // One transaction: durable when it returns. On error neither ledger nor State changed. Conflicting events (another
   // fact of the same identity is on record) are refused and logged; the others of the batch stand.
@@ -97,9 +101,18 @@ class Books {
 
   // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete.
   [[nodiscard]] Expected<void> close_days(Instant now);
-  // Forgets what is beyond the horizon and saves a checkpoint, so that the next start need not replay. None is saved of
-  // incomplete books: the next start makes them complete.
-  [[nodiscard]] Expected<void> checkpoint(Instant now);
+
+  // ---- memory and checkpoints ----
+  // Forgets what is beyond the horizon, and whether it is time to.
+  void compact();
+  [[nodiscard]] bool have_much_to_forget() const;
+  // Begins a checkpoint of the present books, in a thread of its own (ledger/recovery/checkpoint_thread.hpp), so that
+  // the next start need not replay more than what comes after it. Not while one is under way, nor of incomplete books:
+  // the rebuild saves one. Errc::unavailable.
+  [[nodiscard]] Expected<void> begin_checkpoint(Instant now);
+  [[nodiscard]] bool is_saving_checkpoint() const { return checkpoint_ != nullptr; }
+  // If the checkpoint has ended, whether it was saved: true or the error. False: none has ended since.
+  [[nodiscard]] Expected<bool> end_checkpoint();
   // Keeps a signed head in the ledger (ledger/chain/signed_head.hpp).
   [[nodiscard]] Expected<void> store_head(const ledger::SignedHead& head) { return ledger_.store_head(head); }
   [[nodiscard]] std::int64_t events_since_checkpoint() const { return last_sequence_ - checkpoint_sequence_; }
@@ -111,6 +124,7 @@ class Books {
   void take(std::span<const accounting::Event> events, Instant now);
   void apply(const accounting::Event& event, Instant now);
   void hold(const accounting::Event& late, Instant now);
+  void save_now();
   [[nodiscard]] Expected<std::optional<Instant>> read_last_observed() const;
 
   std::filesystem::path file_;
@@ -119,12 +133,18 @@ class Books {
   std::int64_t last_sequence_ = 0;
   std::int64_t replayed_ = 0;
   std::int64_t checkpoint_sequence_ = 0;
+  struct Moment {
+    std::int64_t sequence = 0;
+    Instant time;
+  };
+  Moment compacted_at_;
   std::optional<Instant> last_observed_;
   std::optional<Instant> day_;  // begin of the UTC day whose standings are to be written next
 
   std::optional<HeldFigures> held_;  // there while the books are incomplete
   std::int64_t rebuilds_ = 0;
-  std::unique_ptr<ledger::Rebuild> rebuild_;  // under way
+  std::unique_ptr<ledger::Rebuild> rebuild_;              // under way, and then no checkpoint is
+  std::unique_ptr<ledger::CheckpointThread> checkpoint_;  // likewise
 };
 
 }  // namespace shapley::daemon

@@ -47,7 +47,7 @@ void await_rebuilt(const Daemon& daemon) {
   while (!is_rebuilt(daemon)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
-// A ledger whose checkpoint remembers the last two days only.
+// A ledger whose last events are ten days old.
 void make_ledger(const TempDirectory& directory, std::uint32_t jobs, std::int64_t begin, std::int64_t spacing) {
   Daemon daemon(SHAPLEYD, directory);
   Feed feed(daemon);

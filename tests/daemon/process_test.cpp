@@ -97,7 +97,7 @@ TEST_F(ProcessTest, WhatWasAcknowledgedSurvivesSigkill) {
   EXPECT_EQ(status["organizations"][0]["name"], "chemistry") << status.dump();
 }
 
-TEST_F(ProcessTest, SigtermEndsCleanlyWithACheckpoint) {
+TEST_F(ProcessTest, SigtermEndsCleanly) {
   {
     const auto daemon = start();
     const auto feeder = connect(feeder_hello());
@@ -106,8 +106,11 @@ TEST_F(ProcessTest, SigtermEndsCleanlyWithACheckpoint) {
     EXPECT_EQ(daemon->wait(), static_cast<int>(ExitCode::success)) << logged();
   }
   EXPECT_FALSE(std::filesystem::exists(socket()));
+  EXPECT_FALSE(std::filesystem::exists(directory / "ledger.db-wal")) << "all of it is in the file";
   const auto again = start();
-  EXPECT_EQ(connect({})->ask(R"({"request":"status"})")["daemon"]["replayed_at_start"], 0);
+  const auto status = connect({})->ask(R"({"request":"status"})");
+  EXPECT_EQ(status["daemon"]["events_since_checkpoint"], status["daemon"]["replayed_at_start"]) << status.dump();
+  EXPECT_EQ(connect({})->ask(R"({"request":"jobs","all":true})")["jobs"].size(), 1U);
 }
 
 TEST_F(ProcessTest, SighupReloadsAndRefusesAFaultyFile) {

@@ -93,9 +93,9 @@ TEST_F(WeekendTest, CostsOneRebuildAndNothingIsLost) {
     auto frames = week.frames;
     frames.front().nodes = {node_record("n1"), node_record("n2")};
     send(*feeder, frames, sequence);
-    stop(*daemon);  // and its checkpoint remembers the last two days only
+    stop(*daemon);
   }
-  const auto daemon = start();
+  const auto daemon = start();  // which remembers the last two days only
   const auto feeder = connect(feeder_hello(1));
   sequence = 0;  // the daemon's new life knows nothing of the old numbers
   send(*feeder, weekend.frames, sequence);

@@ -2,6 +2,8 @@
 //
 // Each job makes five events, as shapleyd's observer does: described, wait opened, wait closed, run opened (on two
 // nodes), run closed. Files are made in TMPDIR, so that the disk is the one you mean.
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -10,6 +12,7 @@
 #include <benchmark/benchmark.h>
 
 #include "ledger/store/ledger.hpp"
+#include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
 namespace {
@@ -127,6 +130,48 @@ BENCHMARK(restart)
     ->Args({1'000'000, 50'000})
     ->Args({10'000'000, 50'000})
     ->Args({10'000'000, 4 * k_day})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3)
+    ->UseRealTime();
+
+// Saving the books of range(0) remembered jobs, of which range(1) are new since the last checkpoint: how much of the
+// text is written.
+void checkpoint(benchmark::State& state) {
+  const Scratch scratch;
+  Ledger ledger = must(Ledger::open(scratch.file(), OpenMode::create_or_write));
+  accounting::State books;
+  std::uint32_t next = 1;
+  const auto add = [&](std::uint32_t count) {
+    const auto events = jobs(next, count, 4 * k_day);
+    next += count;
+    must(ledger.append(events, {k_begin}));
+    for (const Event& event : events) must(books.apply(event));
+    books.compact();
+  };
+  const auto number = [&](const std::string& sql) { return std::stod(must(query(ledger, sql)).at(0).at(0)); };
+  constexpr std::uint32_t per_batch = 2000;
+  for (std::uint32_t left = static_cast<std::uint32_t>(state.range(0)); left > 0; left -= std::min(left, per_batch)) {
+    add(std::min(left, per_batch));
+  }
+  must(ledger.save_checkpoint(books, ledger.last_sequence(), books.now()));
+  const std::string sum = "SELECT COALESCE(SUM(LENGTH(text)), 0) FROM checkpoint_parts";
+  constexpr double mib = 1024 * 1024;
+  state.counters["text_MiB"] = number(sum) / mib;
+  for (auto _ : state) {
+    state.PauseTiming();
+    add(static_cast<std::uint32_t>(state.range(1)));
+    const auto before = static_cast<std::int64_t>(number("SELECT MAX(id) FROM checkpoint_parts"));
+    state.ResumeTiming();
+    must(ledger.save_checkpoint(books, ledger.last_sequence(), books.now()));
+    state.PauseTiming();
+    state.counters["written_MiB"] = number(sum + " WHERE id > " + std::to_string(before)) / mib;
+    state.ResumeTiming();
+  }
+}
+BENCHMARK(checkpoint)
+    ->ArgNames({"jobs", "new"})
+    ->Args({150'000, 350})
+    ->Args({150'000, 2400})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(3)
     ->UseRealTime();

@@ -133,11 +133,15 @@ class LongMigration : public Migration {
         for (accounting::Event& event : usual_job(job)) events.push_back(std::move(event));
       }
       must(ledger.append(events, {1'800'000'000}));
+      auto books = must(ledger.recover());
+      must(ledger.save_checkpoint(books.state, books.last_sequence, books.state.now()));
     }
     for (std::size_t step = 0; step < 4; ++step) tamper(file(), std::string(migrations()[step]));
-    tamper(file(), "PRAGMA application_id = 1397248076; PRAGMA user_version = 4; ATTACH '" + present.string() +
-                       "' AS present; INSERT INTO events SELECT seq, key, at, received, kind, payload, hash "
-                       "FROM present.events");
+    tamper(file(),
+           "PRAGMA application_id = 1397248076; PRAGMA user_version = 4; ATTACH '" + present.string() +
+               "' AS present; INSERT INTO events SELECT seq, key, at, received, kind, payload, hash "
+               "FROM present.events; INSERT INTO checkpoints SELECT sequence, at, (SELECT group_concat(text, '') FROM "
+               "(SELECT text FROM present.checkpoint_parts ORDER BY id)), sha FROM present.checkpoints");
     events_ = rows(file(), "SELECT * FROM events");
   }
   std::size_t copies() const {
@@ -164,6 +168,15 @@ TEST_F(LongMigration, tells_how_far_it_is) {
   EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
 }
 
+TEST_F(LongMigration, takes_checkpoints_along) {
+  const Ledger ledger = writer(file());
+  EXPECT_EQ(must(ledger.recover()).replayed, 0);
+  auto books = must(ledger.recover());
+  auto scratch = must(ledger.recover_from_scratch());
+  const Instant t = books.state.now() + Duration{1000};
+  EXPECT_EQ(standings(books.state, t), standings(scratch.state, t));
+}
+
 TEST_F(LongMigration, killed_at_any_moment_begins_anew) {
   int kills = 0;
   for (bool done = false; !done; ++kills) {
@@ -185,7 +198,7 @@ TEST_F(LongMigration, killed_at_any_moment_begins_anew) {
   }
   EXPECT_EQ(kills, 5);
   EXPECT_EQ(copies(), 1U);
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"5"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"6"});
   EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
   for (const Finding& finding : must(audit(reader(file()))).findings)
     ADD_FAILURE() << finding.check << ": " << finding.what;

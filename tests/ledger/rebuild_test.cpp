@@ -55,15 +55,18 @@ RC_GTEST_PROP(RebuildProperty, gives_the_books_of_all_events, ()) {
     }
   }
   const Rebuild::Options options{.state = k_short_memory, .left_to_owner = *rc::gen::inRange<std::int64_t>(0, 5)};
-  auto rebuild = must(Rebuild::start(file, options));
+  auto rebuild = must(Rebuild::start(file, ledger.turns(), options));
   const auto during = *rc::gen::inRange<std::size_t>(before, history.size() + 1);
   for (std::size_t i = before; i < during; ++i) must(ledger.append(std::span(history).subspan(i, 1), {0}));
-  Recovered books = must(rebuild->take());
+  Recovered books = must(rebuild->take()).books;
   RC_ASSERT(books.last_sequence <= ledger.last_sequence());
   must(ledger.append(std::span(history).subspan(during), {0}));
   const bool complete = catch_up(ledger, books);
   RC_TAG(complete ? "complete" : "once more");
-  if (!complete) books = must(must(Rebuild::start(file, {.state = k_short_memory, .left_to_owner = 0}))->take());
+  if (!complete) {
+    books =
+        must(must(Rebuild::start(file, ledger.turns(), {.state = k_short_memory, .left_to_owner = 0}))->take()).books;
+  }
 
   auto expected = must(ledger.recover_from_scratch(k_short_memory));
   const Instant t = std::max(expected.state.now(), books.state.now()) + Duration{1000};
@@ -80,15 +83,15 @@ TEST_F(RebuildTest, ends_when_its_owner_goes) {
     events.insert(events.end(), {segment, closed(segment, 20'100 + job)});
   }
   must(ledger.append(events, {0}));
-  { const auto abandoned = must(Rebuild::start(file(), {})); }
-  const auto rebuild = must(Rebuild::start(file(), {}));
-  EXPECT_EQ(must(rebuild->take()).last_sequence, 10'000);
+  { const auto abandoned = must(Rebuild::start(file(), ledger.turns(), {})); }
+  const auto rebuild = must(Rebuild::start(file(), ledger.turns(), {}));
+  EXPECT_EQ(must(rebuild->take()).books.last_sequence, 10'000);
   EXPECT_TRUE(rebuild->has_ended());
   EXPECT_EQ(rebuild->percent(), 100);
 }
 
 TEST_F(RebuildTest, says_what_it_cannot_read) {
-  const auto rebuild = must(Rebuild::start(directory() / "absent.db", {}));
+  const auto rebuild = must(Rebuild::start(directory() / "absent.db", std::make_shared<std::mutex>(), {}));
   const auto books = rebuild->take();
   ASSERT_FALSE(books.has_value());
   EXPECT_EQ(books.error().code, Errc::not_found) << books.error().what;

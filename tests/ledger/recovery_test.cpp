@@ -150,7 +150,9 @@ TEST_F(Recovery, passes_over_a_checkpoint_that_does_not_fit) {
   }
   const auto replayed = [&] { return must(reader(file()).recover()).replayed; };
   EXPECT_EQ(replayed(), 0);
-  tamper(file(), "UPDATE checkpoints SET text = replace(text, '1', '2') WHERE sequence = 6");
+  tamper(file(),
+         "UPDATE checkpoint_parts SET text = replace(text, '1', '2') WHERE id = (SELECT parts FROM checkpoints WHERE "
+         "sequence = 6)");
   EXPECT_EQ(replayed(), 2);
   tamper(file(), "UPDATE checkpoints SET at = at + 1 WHERE sequence = 4");
   EXPECT_EQ(replayed(), 4);
@@ -170,8 +172,10 @@ TEST_F(Recovery, passes_over_a_checkpoint_whose_events_are_not_there) {
     run_and_checkpoint(longer, more, 2);
   }
   // Checkpoints from a copy that went on differently.
-  tamper(file(), "ATTACH '" + other.string() +
-                     "' AS o; INSERT INTO checkpoints SELECT * FROM o.checkpoints WHERE sequence = 4");
+  tamper(file(),
+         "ATTACH '" + other.string() +
+             "' AS o; DELETE FROM checkpoint_parts; INSERT INTO checkpoint_parts SELECT * FROM o.checkpoint_parts; "
+             "INSERT INTO checkpoints SELECT * FROM o.checkpoints WHERE sequence = 4");
   EXPECT_EQ(must(reader(file()).recover()).last_sequence, 2);
 }
 

@@ -5,6 +5,7 @@
 // first; so a checkpoint cannot hold books that contradict its facts. Everything in it is ordered, so equal states make
 // equal texts.
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 #include <utility>
 
@@ -79,11 +80,16 @@ void write_kept(TextWriter& out, const KeptFacts& kept, std::type_identity<std::
   (write_kind(std::type_identity<Facts>{}), ...);
 }
 
-void write_jobs(TextWriter& out, const Jobs& jobs) {
+bool is_set(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
+void write_jobs(TextWriter& out, const Jobs& jobs, const std::atomic<bool>* stop) {
   std::vector<JobId> ids;
   for (const auto& [id, job] : jobs) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   for (const JobId id : ids) {
+    if (is_set(stop)) return;
     const JobRecord& job = jobs.find(id)->second;
     out.line("job").number(id.value);
     for (const JobDescription& d : job.descriptions) {
@@ -124,7 +130,8 @@ void write_estimators(TextWriter& out, const State::Impl& state) {
 // Reads in the order of the writing above. After a fault every read yields harmless values and the loops end.
 class Loader {
  public:
-  Loader(std::string_view text, State::Impl& state) : in_(text), state_(state) {}
+  Loader(std::string_view text, State::Impl& state, const std::atomic<bool>* stop)
+      : in_(text), state_(state), stop_(stop) {}
 
   Expected<void> run() {
     if (!in_.next(k_format) || in_.small(0, k_u32_max) != k_version) in_.fault("unknown format or version");
@@ -138,7 +145,8 @@ class Loader {
     read_levels();
     read_forgotten_starts();
     state_.gathered_levels.emplace();
-    while (in_.next("job")) read_job();
+    while (!is_set(stop_) && in_.next("job")) read_job();
+    if (is_set(stop_)) return fail(Errc::unavailable, "checkpoint: the reading was ended");
     if (in_.ok()) state_.restore_runs();
     if (in_.ok()) state_.restore_offers();
     state_.tell_gathered_levels();
@@ -366,6 +374,7 @@ class Loader {
 
   TextReader in_;
   State::Impl& state_;
+  const std::atomic<bool>* stop_;
 };
 
 }  // namespace
@@ -446,7 +455,7 @@ void State::Impl::restore_offers() {
   }
 }
 
-std::string State::save() const {
+std::string State::save(const std::atomic<bool>* stop) const {
   TextWriter out;
   out.line(k_format).number(k_version);
   out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);
@@ -457,14 +466,15 @@ std::string State::save() const {
   impl_->got_by_forgotten().save(out);
   write_levels(out, impl_->levels);
   write_forgotten_starts(out, impl_->forgotten_starts);
-  write_jobs(out, impl_->jobs);
+  write_jobs(out, impl_->jobs, stop);
+  if (is_set(stop)) return {};
   write_estimators(out, *impl_);
   return out.finish();
 }
 
-Expected<State> State::load(std::string_view text, StateOptions options) {
+Expected<State> State::load(std::string_view text, StateOptions options, const std::atomic<bool>* stop) {
   State state(options);
-  SHAPLEY_TRY(Loader(text, *state.impl_).run());
+  SHAPLEY_TRY(Loader(text, *state.impl_, stop).run());
   return state;
 }
 

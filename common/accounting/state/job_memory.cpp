@@ -95,17 +95,23 @@ Instant begin_of_latest(const Jobs& jobs, std::size_t most) {
   return *oldest;
 }
 
-void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten) {
+void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten,
+                   const std::function<void(JobId, const JobRecord&)>& forgotten_job) {
   const auto is_old = [&](const SegmentRecord& record) {
     if (last_instant(record) >= horizon) return false;
     forgotten(record);
     return true;
   };
-  for (auto& [id, job] : jobs) {
-    std::erase_if(job.segments, is_old);
-    job.refresh();
+  for (auto entry = jobs.begin(); entry != jobs.end();) {
+    JobRecord& job = entry->second;
+    if (std::erase_if(job.segments, is_old) > 0) job.refresh();
+    if (last_instant(job) >= horizon) {
+      ++entry;
+      continue;
+    }
+    forgotten_job(entry->first, job);
+    entry = jobs.erase(entry);
   }
-  std::erase_if(jobs, [&](const auto& entry) { return last_instant(entry.second) < horizon; });
 }
 
 }  // namespace shapley::accounting

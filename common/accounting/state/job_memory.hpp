@@ -57,7 +57,8 @@ using Jobs = std::unordered_map<JobId, JobRecord>;
 [[nodiscard]] Instant begin_of_latest(const Jobs& jobs, std::size_t most);
 
 // Forgets segments that ended, retractions, and jobs left without either, from before `horizon`. `forgotten` hears of
-// every segment first.
-void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten);
+// every segment first, `forgotten_job` of every job.
+void forget_before(Jobs& jobs, Instant horizon, const std::function<void(const SegmentRecord&)>& forgotten,
+                   const std::function<void(JobId, const JobRecord&)>& forgotten_job);
 
 }  // namespace shapley::accounting

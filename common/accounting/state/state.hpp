@@ -10,6 +10,7 @@
 // rebuilds from the ledger, and may go on with the memory alone meanwhile (keep_memory_only).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -177,9 +178,11 @@ class State {
   void keep_memory_only(Instant known_until);
 
   // The whole state as text, for checkpoints; load(save()) behaves the same in every respect. The format is versioned:
-  // load refuses (Errc::corrupt) what it does not know and the caller replays instead.
-  [[nodiscard]] std::string save() const;
-  [[nodiscard]] static Expected<State> load(std::string_view text, StateOptions options = {});
+  // load refuses (Errc::corrupt) what it does not know and the caller replays instead. Both take seconds where much is
+  // remembered: another thread may set `stop` to end them soon, save with an empty text, load with Errc::unavailable.
+  [[nodiscard]] std::string save(const std::atomic<bool>* stop = nullptr) const;
+  [[nodiscard]] static Expected<State> load(std::string_view text, StateOptions options = {},
+                                            const std::atomic<bool>* stop = nullptr);
 
   struct Impl;
 

@@ -1,5 +1,6 @@
 // How each kind of event changes the books, and what the passing of time does.
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "accounting/events/event_check.hpp"
@@ -281,21 +282,44 @@ void State::Impl::compact() {
   horizon = next;
   levels.settle(horizon);
   for (const auto& estimator : estimators) estimator->forget_before(horizon);
-  forget_before(jobs, horizon, [this](const SegmentRecord& record) {
+  // What is derived from jobs follows those that are forgotten only: most stay, and walking over them takes long.
+  std::unordered_set<JobId> changed;
+  std::vector<bool> lose_some(nodes.size());  // of their jobs; by index
+  const auto forget_segment = [&](const SegmentRecord& record) {
     note_start(record, forgotten_starts);
-    const std::string& placement = record.live.opened.placement;
-    if (record.counts() && !placement.empty()) remove_use(placement_of(placement));
-  });
+    const SegmentOpened& opened = record.live.opened;
+    if (record.counts() && !opened.placement.empty()) remove_use(placement_of(opened.placement));
+    if (opened.nodes.empty()) return;
+    changed.insert(opened.key.job);
+    for (const NodeShare& share : opened.nodes) lose_some[index_of(share.node)] = true;
+  };
+  forget_before(jobs, horizon, forget_segment, [this](JobId id, const JobRecord& job) { forget_task(id, job); });
   compact_placements();
-  for (auto& [array, known] : tasks) std::erase_if(known, [this](JobId task) { return !jobs.contains(task); });
-  std::erase_if(tasks, [](const auto& entry) { return entry.second.empty(); });
-  for (Node& node : nodes) {
-    node.forget_before(horizon);
-    node.jobs.clear();
+  for (Node& node : nodes) node.forget_before(horizon);
+  forget_jobs_of_nodes(changed, lose_some);
+}
+
+void State::Impl::forget_task(JobId id, const JobRecord& job) {
+  for (const JobDescription& description : job.descriptions) {
+    const auto known = tasks.find(description.array);
+    if (known == tasks.end()) continue;
+    known->second.erase(id);
+    if (known->second.empty()) tasks.erase(known);
   }
-  for (const auto& [id, job] : jobs) {
-    for (const SegmentRecord& record : job.segments) {
-      for (const NodeShare& share : record.live.opened.nodes) node_of(share.node).jobs.push_back(id);
+}
+
+void State::Impl::forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (lose_some[i]) std::erase_if(nodes[i].jobs, [&](JobId job) { return changed.contains(job); });
+  }
+  for (const JobId id : changed) {
+    const auto job = jobs.find(id);
+    if (job == jobs.end()) continue;
+    for (const SegmentRecord& record : job->second.segments) {
+      for (const NodeShare& share : record.live.opened.nodes) {
+        const std::uint32_t index = index_of(share.node);
+        if (lose_some[index]) nodes[index].jobs.push_back(id);
+      }
     }
   }
 }

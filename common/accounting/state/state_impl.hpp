@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,9 @@ struct State::Impl {
   void advance(Instant t);
   void compact();
   void compact_placements();
+  void forget_task(JobId id, const JobRecord& job);
+  // Lets the nodes of forgotten segments (`lose_some`, by index) know only the segments left of these jobs.
+  void forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some);
 
   void set_organizations();
   void close_period(Instant boundary);

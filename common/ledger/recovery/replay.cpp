@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "ledger/recovery/checkpoint.hpp"
 #include "ledger/store/event_reader.hpp"
+#include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
 
@@ -23,20 +25,6 @@ void begin_watch(ReplayWatch* watch, std::int64_t total) {
   if (watch == nullptr) return;
   watch->done = 0;
   watch->total = total;
-}
-
-// The books of one checkpoint row (sequence, at, text, sha), unless it does not fit the events or cannot be read.
-Expected<std::optional<Recovered>> books_of(const Database& database, const Statement& row,
-                                            accounting::StateOptions options) {
-  const std::int64_t sequence = row.integer(0);
-  SHAPLEY_TRY_ASSIGN(const auto event_hash, hash_of_event(database, sequence));
-  if (!event_hash) return std::nullopt;
-  SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
-  SHAPLEY_TRY_ASSIGN(const Digest expected, hasher.checkpoint(*event_hash, row.integer(1), row.text(2)));
-  if (!std::ranges::equal(expected, row.blob(3))) return std::nullopt;
-  auto state = accounting::State::load(row.text(2), options);
-  if (!state) return std::nullopt;
-  return Recovered{.state = *std::move(state), .last_sequence = sequence};
 }
 
 }  // namespace
@@ -81,29 +69,33 @@ Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto, 
   return books;
 }
 
-Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch) {
+Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options, ReplayWatch* watch,
+                                  std::optional<std::int64_t> upto) {
   // All reading from one snapshot, however long it takes, while shapleyd writes on.
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  const std::int64_t last = std::min(upto.value_or(head.sequence), head.sequence);
   SHAPLEY_TRY_ASSIGN(Statement select,
-                     database.prepare("SELECT sequence, at, text, sha FROM checkpoints ORDER BY sequence DESC"));
+                     database.prepare("SELECT sequence FROM checkpoints WHERE sequence <= ?1 ORDER BY sequence DESC"));
+  select.bind(1, last);
   bool too_late = false;
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) break;
-    SHAPLEY_TRY_ASSIGN(auto checkpoint, books_of(database, select, options));
+    SHAPLEY_TRY_ASSIGN(auto checkpoint, read_checkpoint(database, select.integer(0), options,
+                                                        watch == nullptr ? nullptr : &watch->stop));
     if (!checkpoint) continue;
-    begin_watch(watch, head.sequence - checkpoint->last_sequence);
+    begin_watch(watch, last - checkpoint->last_sequence);
     Replay replay(database, options, *std::move(checkpoint), watch);
-    SHAPLEY_TRY_ASSIGN(const bool complete, replay.follow_to(head.sequence));
+    SHAPLEY_TRY_ASSIGN(const bool complete, replay.follow_to(last));
     if (complete) return std::move(replay.books());
     too_late = true;
   }
-  if (too_late) return replay_by_time(database, head.sequence, options, watch);
+  if (too_late) return replay_by_time(database, last, options, watch);
   // Nothing was ever forgotten, so nothing can be too old.
-  begin_watch(watch, head.sequence);
+  begin_watch(watch, last);
   Replay replay(database, options, {.state = accounting::State(options)}, watch);
-  SHAPLEY_TRY(replay.advance_to(head.sequence));
+  SHAPLEY_TRY(replay.advance_to(last));
   return std::move(replay.books());
 }
 

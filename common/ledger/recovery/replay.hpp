@@ -26,10 +26,12 @@ namespace shapley::ledger {
 [[nodiscard]] Expected<Recovered> replay_by_time(const Database& database, std::int64_t upto,
                                                  accounting::StateOptions options, ReplayWatch* watch = nullptr);
 
-// The books of all events, by the shortest way that there is: from the newest checkpoint which remembers back to
-// everything that was appended after it; where there is none, from all events in the order of their own times.
+// The books of all events (of those up to `upto`), by the shortest way that there is: from the newest checkpoint which
+// remembers back to everything that was appended after it; where there is none, from all events in the order of their
+// own times.
 [[nodiscard]] Expected<Recovered> recover_books(const Database& database, accounting::StateOptions options,
-                                                ReplayWatch* watch = nullptr);
+                                                ReplayWatch* watch = nullptr,
+                                                std::optional<std::int64_t> upto = std::nullopt);
 
 // The hash of the event row `sequence`; zeros for 0, nullopt when there is no such row.
 [[nodiscard]] Expected<std::optional<Digest>> hash_of_event(const Database& database, std::int64_t sequence);

@@ -1,6 +1,7 @@
 #include "ledger/replication/chain_copy.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "ledger/chain/chain_walk.hpp"
@@ -139,6 +140,7 @@ Expected<std::vector<Event>> append_copied(Ledger& ledger, std::span<const Chain
   Ledger::Impl& impl = LedgerAccess::impl(ledger);
   auto appended = [&]() -> Expected<std::vector<Event>> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl.to_write());
+    const std::scoped_lock turn(*impl.turns);
     auto events = append_rows(impl.database, *writer, rows);
     if (!events) writer->store.rolled_back();
     return events;
@@ -152,6 +154,7 @@ Expected<void> adopt_identity(Ledger& ledger, const std::string& identity) {
   Ledger::Impl& impl = LedgerAccess::impl(ledger);
   auto adopted = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(const Writer* writer, impl.to_write());
+    const std::scoped_lock turn(*impl.turns);
     if (writer->head.sequence != 0) return fail(Errc::conflict, "it has events, so it keeps its own");
     if (identity.size() != k_digits || identity.find_first_not_of("0123456789abcdef") != std::string::npos) {
       return fail(Errc::invalid_argument, "'" + identity + "' is no identity of a ledger");

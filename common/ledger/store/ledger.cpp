@@ -100,7 +100,8 @@ Expected<Ledger> Ledger::open(const std::filesystem::path& file, OpenMode mode, 
                   : mode == OpenMode::read_beside_writer ? open_beside_writer(file)
                                                          : open_for_reading(file);
   if (!database) return failed(std::move(database).error());
-  auto impl = std::make_unique<Impl>(Impl{file, std::move(lock), std::move(*database), std::nullopt});
+  auto impl = std::make_unique<Impl>(
+      Impl{file, std::move(lock), std::move(*database), std::nullopt, std::make_shared<std::mutex>()});
   if (impl->lock) {
     auto writer = make_writer(impl->database);
     if (!writer) return failed(std::move(writer).error());
@@ -117,6 +118,7 @@ Ledger::~Ledger() = default;
 Expected<AppendResult> Ledger::append(std::span<const Event> events, Instant received) {
   auto result = [&]() -> Expected<AppendResult> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
+    const std::scoped_lock turn(*impl_->turns);
     auto appended = append_all(impl_->database, *writer, events, received);
     if (!appended) writer->store.rolled_back();
     return appended;
@@ -141,6 +143,10 @@ std::int64_t Ledger::last_sequence() const {
   return impl_->database.integer("SELECT COALESCE(MAX(seq), 0) FROM event_rows").value_or(0);
 }
 
+std::shared_ptr<std::mutex> Ledger::turns() const {
+  return impl_->turns;
+}
+
 Expected<std::string> Ledger::identity() const {
   SHAPLEY_TRY_ASSIGN(const auto rows, query(*this, "SELECT ledger FROM identity"));
   if (rows.size() != 1) return impl_->failed("read identity", {Errc::corrupt, "it has no identity, or several"});
@@ -150,6 +156,7 @@ Expected<std::string> Ledger::identity() const {
 Expected<void> Ledger::store_head(const SignedHead& head) {
   auto stored = [&]() -> Expected<void> {
     SHAPLEY_TRY(impl_->to_write());
+    const std::scoped_lock turn(*impl_->turns);
     SHAPLEY_TRY_ASSIGN(Statement insert,
                        impl_->database.prepare("INSERT INTO heads(sequence, at, text) VALUES (?1, ?2, ?3) "
                                                "ON CONFLICT(sequence) DO NOTHING"));

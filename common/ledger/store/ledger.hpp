@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -85,7 +86,12 @@ class Ledger {
   // (recovery/replay_watch.hpp) lets another thread follow it, and end it.
   [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}, ReplayWatch* watch = nullptr) const;
   [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
+  // Of the books after event `sequence`; takes seconds where much is remembered (in a thread of its own:
+  // recovery/checkpoint_thread.hpp).
   [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at);
+  // Held while this ledger writes, and by a thread of the same process that writes through another connection. Else one
+  // that waits for the file's lock would give up after a moment, or for long be passed over.
+  [[nodiscard]] std::shared_ptr<std::mutex> turns() const;
 
   // The row of every organization on a day (UTC), as the daemon saw it at the day's end: for trends. Overwrites that
   // day.

@@ -49,6 +49,13 @@ constexpr const char* k_open_writer_settings = "PRAGMA busy_timeout = 50;";
 // No query_only: an audit builds temporary tables, and the connection is opened for reading anyway.
 constexpr const char* k_reader_settings = "PRAGMA busy_timeout = 5000;";
 
+// A thread that is waited for by nobody. NORMAL: its commits are not synced (ledger_file.hpp).
+constexpr const char* k_second_writer_settings =
+    "PRAGMA busy_timeout = 5000;"
+    "PRAGMA synchronous = NORMAL;"
+    "PRAGMA wal_autocheckpoint = 0;"
+    "PRAGMA secure_delete = OFF;";
+
 enum class FileKind { missing, empty, sqlite, other };
 
 Expected<FileKind> kind_of_file(const path& file) {
@@ -193,6 +200,12 @@ Expected<Database> open_reading_connection(const path& file) {
   return database;
 }
 
+Expected<void> check_exists(const path& file) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return {};
+  return fail(Errc::not_found, file.string() + ": no such file");
+}
+
 }  // namespace
 
 std::int64_t newest_schema() {
@@ -240,9 +253,15 @@ Expected<Database> open_alone(const path& file) {
 }
 
 Expected<Database> open_beside_writer(const path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return fail(Errc::not_found, file.string() + ": no such file");
+  SHAPLEY_TRY(check_exists(file));
   return Database::open(file.string(), SQLITE_OPEN_READONLY);
+}
+
+Expected<Database> open_second_writer(const path& file) {
+  SHAPLEY_TRY(check_exists(file));
+  SHAPLEY_TRY_ASSIGN(Database database, Database::open(file.string(), SQLITE_OPEN_READWRITE));
+  SHAPLEY_TRY(database.execute(k_second_writer_settings));
+  return database;
 }
 
 Expected<Database> open_for_reading(const path& file) {

@@ -35,6 +35,10 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // opened and closed by other means frees all locks that the process has on it, the writer's too.
 [[nodiscard]] Expected<Database> open_beside_writer(const std::filesystem::path& file);
 
+// The same to write what may be lost with the machine (checkpoints): what a commit wrote is on disk with the next
+// append, or once the log is folded into the file, which is the caller's business (PRAGMA wal_checkpoint).
+[[nodiscard]] Expected<Database> open_second_writer(const std::filesystem::path& file);
+
 // The version that this program writes.
 [[nodiscard]] std::int64_t newest_schema();
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "ledger/chain/hash_chain.hpp"
@@ -33,6 +35,7 @@ struct Ledger::Impl {
   std::optional<WriterLock> lock;
   Database database;
   std::optional<Writer> writer;
+  std::shared_ptr<std::mutex> turns;  // whose turn it is to write: Ledger::turns
 
   // "ledger: OPERATION: FILE: " before the error.
   [[nodiscard]] tl::unexpected<Error> failed(std::string_view operation, Error error) const;

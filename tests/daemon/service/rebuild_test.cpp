@@ -31,6 +31,7 @@ class RebuildTest : public ServiceTest {
     snapshot({});
     now += 30 * k_day;
     service->tick(Instant{now});
+    ASSERT_TRUE(checkpoint_ends());
     service->stop(Instant{now});
     ASSERT_GT(service->books().state().horizon(), Instant{k_begin});
     restart();

@@ -199,12 +199,13 @@ TEST_F(ServiceTest, EveryDayEndsWithItsStandings) {
             Lines{"1"});
 }
 
-TEST_F(ServiceTest, ACleanStopLeavesACheckpoint) {
+TEST_F(ServiceTest, AStopSavesNoCheckpointAndLosesNothing) {
   connect(1);
   snapshot({running({.id = 1, .start = now - 50})});
   service->stop(Instant{now});
+  EXPECT_EQ(rows("SELECT COUNT(*) FROM checkpoints"), Lines{"0"});
   restart();
-  EXPECT_EQ(service->books().replayed_at_start(), 0);
+  EXPECT_EQ(service->books().replayed_at_start(), service->books().last_sequence());
   EXPECT_EQ(service->books().state().jobs_with_open_segments().size(), 1U);
 }
 
@@ -213,6 +214,61 @@ TEST_F(ServiceTest, CheckpointsComeWithTime) {
   snapshot({running({.id = 1, .start = now - 50})});
   now += 601;
   service->tick(Instant{now});
+  EXPECT_TRUE(service->books().is_saving_checkpoint());
+  ASSERT_TRUE(checkpoint_ends());
+  EXPECT_EQ(service->books().events_since_checkpoint(), 0);
+  now += 601;
+  service->tick(Instant{now});
+  EXPECT_FALSE(service->books().is_saving_checkpoint()) << "nothing happened since";
+  restart();
+  EXPECT_EQ(service->books().replayed_at_start(), 0);
+  EXPECT_EQ(service->books().state().jobs_with_open_segments().size(), 1U);
+}
+
+TEST_F(ServiceTest, CheckpointsComeWithEventsSoThatAStartReplaysNoMore) {
+  options.checkpoint_events = 50;
+  restart();
+  connect(1);
+  snapshot({});
+  for (std::uint32_t job = 1; job <= 100; ++job) {
+    now += 5;
+    see({ended({.id = job, .start = now - 4}, now - 1)});
+    ASSERT_TRUE(checkpoint_ends());
+    EXPECT_LE(service->books().events_since_checkpoint(), 50);
+  }
+  EXPECT_EQ(rows("SELECT COUNT(*) FROM checkpoints"), Lines{"3"});
+  const std::int64_t since = service->books().events_since_checkpoint();
+  restart();
+  EXPECT_EQ(service->books().replayed_at_start(), since);
+}
+
+// What a start had to replay because no checkpoint was of use, the next one need not.
+TEST_F(ServiceTest, AStartThatReplaysMuchSavesACheckpoint) {
+  options.checkpoint_events = 50;
+  connect(1);
+  std::vector<protocol::JobRecord> jobs;
+  for (std::uint32_t job = 1; job <= 50; ++job) jobs.push_back(ended({.id = job, .start = now - 50}, now - 10));
+  snapshot(std::move(jobs));
+  const std::int64_t events = service->books().last_sequence();
+  ASSERT_GT(events, 50);
+  restart();
+  EXPECT_EQ(service->books().replayed_at_start(), events);
+  restart();
+  EXPECT_EQ(service->books().replayed_at_start(), 0);
+}
+
+TEST_F(ServiceTest, AStopEndsACheckpointThatIsUnderWay) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  now += 601;
+  service->tick(Instant{now});
+  service->stop(Instant{now});
+  restart();
+  EXPECT_EQ(service->books().state().jobs_with_open_segments().size(), 1U);
+  now += 601;
+  see({running({.id = 2, .start = now - 50})});
+  service->tick(Instant{now});
+  ASSERT_TRUE(checkpoint_ends());
   EXPECT_EQ(service->books().events_since_checkpoint(), 0);
 }
 

@@ -1,11 +1,13 @@
 #include "rounds.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <sqlite3.h>
@@ -56,6 +58,13 @@ void fold(const fs::path& file, Rng& rng) {
   sqlite3_close(connection);
 }
 
+// The disk knows no threads, and a round is to be the same each time: a checkpoint's thread has the ledger for itself.
+void await_checkpoint(Service& service) {
+  while (service.books().is_saving_checkpoint() && !service.books().end_checkpoint().value_or(true)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // One daemon's work on the ledger in `directory`: a snapshot, then frame after frame; `tell` learns of every step.
 template <typename Tell>
 void work(const fs::path& directory, const World& world, const std::vector<Frame>& frames, Rng rng, const Tell& tell) {
@@ -75,6 +84,7 @@ void work(const fs::path& directory, const World& world, const std::vector<Frame
     ++reached.sent;
     if (rng.below(3) != 0) service.process(now);
     if (rng.below(4) == 0) service.tick(now);
+    await_checkpoint(service);
     const std::uint64_t acknowledged = service.acknowledged(instance);
     reached.acknowledged = acknowledged > before ? static_cast<std::size_t>(acknowledged - before) : 0;
     tell(reached);

@@ -1,0 +1,43 @@
+// Checkpoints as rows of the ledger: the books as text (State::save), in parts (text_parts.hpp) that checkpoints share,
+// so that only what changed is written.
+//
+// A checkpoint is there once its row in `checkpoints` is, which is the last to be written. Who dies before that leaves
+// parts that no checkpoint names; the next checkpoint uses or removes them, so nothing has to be put right.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "accounting/state/state.hpp"
+#include "base/error.hpp"
+#include "ledger/recovery/text_parts.hpp"
+#include "ledger/store/database.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+// The books of the checkpoint at event `sequence`. nullopt: there is none, it does not fit the event, its text is
+// damaged, or State does not know its format. Errc::unavailable once `stop` is set.
+[[nodiscard]] Expected<std::optional<Recovered>> read_checkpoint(const Database& database, std::int64_t sequence,
+                                                                 accounting::StateOptions options,
+                                                                 const std::atomic<bool>* stop = nullptr);
+
+struct CheckpointWriting {
+  PartSize part;
+  std::size_t transaction_bytes = 256U << 10U;  // of text
+  std::function<Expected<void>()> between;      // called after each transaction; its error ends the writing
+  const std::atomic<bool>* stop = nullptr;      // once it is set, the writing ends with Errc::unavailable
+};
+
+// Adds a checkpoint of the books after event `sequence`, and forgets all but the newest three. In short transactions,
+// each within a turn of `writing`. After an error the checkpoints are those of before, or the new one is there, too.
+// Errc::invalid_argument: there is no such event.
+[[nodiscard]] Expected<void> write_checkpoint(const Database& database, std::mutex& writing,
+                                              const accounting::State& state, std::int64_t sequence, Instant at,
+                                              const CheckpointWriting& how = {});
+
+}  // namespace shapley::ledger
