@@ -18,7 +18,7 @@ CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start,
 CREATE TABLE slurm AS SELECT * FROM recorded WHERE start <> end;
 DELETE FROM slurm WHERE (job, start, end, 0) IN (SELECT job, start, end, seconds FROM counted);
 
--- One row a run, which starts at its anchor even where it was suspended in its first second. What slurmctld holds for running is not over, whatever the books say of it so far.
+-- One row a run, which starts at its anchor even where it was suspended in its first second. What slurmctld holds for running, or completing, is not over, whatever the books say of it so far.
 CREATE TABLE parts AS
   SELECT s.job, s.anchor, s.ordinal, s.organization, s.begin, s.end, s.processors, group_concat(n.node) AS nodes, SUM(n.processors) AS on_nodes
   FROM ledger.segments s JOIN (SELECT * FROM ledger.segment_nodes ORDER BY node) n USING (kind, job, anchor, ordinal)
