@@ -101,7 +101,8 @@ killed_in_a_load() {
   [ "$(marked_processes "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, a job: the counts can fail
   [ "$(processes_with_files_of "$dir")" -ge 4 ]  # munged, slurmctld, slurmd, slurmstepd
   "${@:2}" "$bats"
-  wait_until 20 no_process "$bats" || { kill -KILL -- "-$bats"; return 1; }
+  # An interrupted test stops its cluster: more than the deadlines of cluster_stop in sum.
+  wait_until 60 no_process "$bats" || { kill -KILL -- "-$bats"; return 1; }
   wait_until 5 nothing_left "$dir"
   rm -rf "$dir"
 }
