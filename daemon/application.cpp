@@ -20,8 +20,11 @@
 #include <unistd.h>
 
 #include "base/printable.hpp"
+#include "config/endpoint.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
+#include "daemon/controllers/peer_link.hpp"
+#include "daemon/controllers/peer_listener.hpp"
 #include "daemon/controllers/peer_loop.hpp"
 #include "daemon/controllers/superseded.hpp"
 #include "daemon/server/server.hpp"
@@ -66,6 +69,12 @@ void log_faults(const std::vector<config::Fault>& faults, const std::filesystem:
   }
 }
 
+PeerLink::Peer peer_of(const config::Configuration& c) {
+  const auto endpoint = config::parse_endpoint(c.peer);
+  if (c.peer.starts_with('/') || !endpoint) return {.socket = c.peer, .endpoint = {}, .munge = {}};
+  return {.socket = {}, .endpoint = *endpoint, .munge = c.munge_socket};
+}
+
 // How the application came to its end: its ledger is to be set aside, or with this code.
 struct Ended {
   ExitCode code = ExitCode::success;
@@ -81,13 +90,18 @@ class Application {
         signals_(io_, SIGTERM, SIGINT, SIGHUP) {
     if (service_->controllers() == nullptr) return;
     peer_.emplace(
-        io_, *service_->controllers(), service_->site().configuration.peer,
+        io_, *service_->controllers(), peer_of(service_->site().configuration),
         PeerLoop::Hooks{.clock = wall_clock, .role_changed = [this] { server_.push(); }, .parted = [this] { end(); }});
   }
 
   Ended run() {
     if (const auto opened = server_.open(); !opened) {
       spdlog::error("{}", opened.error().what);
+      return {.code = ExitCode::socket};
+    }
+    if (const auto listening = listen_for_peer(); !listening) {
+      spdlog::error("{}", listening.error().what);
+      server_.close();
       return {.code = ExitCode::socket};
     }
     wait_for_signal();
@@ -99,6 +113,17 @@ class Application {
   }
 
  private:
+  Expected<void> listen_for_peer() {
+    const config::Configuration& c = service_->site().configuration;
+    if (c.listen.empty()) return {};
+    SHAPLEY_TRY_ASSIGN(config::Endpoint at, config::parse_endpoint(c.listen));
+    SHAPLEY_TRY_ASSIGN(listener_, PeerListener::open({.at = std::move(at),
+                                                      .socket = c.socket,
+                                                      .munge = c.munge_socket,
+                                                      .slurm_uid = service_->site().slurm_uid}));
+    return {};
+  }
+
   void wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int signal) {
       if (error) return;
@@ -143,6 +168,7 @@ class Application {
 
   void end() {
     if (peer_) peer_->stop();
+    listener_.reset();
     boost::system::error_code ignored;
     signals_.cancel(ignored);
     server_.close();
@@ -154,6 +180,7 @@ class Application {
   Server server_;
   boost::asio::signal_set signals_;
   std::optional<PeerLoop> peer_;
+  std::unique_ptr<PeerListener> listener_;
 };
 
 // success: nothing is in others' hands.

@@ -71,8 +71,7 @@ Expected<void> Service::pair_up(Instant now) {
   const config::Configuration& c = site_.configuration;
   SHAPLEY_TRY_ASSIGN(ControllerRecord record, read_record(record_file(c.ledger)));
   controllers_ = std::make_unique<Controllers>(
-      books_, Controllers::Options{.ledger = c.ledger, .host = options_.host, .peer = c.peer.string()},
-      std::move(record),
+      books_, Controllers::Options{.ledger = c.ledger, .host = options_.host, .peer = c.peer}, std::move(record),
       Controllers::Hooks{.become_active = [this](Instant then) { return become_active(then); },
                          .become_standby = [this](Instant then) { become_standby(then); }},
       now);
@@ -115,8 +114,13 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.socket = running.socket;
   }
   if (site.configuration.peer != running.peer) {
-    spdlog::warn("configuration: peer changes only with a restart; '{}' stays in use", running.peer.string());
+    spdlog::warn("configuration: peer changes only with a restart; '{}' stays in use", running.peer);
     site.configuration.peer = running.peer;
+  }
+  if (site.configuration.listen != running.listen || site.configuration.munge_socket != running.munge_socket) {
+    spdlog::warn("configuration: listen and munge_socket change only with a restart");
+    site.configuration.listen = running.listen;
+    site.configuration.munge_socket = running.munge_socket;
   }
   if (is_active()) SHAPLEY_TRY(state_configuration(site, now));
   const bool reads_otherwise =
@@ -204,15 +208,15 @@ void Service::rebuild_books(Instant now) {
 }
 
 void Service::begin_memory(Instant now) {
-  // After the configuration was stated: of a new ledger it goes back to the beginning of time.
-  if (books_.incomplete()) return;
+  if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   books_.compact();
 }
 
 void Service::maintain(Instant now) {
   end_checkpoint(now);
-  if (books_.incomplete()) return;
+  // An empty ledger waits to be promoted or to follow: what comes first goes back to the beginning of time.
+  if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   if (books_.have_much_to_forget()) books_.compact();
   if (!is_checkpoint_due(now)) return;

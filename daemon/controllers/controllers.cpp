@@ -114,7 +114,8 @@ void Controllers::on_fenced(const Expected<std::string>& answer, Instant now) {
 }
 
 void Controllers::on_silence(const Error& error, Instant now) {
-  if (std::exchange(reachable_, false) || !peer_) spdlog::warn("controllers: {}: {}", options_.peer, error.what);
+  reachable_ = false;
+  if (std::exchange(silence_, error.what) != error.what) spdlog::warn("controllers: {}: {}", options_.peer, error.what);
   if (promotion_ && now >= promotion_->since + options_.promote_patience) return promote(now);
   if (resuming_ && !promotion_ && now >= started_ + options_.resume_patience) return resume(now);
 }
@@ -126,6 +127,7 @@ void Controllers::on_answer(const Expected<std::string>& answer, Instant now) {
     if (parsed.error().code != Errc::unavailable) say_fault(parsed.error().what);
     return on_silence(parsed.error(), now);
   }
+  silence_.clear();
   if (!std::exchange(reachable_, true)) {
     spdlog::info("controllers: {}: {} on {}, {} events", options_.peer, name_of(parsed->controller.role),
                  parsed->controller.host, parsed->part.head.sequence);

@@ -137,7 +137,8 @@ class Controllers {
   std::optional<Bisection> bisection_;
   std::optional<Parting> parting_;
   std::optional<Peer> peer_;
-  std::string fault_;  // as logged; empty: none
+  std::string fault_;    // as logged; empty: none
+  std::string silence_;  // why the other one does not answer, likewise
   std::future<Expected<ledger::Parted>> comparison_;
   Instant compared_;
 };

@@ -1,8 +1,5 @@
-// Questions to the other controller over its socket, one at a time, from a thread of their own: however long an answer
-// takes, the feed goes on.
-//
-// The connection is kept from one question to the next, and opened anew when it broke. The other end must be root or
-// our own user (SO_PEERCRED): whoever else could bind the path would say what our books are.
+// Questions to the other controller, one at a time, from a thread of their own: however long an answer takes, the feed
+// goes on. The connection is kept from one question to the next, and opened anew when it broke.
 #pragma once
 
 #include <chrono>
@@ -17,16 +14,23 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "config/endpoint.hpp"
+#include "daemon/controllers/peer_connection.hpp"
 
 namespace shapley::daemon {
 
 class PeerLink {
  public:
+  struct Peer {
+    std::filesystem::path socket;  // empty: over TCP
+    config::Endpoint endpoint;
+    std::filesystem::path munge;  // munged's socket, for TCP; empty: where libmunge looks for it
+  };
   // Called in the thread. Errc::unavailable: there is no answer; the text says why.
   using Done = std::function<void(Expected<std::string> answer)>;
 
   // An answer that takes longer is none.
-  explicit PeerLink(std::filesystem::path socket, std::chrono::milliseconds patience = std::chrono::seconds(10));
+  explicit PeerLink(Peer peer, std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~PeerLink();
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
@@ -37,7 +41,6 @@ class PeerLink {
   void stop();
 
  private:
-  class Connection;
   struct Task {
     std::string request;
     Done done;
@@ -46,10 +49,10 @@ class PeerLink {
   [[nodiscard]] std::optional<Task> next();
   [[nodiscard]] Expected<std::string> answer(const std::string& request);
 
-  std::filesystem::path socket_;
+  Peer peer_;
   std::chrono::milliseconds patience_;
-  Descriptor wake_up_;                      // readable: the question is to end
-  std::unique_ptr<Connection> connection_;  // the thread's
+  Descriptor wake_up_;                          // readable: the question is to end
+  std::unique_ptr<PeerConnection> connection_;  // the thread's
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Task> asked_;  // guarded by mutex_, as is

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds k_between{200};
 
 }  // namespace
 
-PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, std::filesystem::path peer, Hooks hooks)
+PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, PeerLink::Peer peer, Hooks hooks)
     : io_(io), controllers_(controllers), hooks_(std::move(hooks)), timer_(io), link_(std::move(peer)) {}
 
 void PeerLoop::start() {

@@ -1,7 +1,6 @@
 // When the other controller is asked: some times a second, and without a pause while there is more to take over.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 
 #include <boost/asio/io_context.hpp>
@@ -23,7 +22,7 @@ class PeerLoop {
   };
 
   // `controllers` must outlive it; everything but the questions themselves runs in the io_context's one thread.
-  PeerLoop(boost::asio::io_context& io, Controllers& controllers, std::filesystem::path peer, Hooks hooks);
+  PeerLoop(boost::asio::io_context& io, Controllers& controllers, PeerLink::Peer peer, Hooks hooks);
 
   void start();
   void stop();

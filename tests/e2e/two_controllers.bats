@@ -77,3 +77,51 @@ ended_in_books_of() { use_host "$1" && [ "$(ledger_sql "SELECT COUNT(*) FROM seg
   plain_load 6
   expect_both_correct 20 1
 }
+
+# ask_over_tcp CREDENTIAL: one message to host 1's listener, its length in front; prints the credential that it answers with.
+ask_over_tcp() {
+  local connection length bytes
+  exec {connection}<>"/dev/tcp/127.0.0.1/$((CLUSTER_PORT + 29))" || return 1
+  printf "$(printf '\\x%02x' $((${#1} >> 24)) $((${#1} >> 16 & 255)) $((${#1} >> 8 & 255)) $((${#1} & 255)))%s" "$1" >&"$connection"
+  length=$(timeout 20 head -c 4 <&"$connection" | od -An -tu1)
+  bytes=($length)
+  [ ${#bytes[@]} -ne 4 ] || timeout 20 head -c $(((bytes[2] << 8) + bytes[3] + (bytes[1] << 16))) <&"$connection"
+  exec {connection}>&-
+}
+# sealed TEXT [PROGRAM...]: a credential of root, or of whom PROGRAM becomes.
+sealed() { printf %s "$1" | "${@:2}" munge -S "$CLUSTER_DIR/run/munge.socket"; }
+# The first line and a question that the other controller asks.
+question() { printf 'shapley-controllers-1 %s 0123 0 1\n%s' "$1" "$2"; }
+
+@test "over TCP the standby follows and takes over; munge keeps everybody else out" {
+  TWO_HOSTS_OVER=tcp
+  two_hosts_start
+  plain_load 6
+  scontrol takeover
+  wait_until 60 primary_is 2
+  wait_until 15 standby_is 1
+  plain_load 6
+  expect_both_correct 10 2
+  pair_is 1 '.set_aside | length' 0
+
+  local follow='{"request":"follow","sequence":0,"hash":"'$(printf '0%.0s' {1..64})'","rows":1}' mine answer
+  # One question is answered, once: the credential that is sent again is no question.
+  mine=$(sealed "$(question q "$follow")")
+  answer=$(ask_over_tcp "$mine")
+  unmunge -S "$CLUSTER_DIR/run/munge.socket" <<<"$answer" | grep -qF '"role":"standby"'
+  [ -z "$(ask_over_tcp "$mine")" ]
+  # Neither is what another user sealed, what was sealed for something else, what is not sealed, and what only the own socket answers.
+  [ -z "$(ask_over_tcp "$(sealed "$(question q "$follow")" setpriv --reuid "$JOB_UID" --regid "$JOB_GID" --clear-groups)")" ]
+  [ -z "$(ask_over_tcp "$(sealed "$follow")")" ]
+  [ -z "$(ask_over_tcp "$(sealed "$(question a "$follow")")")" ]
+  [ -z "$(ask_over_tcp "$(question q "$follow")")" ]
+  [ -z "$(ask_over_tcp "$(sealed "$(question q '{"request":"status"}')")")" ]
+  grep -q "controllers: a connection over TCP was ended: munge: " "$CLUSTER_DIR/log/shapleyd1.out"
+  # The other controller was not disturbed.
+  wait_until 15 pair_is 1 '.peer_answers' true
+  ctld_start_on 1
+  wait_until 60 primary_is 1
+  wait_until 15 standby_is 2
+  # A slurmd that is still about to register would not end.
+  wait_until 30 nodes_ready
+}
