@@ -15,6 +15,7 @@
 #include "ctl/commands/check_config.hpp"
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/keygen.hpp"
+#include "ctl/commands/promote.hpp"
 #include "ctl/commands/status.hpp"
 #include "ctl/commands/workflows.hpp"
 
@@ -35,7 +36,9 @@ constexpr const char* k_usage =
     "  compact LEDGER\n"
     "  archive LEDGER [--sign-with KEY]\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
-    "  workflows [ORGANIZATION] [-l] [--json]\n";
+    "  workflows [ORGANIZATION] [-l] [--json]\n"
+    "  promote\n"
+    "  demote [--force]\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
@@ -64,6 +67,7 @@ struct CommandLine {
   ArchiveArguments archive;
   AdviseArguments advise;
   WorkflowsArguments workflows;
+  DemoteArguments demote;
 };
 
 void describe(CLI::App& app, CommandLine& line) {
@@ -94,6 +98,8 @@ void describe(CLI::App& app, CommandLine& line) {
   add_archive(app, line.archive);
   add_advise(app, line.advise);
   add_workflows(app, line.workflows);
+  add_promote(app);
+  add_demote(app, line.demote);
 }
 
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
@@ -109,6 +115,8 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("archive")) return run_archive(line.archive, environment);
   if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
+  if (app.got_subcommand("promote")) return run_promote(endpoint, endpoint.timeout, environment);
+  if (app.got_subcommand("demote")) return run_demote(line.demote, endpoint, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }

@@ -1,11 +1,13 @@
 #include "daemon/application.hpp"
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -18,9 +20,14 @@
 #include <unistd.h>
 
 #include "base/printable.hpp"
+#include "config/endpoint.hpp"
 #include "daemon/clock/kernel_clock.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
+#include "daemon/controllers/peer_link.hpp"
+#include "daemon/controllers/peer_listener.hpp"
+#include "daemon/controllers/peer_loop.hpp"
+#include "daemon/controllers/superseded.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
 #include "daemon/start.hpp"
@@ -58,6 +65,18 @@ void log_faults(const std::vector<config::Fault>& faults, const std::filesystem:
   }
 }
 
+PeerLink::Peer peer_of(const config::Configuration& c) {
+  const auto endpoint = config::parse_endpoint(c.peer);
+  if (c.peer.starts_with('/') || !endpoint) return {.socket = c.peer, .endpoint = {}, .munge = {}};
+  return {.socket = {}, .endpoint = *endpoint, .munge = c.munge_socket};
+}
+
+// How the application came to its end: its ledger is to be set aside, or with this code.
+struct Ended {
+  ExitCode code = ExitCode::success;
+  std::optional<Controllers::Parting> parting = {};
+};
+
 class Application {
  public:
   Application(std::filesystem::path file, std::unique_ptr<Service> service)
@@ -67,21 +86,43 @@ class Application {
             io_, *service_, [this] { return service_->now(); }, Server::Limits{}),
         signals_(io_, SIGTERM, SIGINT, SIGHUP) {
     signals_.add(SIGUSR1);
+    if (service_->controllers() == nullptr) return;
+    peer_.emplace(io_, *service_->controllers(), peer_of(service_->site().configuration),
+                  PeerLoop::Hooks{.clock = [this] { return service_->now(); },
+                                  .role_changed = [this] { server_.push(); },
+                                  .parted = [this] { end(); }});
   }
 
-  ExitCode run() {
+  Ended run() {
     if (const auto opened = server_.open(); !opened) {
       spdlog::error("{}", opened.error().what);
-      return ExitCode::socket;
+      return {.code = ExitCode::socket};
+    }
+    if (const auto listening = listen_for_peer(); !listening) {
+      spdlog::error("{}", listening.error().what);
+      server_.close();
+      return {.code = ExitCode::socket};
     }
     wait_for_signal();
+    if (peer_) peer_->start();
     spdlog::info("{}: ready on {}", k_program, service_->site().configuration.socket.string());
     notify("READY=1");
     io_.run();
-    return ExitCode::success;
+    return {.parting = service_->controllers() == nullptr ? std::nullopt : service_->controllers()->parting()};
   }
 
  private:
+  Expected<void> listen_for_peer() {
+    const config::Configuration& c = service_->site().configuration;
+    if (c.listen.empty()) return {};
+    SHAPLEY_TRY_ASSIGN(config::Endpoint at, config::parse_endpoint(c.listen));
+    SHAPLEY_TRY_ASSIGN(listener_, PeerListener::open({.at = std::move(at),
+                                                      .socket = c.socket,
+                                                      .munge = c.munge_socket,
+                                                      .slurm_uid = service_->site().slurm_uid}));
+    return {};
+  }
+
   void wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int signal) {
       if (error) return;
@@ -123,8 +164,16 @@ class Application {
     notify("STOPPING=1");
     service_->process(service_->now());
     server_.push();
-    server_.close();
+    end();
     service_->stop(service_->now());
+  }
+
+  void end() {
+    if (peer_) peer_->stop();
+    listener_.reset();
+    boost::system::error_code ignored;
+    signals_.cancel(ignored);
+    server_.close();
   }
 
   std::filesystem::path file_;
@@ -132,6 +181,8 @@ class Application {
   std::unique_ptr<Service> service_;
   Server server_;
   boost::asio::signal_set signals_;
+  std::optional<PeerLoop> peer_;
+  std::unique_ptr<PeerListener> listener_;
 };
 
 // success: nothing is in others' hands.
@@ -180,6 +231,11 @@ ExitCode check_configuration(const std::filesystem::path& file) {
 
 namespace {
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "unknown";
+}
+
 // Configuration and ledger, ready to serve; or why not.
 struct Start {
   std::unique_ptr<Service> service = {};
@@ -211,6 +267,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   if (const ExitCode checked = check_files(*site, first_try); checked != ExitCode::success) return {.code = checked};
   Service::Options options;
   options.configuration_file = file;
+  options.host = host_name();
   options.on_migration = tell_of_migration(site->configuration.ledger);
   options.read_clock = read_kernel_clock;
   options.boot = boot_name();
@@ -235,7 +292,16 @@ ExitCode run(const std::filesystem::path& file) {
   std::string said;
   while (true) {
     Start started = start(file, said.empty());
-    if (started.service) return Application(file, std::move(started.service)).run();
+    if (started.service) {
+      const std::filesystem::path ledger = started.service->site().configuration.ledger;
+      const Ended ended = Application(file, std::move(started.service)).run();
+      if (!ended.parting) return ended.code;
+      const auto aside = set_ledger_aside(ledger, *ended.parting, read_kernel_clock().wall);
+      if (aside) continue;
+      spdlog::error("{}; it is tried again every second", aside.error().what);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      continue;
+    }
     if (started.waits_for.empty()) return started.code;
     if (std::exchange(said, started.waits_for) != started.waits_for) {
       spdlog::error("{}; the plugin keeps its observations meanwhile; it is tried again every second", said);

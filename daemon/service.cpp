@@ -54,7 +54,11 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
   service->keep_clock();
   service->refresh_ranks(now);  // what holds if the configuration dates back so far that the books must be rebuilt
-  SHAPLEY_TRY(service->state_configuration(service->site_, now));
+  if (service->site_.configuration.peer.empty()) {
+    SHAPLEY_TRY(service->state_configuration(service->site_, now));
+  } else {
+    SHAPLEY_TRY(service->pair_up(now));
+  }
   service->begin_memory(now);
   service->refresh_ranks(now);
   service->configure_workflows(now);
@@ -134,6 +138,34 @@ Service::Service(Site site, Options options, Books books, std::optional<Instant>
   ranks_.generation = first_generation(now);
 }
 
+Expected<void> Service::pair_up(Instant now) {
+  const config::Configuration& c = site_.configuration;
+  SHAPLEY_TRY_ASSIGN(ControllerRecord record, read_record(record_file(c.ledger)));
+  controllers_ = std::make_unique<Controllers>(
+      books_, Controllers::Options{.ledger = c.ledger, .host = options_.host, .peer = c.peer}, std::move(record),
+      Controllers::Hooks{.become_active = [this](Instant then) { return become_active(then); },
+                         .become_standby = [this](Instant then) { become_standby(then); }},
+      now);
+  return {};
+}
+
+Expected<void> Service::become_active(Instant now) {
+  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
+    spdlog::error("workflows: read completed runs: {}; their medians begin anew", recalled.error().what);
+  }
+  SHAPLEY_TRY(state_configuration(site_, now));
+  refresh_ranks(now);
+  return {};
+}
+
+void Service::become_standby(Instant now) {
+  // What was received is true, and not acknowledged if this fails.
+  succeeded("commit", intake_->process(now));
+  end_session();
+  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+}
+
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
   SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
   const Declarations declarations = declare(site.configuration, site.text, declared, now);
@@ -152,7 +184,16 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.ledger = running.ledger;
     site.configuration.socket = running.socket;
   }
-  SHAPLEY_TRY(state_configuration(site, now));
+  if (site.configuration.peer != running.peer) {
+    spdlog::warn("configuration: peer changes only with a restart; '{}' stays in use", running.peer);
+    site.configuration.peer = running.peer;
+  }
+  if (site.configuration.listen != running.listen || site.configuration.munge_socket != running.munge_socket) {
+    spdlog::warn("configuration: listen and munge_socket change only with a restart");
+    site.configuration.listen = running.listen;
+    site.configuration.munge_socket = running.munge_socket;
+  }
+  if (is_active()) SHAPLEY_TRY(state_configuration(site, now));
   const bool reads_otherwise =
       site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
@@ -204,14 +245,15 @@ void Service::receive(FeederFrame frame, Instant now) {
 bool Service::process(Instant now) {
   // Before anything of the new day is booked.
   succeeded("record the day's standings", books_.close_days(now));
-  if (!succeeded("commit", intake_->process(now))) return false;
+  if (is_active() && !succeeded("commit", intake_->process(now))) return false;
   refresh_ranks(now);
   return true;
 }
 
 void Service::tick(Instant now) {
-  if (process(now)) succeeded("commit", intake_->settle(now));
+  if (process(now) && is_active()) succeeded("commit", intake_->settle(now));
   if (intake_->take_snapshot_request(now)) ++reading_generation_;
+  if (controllers_) controllers_->tick(now);
   rebuild_books(now);
   maintain(now);
   keep_clock();
@@ -220,6 +262,7 @@ void Service::tick(Instant now) {
 }
 
 bool Service::feed_goes_on(Instant now) const {
+  if (controllers_ && controllers_->is_catching_up()) return true;
   if (!feeder_ || intake_->caught_up()) return false;
   return now < feeder_->last_heard + options_.feed_silence;
 }
@@ -238,15 +281,15 @@ void Service::rebuild_books(Instant now) {
 }
 
 void Service::begin_memory(Instant now) {
-  // After the configuration was stated: of a new ledger it goes back to the beginning of time.
-  if (books_.incomplete()) return;
+  if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   books_.compact();
 }
 
 void Service::maintain(Instant now) {
   end_checkpoint(now);
-  if (books_.incomplete()) return;
+  // An empty ledger waits to be promoted or to follow: what comes first goes back to the beginning of time.
+  if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   if (books_.have_much_to_forget()) books_.compact();
   if (!is_checkpoint_due(now)) return;

@@ -21,6 +21,7 @@
 #include "daemon/clock/clock_file.hpp"
 #include "daemon/clock/trusted_clock.hpp"
 #include "daemon/configuration/site.hpp"
+#include "daemon/controllers/controllers.hpp"
 #include "daemon/observer/observer.hpp"
 #include "daemon/requests/queue.hpp"
 #include "daemon/workflows/workflows.hpp"
@@ -42,6 +43,7 @@ class Service {
     Duration longest_collection{600};
     Intake::Limits intake;
     ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
+    std::string host = {};                 // this machine, where there are two controllers
     // The host's clocks, and the name of its present boot. Without them every time that is passed in is believed.
     std::function<ClockReading()> read_clock = {};
     std::string boot = {};
@@ -63,6 +65,12 @@ class Service {
   void accept_clock();
   // nullptr: there is no `read_clock`.
   [[nodiscard]] const TrustedClock* clock() const { return clock_ ? &*clock_ : nullptr; }
+  // ---- two controllers ----
+  // nullptr: this is the only one.
+  [[nodiscard]] Controllers* controllers() { return controllers_.get(); }
+  [[nodiscard]] const Controllers* controllers() const { return controllers_.get(); }
+  // Whether it writes the ledger. If not, no feeder is wanted.
+  [[nodiscard]] bool is_active() const { return !controllers_ || controllers_->role() == Role::active; }
 
   // ---- feeder ----
   void begin_session(const protocol::Hello& hello, Instant now);
@@ -120,6 +128,10 @@ class Service {
   // Tells the log and the intake what became of the clock.
   void follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now);
   void keep_clock();
+  // Of two controllers: makes this one begin as standby.
+  [[nodiscard]] Expected<void> pair_up(Instant now);
+  [[nodiscard]] Expected<void> become_active(Instant now);
+  void become_standby(Instant now);
   [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
   // Keeps a signed head in the ledger, if there is a key.
   [[nodiscard]] Expected<void> store_head(Instant now);
@@ -146,6 +158,7 @@ class Service {
   std::optional<KeptClock> kept_clock_;  // as the clock's file has it
   ReadingRules rules_;
   std::unique_ptr<Intake> intake_;
+  std::unique_ptr<Controllers> controllers_;
   std::optional<Feeder> feeder_;  // the last one, connected or not
   QueryCounts query_counts_;
   protocol::Ranks ranks_;

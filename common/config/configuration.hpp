@@ -65,8 +65,12 @@ struct NodeWeight {
 struct Configuration {
   std::filesystem::path ledger = "/var/lib/shapley/ledger.db";
   std::filesystem::path socket = "/run/shapley/shapleyd.sock";
-  std::filesystem::path signing_key;  // private key for heads of the ledger; empty: none are signed
-  std::string slurm_user = "slurm";   // besides root the only one who may feed
+  // Where the other one of two controllers is: the path of its socket, or HOST:PORT; empty: there is none.
+  std::string peer;
+  std::string listen;                  // HOST:PORT at which the other one may follow this one; empty: nowhere
+  std::filesystem::path munge_socket;  // of munged; empty: where libmunge looks for it
+  std::filesystem::path signing_key;   // private key for heads of the ledger; empty: none are signed
+  std::string slurm_user = "slurm";    // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;
   Duration horizon = game::k_default_rule.horizon;                     // ranks look so far ahead; 0: the published rule
   std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of what one owns; 0: the published rule

@@ -11,6 +11,7 @@
 #include "accounting/estimators/table.hpp"
 #include "base/brackets.hpp"
 #include "config/choice.hpp"
+#include "config/endpoint.hpp"
 #include "config/values.hpp"
 #include "game/serving_order.hpp"
 
@@ -50,6 +51,30 @@ class SettingsReader {
     } else if (text) {
       set_path(*value, *text, path, max_length);
     }
+  }
+
+  // "none" empties it.
+  void endpoint_or_none(std::string_view key, std::string& endpoint) {
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, "write HOST:PORT, or none") : std::nullopt;
+    if (text == "none") {
+      endpoint.clear();
+    } else if (text) {
+      set_endpoint(*value, *text, endpoint);
+    }
+  }
+
+  // Another shapleyd's socket, or HOST:PORT.
+  void peer(Configuration& configuration) {
+    const Value* value = file_.find("peer");
+    const auto text = value ? reader_.text(*value, "write a socket's path, HOST:PORT, or none") : std::nullopt;
+    if (!text || text == "none") return;
+    if (!text->starts_with('/')) return set_endpoint(*value, *text, configuration.peer);
+    std::filesystem::path socket;
+    set_path(*value, *text, socket, k_max_socket_path);
+    configuration.peer = socket.string();
+    if (socket != configuration.socket) return;
+    add(*value, "is this daemon's own socket", "name the socket of the other controller's shapleyd");
   }
 
   void user(std::string_view key, std::string& user) {
@@ -156,6 +181,12 @@ class SettingsReader {
   }
 
  private:
+  void set_endpoint(const Value& value, const std::string& text, std::string& endpoint) {
+    const auto parsed = parse_endpoint(text);
+    if (!parsed) return add(value, shown(text) + " is no place to listen or connect", parsed.error().what);
+    endpoint = text;
+  }
+
   void set_path(const Value& value, const std::string& text, std::filesystem::path& path, std::size_t max_length) {
     if (!text.starts_with('/') || text.find('\0') != std::string::npos) {
       return add(value, shown(text) + " is no absolute path", "write a path that begins with '/'");
@@ -214,6 +245,9 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   SettingsReader settings(reader, file, faults);
   settings.path("ledger", configuration.ledger, k_max_path);
   settings.path("socket", configuration.socket, k_max_socket_path);
+  settings.peer(configuration);
+  settings.endpoint_or_none("listen", configuration.listen);
+  settings.path_or_none("munge_socket", configuration.munge_socket, k_max_socket_path);
   settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
   settings.estimator("contribution", configuration.contribution);

@@ -100,6 +100,34 @@ std::string clock_lines(const json& daemon, bool colour) {
   return lines;
 }
 
+// Of two controllers: which one this is, and what it knows of the other one.
+std::string controller_line(const json& controller, bool colour) {
+  std::string line = "Pair:    " + member_text(controller, "role") + ", " + member_text(controller, "state") +
+                     appended(controller, "epoch", ", epoch ") + appended(controller, "promoted_host", " of ");
+  const bool answers = controller.value("peer_answers", false);
+  line += answers ? appended(controller, "peer_host", "; ") + appended(controller, "peer_role", " is ") +
+                        appended(controller, "behind", ", events behind: ")
+                  : "; the other one DOES NOT ANSWER" + appended(controller, "heard_s", ", seconds since it did: ");
+  const std::string fault = member_text(controller, "fault");
+  if (!fault.empty()) line += "; " + fault;
+  return painted(line, answers && fault.empty() ? Paint::none : Paint::bad, colour) + '\n';
+}
+
+// The events of the last ledger that was superseded, and what of them no ledger has any more.
+std::string set_aside_line(const json& controller, bool colour) {
+  const auto entries = controller.find("set_aside");
+  if (entries == controller.end() || !entries->is_array() || entries->empty()) return {};
+  const json& last = entries->back();
+  const auto absent = number(last, "absent");
+  const std::string counts = absent ? "of its " + member_text(last, "events") + " own events " + grouped(*absent) +
+                                          " are not in this ledger, " + member_text(last, "different") +
+                                          " are there otherwise"
+                                    : std::string("its own events are counted once this one follows");
+  const bool lost = absent && *absent > 0;
+  return painted("Aside:   " + member_text(last, "file") + ": " + counts, lost ? Paint::bad : Paint::none, colour) +
+         '\n';
+}
+
 }  // namespace
 
 std::string health_lines(const json& report, bool colour) {
@@ -109,6 +137,12 @@ std::string health_lines(const json& report, bool colour) {
   if (daemon != report.end() && daemon->is_object()) {
     lines += ledger_line(*daemon) + daemon_line(*daemon, now) + rebuild_line(*daemon, colour) +
              clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour);
+    const auto controller = daemon->find("controller");
+    if (controller != daemon->end() && controller->is_object()) {
+      lines += controller_line(*controller, colour) + set_aside_line(*controller, colour);
+      // A standby has no plugin.
+      if (member_text(*controller, "role") == "standby") return lines;
+    }
   }
   const auto plugin = report.find("plugin");
   if (plugin != report.end() && plugin->is_object()) lines += plugin_line(*plugin, now, colour);

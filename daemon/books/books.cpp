@@ -85,16 +85,30 @@ Expected<void> Books::commit(std::span<const accounting::Event> events, Instant 
   if (events.empty()) return {};
   auto appended = ledger_.append(events, now);
   if (!appended) return with_context("ledger: append", std::move(appended).error());
-  last_sequence_ = ledger_.last_sequence();
   for (const std::string& key : appended->conflicts) log_conflict(key);
   for (const std::string& key : appended->archived) log_archived(key, ledger_.archived_before().value_or(std::nullopt));
-  for (const accounting::Event& event : appended->accepted) apply(event, now);
-  for (const accounting::Event& event : appended->accepted) {
+  take(appended->accepted, now);
+  return {};
+}
+
+Expected<void> Books::follow(std::span<const ledger::ChainRow> rows, Instant now) {
+  SHAPLEY_TRY_ASSIGN(const auto events, ledger::append_copied(ledger_, rows));
+  take(events, now);
+  return {};
+}
+
+Expected<void> Books::adopt_identity(const std::string& identity) {
+  return ledger::adopt_identity(ledger_, identity);
+}
+
+void Books::take(std::span<const accounting::Event> events, Instant now) {
+  last_sequence_ = ledger_.last_sequence();
+  for (const accounting::Event& event : events) apply(event, now);
+  for (const accounting::Event& event : events) {
     if (!is_observed(event)) continue;
     const Instant at = accounting::time_of(event);
     last_observed_ = std::max(last_observed_.value_or(at), at);
   }
-  return {};
 }
 
 std::optional<Incomplete> Books::incomplete() const {

@@ -30,6 +30,7 @@
 #include "daemon/observer/run_writer.hpp"
 #include "ledger/recovery/checkpoint_thread.hpp"
 #include "ledger/recovery/rebuild.hpp"
+#include "ledger/replication/chain_copy.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -64,6 +65,12 @@ class Books {
   // fact of the same identity is on record) are refused and logged, and so are those that would change what is
   // archived; the others of the batch stand.
   [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
+
+  // ---- of a standby (daemon/controllers) ----
+  // Appends rows of the chain that this ledger continues, and applies their events; errors: ledger::append_copied.
+  [[nodiscard]] Expected<void> follow(std::span<const ledger::ChainRow> rows, Instant now);
+  // ledger::adopt_identity.
+  [[nodiscard]] Expected<void> adopt_identity(const std::string& identity);
 
   // While the books are incomplete it is a memory of jobs, nodes and placements, and has no figures.
   [[nodiscard]] accounting::State& state() { return state_; }
@@ -119,6 +126,8 @@ class Books {
  private:
   Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
+  // What the ledger has accepted.
+  void take(std::span<const accounting::Event> events, Instant now);
   void apply(const accounting::Event& event, Instant now);
   void hold(const accounting::Event& late, Instant now);
   void save_now(const std::atomic<bool>* stop);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
+#include "daemon/requests/pair_requests.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/reports/jobs_report.hpp"
@@ -70,7 +71,7 @@ json held_object(const Intake& intake) {
           {"observed_to", held->observed_to.value}};
 }
 
-json daemon_object(Service& service) {
+json daemon_object(Service& service, Instant now) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
           {"pid", ::getpid()},
@@ -90,7 +91,8 @@ json daemon_object(Service& service) {
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
           {"rank_generation", service.ranks().generation},
-          {"queries", queries_object(service.query_counts())}};
+          {"queries", queries_object(service.query_counts())},
+          {"controller", controller_object(service, now)}};
 }
 
 json plugin_object(const Service& service, Instant now) {
@@ -133,7 +135,7 @@ json status(Service& service, const json& request, Instant now) {
   const bool observes = service.site().configuration.mode == config::Mode::observe;
   report["ranks_act"] = !observes;
   if (observes) add_would_be_ranks(report, service.ranks().organizations);
-  report["daemon"] = daemon_object(service);
+  report["daemon"] = daemon_object(service, now);
   report["plugin"] = plugin_object(service, now);
   return report;
 }
@@ -199,12 +201,18 @@ constexpr bool k_in_memory = false;
 constexpr bool k_reads_ledger = true;
 
 constexpr Request k_requests[] = {
+    {"demote", Asker::administrator, k_in_memory, "that this one of two controllers writes no more",
+     [](Service& service, const Question& question) { return demote(service, question); }},
+    {"follow", Asker::administrator, k_reads_ledger, "the ledger's events after one, for the other of two controllers",
+     [](Service& service, const Question& question) { return follow(service, question.request); }},
     {"head", Asker::anybody, k_in_memory, "the ledger's present head, signed",
      [](Service& service, const Question& question) -> Answer { return text_of(head(service, question.now)); }},
     {"jobs", Asker::anybody, k_reads_ledger, "jobs that run or could start, or all",
      [](Service& service, const Question& question) { return jobs(service, question.request, question.now); }},
     {"ping", Asker::anybody, k_in_memory, "whether shapleyd answers",
      [](Service& /*service*/, const Question& question) -> Answer { return text_of(ping(question.now)); }},
+    {"promote", Asker::administrator, k_in_memory, "that this one of two controllers is to write",
+     [](Service& service, const Question& question) { return promote(service, question); }},
     {"queue", Asker::anybody, k_in_memory, "the startable pending jobs",
      [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question.now)); }},
     {"status", Asker::anybody, k_in_memory, "the books now, the daemon and the plugin",

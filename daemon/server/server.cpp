@@ -184,6 +184,8 @@ void Server::answer_next() {
     session->send(protocol::Reply{taken->query.id, std::get<std::string>(answer_to(*taken))});
     ++query_counts_.answered;
     query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
+    // The request may have demoted this controller.
+    if (!service_.is_active()) push();
   }
   schedule_answers();
 }
@@ -237,6 +239,7 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
     return fail(Errc::denied, fmt::format("uid {} may not feed; root and slurm_user ({}) may", session.peer().uid,
                                           service_.site().configuration.slurm_user));
   }
+  if (!service_.is_active()) return fail(Errc::unavailable, service_.controllers()->refusal());
   install_feeder(session, hello);
   return {};
 }
@@ -301,6 +304,12 @@ void Server::tick() {
 void Server::push() {
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
+  if (!service_.is_active()) {
+    spdlog::warn("server: {}: disconnected: this controller writes no more", keep->name());
+    feeder_ = nullptr;
+    keep->refuse(service_.controllers()->refusal());
+    return;
+  }
   if (keep->pushed.reading_generation != service_.reading_generation()) {
     spdlog::info(
         "server: {}: disconnected, so that it sends everything anew: rules, weights or workflows changed, or "

@@ -237,7 +237,8 @@ TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
                     .qos = {},
                     .name = {},
                     .wckey = {}}},
-      {ConfigurationLoaded{at(0), "a: 1"}, ConfigurationLoaded{at(0), "a: 2"}}};
+      {ConfigurationLoaded{at(0), "a: 1"}, ConfigurationLoaded{at(0), "a: 2"}},
+      {ControllerPromoted{1, at(0), "ctl1", "uid 0", 7}, ControllerPromoted{1, at(0), "ctl2", "uid 0", 7}}};
   for (const auto& [fact, contradiction] : twins) {
     apply(fact);
     const std::string before = state_.save();
@@ -245,6 +246,19 @@ TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
     EXPECT_EQ(state_.save(), before);
     refuse(contradiction, Errc::conflict);
   }
+}
+
+TEST_F(StateTest, RemembersTheLastPromotionOfAController) {
+  EXPECT_EQ(state_.last_promotion(), nullptr);
+  const ControllerPromoted second{2, at(9), "ctl2", "uid 0", 120};
+  apply(second);
+  apply(ControllerPromoted{1, at(3), "ctl1", "uid 64030", 0});
+  ASSERT_NE(state_.last_promotion(), nullptr);
+  EXPECT_EQ(*state_.last_promotion(), second);
+  const auto loaded = State::load(state_.save());
+  ASSERT_TRUE(loaded);
+  ASSERT_NE(loaded->last_promotion(), nullptr);
+  EXPECT_EQ(*loaded->last_promotion(), second);
 }
 
 TEST_F(StateTest, TellsCloseReasonsApart) {
@@ -305,6 +319,9 @@ TEST_F(StateTest, RefusesMalformedEvents) {
       capacity("n1", 0, -1),
       PeriodDeclared{{-1}, Period::monthly},
       ConfigurationLoaded{{-1}, ""},
+      ControllerPromoted{0, at(0), "ctl1", "", 0},
+      ControllerPromoted{1, at(0), "", "", 0},
+      ControllerPromoted{1, at(0), "ctl1", "", -1},
   };
   for (const Event& event : malformed) refuse(event, Errc::invalid_argument);
 }

@@ -33,6 +33,7 @@ inner=" common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp common
 # regular expression of a third party's header -> folders or files that may include it
 declare -A fenced=(
   ['sqlite3\.h$']="common/ledger/store"
+  ['munge\.h$']="daemon/controllers"
   ['openssl/']="common/ledger/chain"
   ['nlohmann/']="common/ledger daemon ctl sim"
   ['yaml-cpp/']="common/config"

@@ -54,10 +54,19 @@ organizations:
       - n[1-2]
       - {nodes: "gpu1,gpu2", share: 1/3, from: 2026-01-01, until: 2030-01-01T12:00:00Z}
 signing_key: /etc/shapley/head.key
+peer: /run/peer/shapleyd.sock
+listen: 10.0.0.1:7020
+munge_socket: /run/other/munge.socket
 )");
   EXPECT_EQ(c.ledger, "/srv/books/ledger.db");
   EXPECT_EQ(c.socket, "/run/other.sock");
   EXPECT_EQ(c.signing_key, "/etc/shapley/head.key");
+  EXPECT_EQ(c.peer, "/run/peer/shapleyd.sock");
+  EXPECT_EQ(c.listen, "10.0.0.1:7020");
+  EXPECT_EQ(c.munge_socket, "/run/other/munge.socket");
+  EXPECT_EQ(parsed("peer: none\norganizations: [{name: a}]").peer, "");
+  EXPECT_EQ(parsed("peer: ctl2:7020\norganizations: [{name: a}]").peer, "ctl2:7020");
+  EXPECT_EQ(parsed("listen: none\norganizations: [{name: a}]").listen, "");
   EXPECT_EQ(parsed("signing_key: none\norganizations: [{name: a}]").signing_key, "");
   EXPECT_EQ(c.slurm_user, "1005");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));

@@ -242,6 +242,43 @@ TEST(Health, AClockInDoubtIsSaidAndWhatWaitsForIt) {
       << health_lines(report, false);
 }
 
+TEST(Health, OneOfTwoControllersSaysWhichItIs) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["controller"] = json::parse(R"({"host": "ctl1", "role": "active", "state": "writes", "epoch": 4,
+    "promoted_at": 1795244400, "promoted_host": "ctl1", "peer": "/run/peer.sock", "peer_answers": true,
+    "peer_host": "ctl2", "peer_role": "standby", "heard_s": 0, "behind": null, "fault": null, "set_aside": []})");
+  json& controller = report["daemon"]["controller"];
+  const auto lines_of_pair = [&] {
+    const std::string lines = health_lines(report, false);
+    const auto at = lines.find("Pair:");
+    return at == std::string::npos ? lines : lines.substr(at);
+  };
+  EXPECT_EQ(lines_of_pair().find("Pair:    active, writes, epoch 4 of ctl1; ctl2 is standby\nPlugin:  connected"), 0U)
+      << lines_of_pair();
+  // A standby has no plugin, so it misses none.
+  controller["role"] = "standby";
+  controller["state"] = "follows";
+  controller["behind"] = 12;
+  controller["peer_host"] = "ctl1";
+  controller["peer_role"] = "active";
+  report["plugin"] = {{"connected", false}};
+  EXPECT_EQ(lines_of_pair(), "Pair:    standby, follows, epoch 4 of ctl1; ctl1 is active, events behind: 12\n");
+  controller["peer_answers"] = false;
+  controller["heard_s"] = 70;
+  controller["fault"] = "cannot follow";
+  controller["set_aside"] = json::parse(
+      R"([{"at": 1, "file": "old", "events": 9, "absent": 9, "different": 0},
+          {"at": 2, "file": "/srv/ledger.db.superseded-1", "events": 12, "absent": 2, "different": 1}])");
+  EXPECT_EQ(lines_of_pair(),
+            "Pair:    standby, follows, epoch 4 of ctl1; the other one DOES NOT ANSWER, seconds since it did: 70; "
+            "cannot follow\n"
+            "Aside:   /srv/ledger.db.superseded-1: of its 12 own events 2 are not in this ledger, 1 are there "
+            "otherwise\n");
+  controller["set_aside"][1]["absent"] = nullptr;
+  EXPECT_NE(lines_of_pair().find("superseded-1: its own events are counted once this one follows\n"),
+            std::string::npos);
+}
+
 TEST(Health, AnOlderDaemonThatSaysLessIsNoError) {
   json report = fixed_report();
   report["daemon"] = json::object();

@@ -11,25 +11,6 @@ half_a_load() {
 }
 some_job_ended() { test "$(wc -l <"$CLUSTER_JOBCOMP")" -ge 4; }
 
-# half_a_load for a slurmctld that is about to be killed. It writes its state every few seconds and forgets what came after: a job that
-# ended meanwhile would run on in its books, and in jobcomp twice. So the machine is full of jobs that outlast the kill; `tell kill` ends them.
-load_across_a_kill() {
-  local astro bio chem
-  save_usage && plain_load 12 && wait_drained 60 || return 1
-  astro=$(submit astro -N2 --exclusive "$(until_told kill)") && bio=$(submit bio -N1 --exclusive "$(until_told kill)") || return 1
-  chem=$(submit chem -N1 --exclusive "$(until_told kill)") || return 1
-  wait_until 20 job_is "$astro" RUNNING && wait_until 20 job_is "$bio" RUNNING && wait_until 20 job_is "$chem" RUNNING || return 1
-  save_after plain_load 6
-}
-# save_after COMMAND...: runs it, and waits until slurmctld has saved what it did. A file that is younger than the command may have been
-# begun before it; the next one was not. Each save needs a change: one more job that waits.
-save_after() { "$@" && next_save && next_save; }
-next_save() {
-  touch "$CLUSTER_DIR/submitted"
-  submit astro "sleep 1" && wait_until 20 jobs_saved
-}
-jobs_saved() { test "$CLUSTER_DIR/state/job_state" -nt "$CLUSTER_DIR/submitted"; }
-
 finish_and_compare() {
   wait_drained 90
   expect_books_correct "$1"

@@ -12,7 +12,7 @@ block() {  # block SEED SHAPLEYD SLURMCTLD BOTH RUNS: as `run` prints it
     "runs compared $5, differences 0" >"$dir/block-$1.log"
 }
 
-touch "$dir/blocks"
+touch "$dir/blocks" "$dir/takeovers"
 [ "$(next_seed "$dir" 2)" = 1 ] || wrong "the first seed"
 ! reached "$dir" 1 0 || wrong "nothing is enough"
 block 1 30 4 2 100
@@ -24,9 +24,15 @@ add_block "$dir" 3 abc+ 40 1
 reached "$dir" 42 7 || wrong "42 and 7 are reached"
 ! reached "$dir" 43 7 || wrong "43 are not reached"
 ! reached "$dir" 42 8 || wrong "8 are not reached"
+printf '%s\n' "takeover 1 of 2: compared 9" "takeover 2 of 2: compared 20" "runs compared 21, differences 0" >"$dir/takeovers-1.log"
+add_takeovers "$dir" 1 abc 30 0
+echo "takeover 1 of 2: compared 9" >"$dir/takeovers-3.log"
+add_takeovers "$dir" 3 abc+ 10 1
+[ "$(cat "$dir/takeovers")" = $'1 abc 2 30 0 0 0 21\n3 abc+ 1 10 1 0 0 0' ] || wrong "the takeovers: $(cat "$dir/takeovers")"
 write_results "$dir"
 for row in "| blocks with a difference | 1 |" "| runs compared | 150 |" "| SIGKILL of shapleyd, both daemons included | 42 |" \
-  "| SIGKILL of slurmctld, both daemons included | 7 |" "| SIGKILL of both | 2 |" "| ledger's disk full | 14 |"; do
+  "| SIGKILL of slurmctld, both daemons included | 7 |" "| SIGKILL of both | 2 |" "| takeovers, each with a return | 3 |" \
+  "| runs compared after takeovers | 21 |" "| blocks of takeovers with a difference | 1 |" "| ledger's disk full | 14 |"; do
   grep -qxF "$row" "$dir/results.md" || { cat "$dir/results.md"; wrong "no row: $row"; }
 done
 [ "$(claim_seed "$dir" 2) $(claim_seed "$dir" 2)" = "5 7" ] || wrong "a seed is given out once"

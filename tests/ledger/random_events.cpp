@@ -173,6 +173,12 @@ void make_sense(RankingDeclared& e) {
   distinct(e.exceptions, [](const GuaranteedPart& exception) { return exception.organization; });
 }
 
+void make_sense(ControllerPromoted& e) {
+  e.epoch = std::max(e.epoch, 1U);
+  name(e.host);
+  e.followed_to = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+}
+
 template <std::size_t Index = 0>
 Event pick_event(std::size_t kind) {
   if constexpr (Index + 1 < std::variant_size_v<Event>) {

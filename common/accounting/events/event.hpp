@@ -339,9 +339,27 @@ inline constexpr auto k_description<ObservationsMistimed> =
              member("observed_to", &ObservationsMistimed::observed_to), member("ahead", &ObservationsMistimed::ahead))
         .kept("mistimed");
 
+// From `at` on the shapleyd on `host` writes this ledger, and no other one does, for slurmctld is primary there. Every
+// promotion has the next epoch; it had followed the ledger up to the event `followed_to`. Of two ledgers that parted
+// the one of the later promotion is continued (daemon/controllers). The books do not depend on it.
+struct ControllerPromoted {
+  std::uint32_t epoch = 0;  // 1, 2, 3, ...
+  Instant at;
+  std::string host;
+  std::string asked_by;  // who asked for it: "uid 64030"
+  std::int64_t followed_to = 0;
+  friend bool operator==(const ControllerPromoted&, const ControllerPromoted&) = default;
+};
+template <>
+inline constexpr auto k_description<ControllerPromoted> =
+    describe("controller_promoted", member<Role::identity>("epoch", &ControllerPromoted::epoch),
+             member<Role::time>("at", &ControllerPromoted::at), member("host", &ControllerPromoted::host),
+             member("asked_by", &ControllerPromoted::asked_by), member("followed_to", &ControllerPromoted::followed_to))
+        .kept("promotion");
+
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
-                           ChargeDeclared, PlacementResolved, ObservationsMistimed>;
+                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

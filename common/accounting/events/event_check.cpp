@@ -157,6 +157,13 @@ Expected<void> check_content(const ChargeDeclared& event) {
   return {};
 }
 
+Expected<void> check_content(const ControllerPromoted& event) {
+  if (event.epoch == 0) return refuse(event, "epochs count from 1");
+  if (event.host.empty()) return refuse(event, "the host needs a name");
+  if (event.followed_to < 0) return refuse(event, "events count from 1");
+  return {};
+}
+
 Expected<void> check_content(const PlacementResolved& event) {
   if (event.placement.empty()) return refuse(event, "the placement needs a name");
   if (event.nodes.empty()) return {};

@@ -122,6 +122,11 @@ std::vector<ObservationsMistimed> State::mistimed_observations() const {
   return {all.begin(), all.end()};
 }
 
+const ControllerPromoted* State::last_promotion() const {
+  const auto& promotions = impl_->kept.all<ControllerPromoted>();
+  return promotions.empty() ? nullptr : &*promotions.rbegin();
+}
+
 std::vector<Instant> State::last_starts() const {
   std::vector<Instant> starts = impl_->forgotten_starts;
   impl_->for_each_remembered([&](const SegmentRecord& record) { impl_->note_start(record, starts); });

@@ -140,6 +140,8 @@ class State {
 
   // All of them, ascending.
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;
+  // The one of the highest epoch, whenever it was; nullptr: no controller was promoted ever.
+  [[nodiscard]] const ControllerPromoted* last_promotion() const;
 
   // When a run of each organization began last; by OrgId, k_beginning_of_time: none ever did. Walks over all remembered
   // jobs.

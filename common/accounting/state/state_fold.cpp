@@ -223,6 +223,11 @@ void State::Impl::fold(const ObservationsMistimed& event) {
   kept.keep(event);
 }
 
+template <>
+void State::Impl::fold(const ControllerPromoted& event) {
+  kept.keep(event);
+}
+
 std::vector<std::uint32_t> State::Impl::indices_of(const PlacementResolved& event) {
   std::vector<std::uint32_t> indices;
   if (event.nodes.empty()) return indices;

@@ -121,6 +121,12 @@ Expected<Applied> State::Impl::validate(const ObservationsMistimed& event) const
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const ControllerPromoted& event) const {
+  if (const ControllerPromoted* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const PlacementResolved& event) const {
   if (const auto placement = placements.find(event.placement); placement != placements.end()) {
     const PlacementResolved* known = placement->second.find(event.at, event.ordinal);

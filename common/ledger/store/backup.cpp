@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#include "base/calendar.hpp"
 #include "ledger/store/copies.hpp"
 #include "ledger/store/database.hpp"
 #include "ledger/store/file_operations.hpp"
@@ -50,15 +49,6 @@ Expected<BackupResult> copy_ledger(const path& from, const PartialFile& partial,
   }();
   if (!copied) return with_context("copy " + from.string(), std::move(copied).error());
   return copied;
-}
-
-// 20261121T105000Z
-std::string stamp_of(Instant instant) {
-  std::string stamp;
-  for (const char c : format_instant(instant)) {
-    if (c != '-' && c != ':') stamp += c;
-  }
-  return stamp;
 }
 
 // The old file and its log under other names, without a moment at which the ledger's name is gone.

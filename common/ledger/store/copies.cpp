@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/calendar.hpp"
 #include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/database.hpp"
 #include "ledger/store/file_operations.hpp"
@@ -21,6 +22,14 @@ namespace {
 using std::filesystem::path;
 
 }  // namespace
+
+std::string stamp_of(Instant instant) {
+  std::string stamp;
+  for (const char c : format_instant(instant)) {
+    if (c != '-' && c != ':') stamp += c;
+  }
+  return stamp;
+}
 
 path directory_of(const path& file) {
   return std::filesystem::absolute(file).parent_path();

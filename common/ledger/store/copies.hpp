@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 
 namespace shapley::ledger {
 
@@ -43,6 +44,9 @@ class PartialFile {
 
 // As it belonged to before, so that shapleyd can open what root made.
 void take_owner_of(const std::filesystem::path& like, const std::filesystem::path& file);
+
+// An instant as it stands in names of files: 20261121T105000Z.
+[[nodiscard]] std::string stamp_of(Instant instant);
 
 [[nodiscard]] std::filesystem::path directory_of(const std::filesystem::path& file);
 

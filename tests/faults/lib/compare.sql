@@ -3,10 +3,12 @@ CREATE TABLE lines (job INT, start TEXT, end TEXT, processors INT, account TEXT,
 CREATE TABLE active_text (job INT, start TEXT);
 CREATE TABLE loss (saved INT, blind INT, until INT);
 CREATE TABLE seconds_text (job INT, start TEXT, end TEXT, seconds INT);
+CREATE TABLE change (since INT, until INT);
 .import records lines
 .import active active_text
 .import lost loss
 .import seconds seconds_text
+.import changes change
 ATTACH 'file:ledger/ledger.db?mode=ro' AS ledger;
 
 -- `written`: when the line was, at the earliest. A job cancelled while it was suspended ends for Slurm when it was suspended.
@@ -18,7 +20,7 @@ CREATE TABLE counted AS SELECT job, CAST(strftime('%s', start) AS INT) AS start,
 CREATE TABLE slurm AS SELECT * FROM recorded WHERE start <> end;
 DELETE FROM slurm WHERE (job, start, end, 0) IN (SELECT job, start, end, seconds FROM counted);
 
--- One row a run, which starts at its anchor even where it was suspended in its first second. What slurmctld holds for running is not over, whatever the books say of it so far.
+-- One row a run, which starts at its anchor even where it was suspended in its first second. What slurmctld holds for running, or completing, is not over, whatever the books say of it so far.
 CREATE TABLE parts AS
   SELECT s.job, s.anchor, s.ordinal, s.organization, s.begin, s.end, s.processors, group_concat(n.node) AS nodes, SUM(n.processors) AS on_nodes
   FROM ledger.segments s JOIN (SELECT * FROM ledger.segment_nodes ORDER BY node) n USING (kind, job, anchor, ordinal)
@@ -29,7 +31,9 @@ CREATE TABLE books AS
   FROM parts GROUP BY job, anchor, processors, nodes HAVING COUNT(end) < COUNT(*) OR SUM(end - begin) > 0;
 CREATE INDEX books_by_job ON books (job, start);
 CREATE INDEX slurm_by_job ON slurm (job, start);
-DELETE FROM books WHERE (job, anchor) IN (SELECT job, start FROM active);
+-- But where both have its end, they agree: one that completes may be recorded already.
+DELETE FROM books WHERE (job, anchor) IN (SELECT job, start FROM active)
+  AND NOT (unfinished = 0 AND (job, start, end) IN (SELECT job, start, end FROM slurm));
 
 -- The books have a record's run, or rightly nothing where it held nothing.
 CREATE TABLE agreed AS SELECT * FROM recorded
@@ -75,9 +79,12 @@ CREATE TABLE restarted AS SELECT job, anchor FROM ledger_only o
   WHERE EXISTS (SELECT 1 FROM loss WHERE o.start BETWEEN saved - 1 AND until AND o.end >= until)
     AND 'requeued' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = o.job AND s.anchor = o.anchor
       AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+CREATE TABLE unrecorded AS SELECT job, anchor FROM ledger_only o
+  WHERE (job, start, end, seconds) IN (SELECT job, start, end, seconds FROM counted)
+    AND EXISTS (SELECT 1 FROM change WHERE o.end BETWEEN since AND until);
 
 SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM ledger_only
-  WHERE (job, anchor) NOT IN (SELECT job, anchor FROM suspended UNION SELECT job, anchor FROM restarted);
+  WHERE (job, anchor) NOT IN (SELECT job, anchor FROM suspended UNION SELECT job, anchor FROM restarted UNION SELECT job, anchor FROM unrecorded);
 SELECT 'open in the ledger only: job', job, datetime(start, 'unixepoch') FROM books WHERE unfinished > 0;
 SELECT 'wrong run time: job', b.job, datetime(b.start, 'unixepoch'), 'ledger', b.seconds, 'Slurm', COALESCE(c.seconds, b.end - b.start)
   FROM books b LEFT JOIN counted c ON c.job = b.job AND c.start = b.start AND c.end = b.end
@@ -98,4 +105,5 @@ SELECT 'excused', kind, line, job FROM excused JOIN slurm USING (line);
 SELECT 'excused', 'suspended', 0, job FROM suspended;
 SELECT 'excused', 'restarted', 0, job FROM restarted;
 SELECT 'excused', 'both', 0, job FROM both;
+SELECT 'excused', 'unrecorded', 0, job FROM unrecorded;
 SELECT 'compared', COUNT(*) FROM slurm WHERE line NOT IN (SELECT line FROM excused);

@@ -15,6 +15,10 @@ SPOOL_NAME=shapley.spool
 # note TEXT...: a line of the fault log, with the time.
 note() { printf '%(%T)T round %d: %s\n' -1 "$round" "$*" >>"$CLUSTER_DIR/log/faults"; }
 count() { injected[$1]=$((${injected[$1]:-0} + 1)); note "$1${2:+ ($2)}"; }
+print_injected() {
+  local name
+  for name in "${!injected[@]}"; do printf '  %-28s %5d\n' "$name" "${injected[$name]}"; done | sort
+}
 
 # ---- the disks -------------------------------------------------------------------------------------------------------
 

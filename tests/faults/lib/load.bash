@@ -70,3 +70,13 @@ end_stragglers() {
   old+=" $(squeue -h -t PENDING -o '%i %r' | awk 'tolower($0) ~ /held/ { print $1 }')"
   [ -z "${old// /}" ] || scancel $old >>"$CLUSTER_DIR/log/load.out" 2>&1 || true
 }
+
+# slurmd drains a node when a job that slurmctld forgot and starts again still runs there ("Duplicate jobid"): an administrator's work.
+nodes_back() {
+  local drained
+  drained=$(sinfo -h -N -t drain,down -o %N | sort -u | paste -sd,)
+  [ -z "$drained" ] || scontrol update nodename="$drained" state=resume
+}
+
+# drained: every job has ended, or is ended.
+drained() { nodes_back; end_stragglers; queue_empty; }

@@ -15,6 +15,13 @@ add_block() {
     "$(kills_of "$log" slurmctld)" "$(sed -nE 's/^runs compared ([0-9]+),.*/\1/p' "$log" | head -n 1)" >>"$1/blocks"
 }
 
+# add_takeovers DIR SEED COMMIT SECONDS STATUS: DIR/takeovers has the same of each block of takeovers, with their number for rounds, and no kills.
+add_takeovers() {
+  local log=$1/takeovers-$2.log
+  printf '%d %s %d %d %d 0 0 %d\n' "$2" "$3" "$(grep -c '^takeover .*compared' "$log")" "$4" "$5" \
+    "$(sed -nE 's/^runs compared ([0-9]+),.*/\1/p' "$log" | head -n 1)" >>"$1/takeovers"
+}
+
 # next_seed DIR ROUNDS: round i of seed S is the first of S+i-1, so blocks are as far apart as they are long.
 next_seed() { awk -v rounds="$2" '$1 + rounds > next_one { next_one = $1 + rounds } END { print next_one ? next_one : 1 }' "$1/blocks"; }
 
@@ -45,6 +52,9 @@ write_results() {
         printf "| blocks with a difference | %d |\n| runs compared | %d |\n", bad, runs
         printf "| SIGKILL of shapleyd, both daemons included | %d |\n| SIGKILL of slurmctld, both daemons included | %d |\n", shapleyd, slurmctld }' \
       "$1/blocks"
+    awk '{ takeovers += $3; runs += $8; bad += $5 != 0 }
+      END { printf "| takeovers, each with a return | %d |\n| runs compared after takeovers | %d |\n| blocks of takeovers with a difference | %d |\n", takeovers, runs, bad }' \
+      "$1/takeovers"
     sed -nE 's/^  ([A-Za-z`].*[^ ]) +([0-9]+)$/\1\t\2/p' "$1"/block-*.log |
       awk -F '\t' '{ n[$1] += $2 } END { for (name in n) printf "| %s | %d |\n", name, n[name] }' | sort
   } >"$1/results.md"

@@ -1,0 +1,118 @@
+# A private cluster with two slurmctlds, each with a shapleyd beside it, on "hosts" ctl1 (the primary) and ctl2 of this machine (on_host): names and
+# mounts of their own, addresses 127.0.0.1 and 127.0.0.2. StateSaveLocation, slurmds, munge, jobcomp's file and slurmdbd are there once.
+# To be sourced after cluster.bash, jobs.bash and books.bash.
+#
+# Of host N: CLUSTER_DIR/hostN has ledger.db, shapleyd.sock, shapleyd.yaml, slurmctld.log and programs.log.
+
+CLUSTER_TIMEOUT_S=10  # SlurmctldTimeout; with less a busy machine would be taken for a dead one
+
+# two_hosts_start [DIR]: the primary on host 1, the backup in wait on host 2; all nodes idle, the plugin connected.
+two_hosts_start() {
+  _two_hosts_prepare "${1:-}" && _start_guard && _two_hosts_start_daemons && return
+  say "the cluster did not start; its logs: $CLUSTER_DIR"
+  touch "$CLUSTER_DIR/log/said"
+  return 1
+}
+
+_two_hosts_prepare() {
+  local host
+  CLUSTER_EXTRA_CONF+="
+SlurmctldTimeout=$CLUSTER_TIMEOUT_S
+CommunicationParameters=NoCtldInAddrAny"
+  cluster_prepare "$@" || return 1
+  mkdir -p "$CLUSTER_DIR"/host{,1,2} && chmod 755 "$CLUSTER_DIR"/host{,1,2} || return 1
+  printf '%s\n' "127.0.0.1 localhost ctl1" "127.0.0.2 ctl2" >"$CLUSTER_DIR/hosts"
+  _write_primary_programs
+  # Outside, a host's folder has its number.
+  sed -i -e "s|^SlurmctldHost=.*|SlurmctldHost=ctl1(127.0.0.1)\nSlurmctldHost=ctl2(127.0.0.2)|" \
+    -e "s|socket=$SHAPLEY_SOCKET|socket=$CLUSTER_DIR/host/shapleyd.sock|" \
+    -e "s|^SlurmctldPidFile=.*|SlurmctldPidFile=$CLUSTER_DIR/host/slurmctld-own.pid|" \
+    -e "s|^SlurmctldLogFile=.*|SlurmctldLogFile=$CLUSTER_DIR/host/slurmctld.log|" \
+    -e "1i SlurmctldPrimaryOnProg=$CLUSTER_DIR/primary-on\nSlurmctldPrimaryOffProg=$CLUSTER_DIR/primary-off" "$SLURM_CONF"
+  for host in 1 2; do
+    use_host "$host"
+    three_organizations "$(_peer_lines "$host")"
+    mv "$CLUSTER_DIR/shapleyd.yaml" "$CLUSTER_DIR/host$host/shapleyd.yaml"
+  done
+}
+
+# TWO_HOSTS_OVER=tcp, set before two_hosts_start: the shapleyds reach each other by TCP, else each other's socket as a file.
+_peer_lines() {
+  if [ "${TWO_HOSTS_OVER:-}" = tcp ]; then
+    echo "listen: ctl$1:$((CLUSTER_PORT + 29))"
+    echo "peer: ctl$((3 - $1)):$((CLUSTER_PORT + 29))"
+    echo "munge_socket: $CLUSTER_DIR/run/munge.socket"
+  else
+    echo "peer: $CLUSTER_DIR/host$((3 - $1))/shapleyd.sock"
+  fi
+}
+
+# As docs/operating/two-controllers.md has them, but for the paths, and with their words kept.
+_write_primary_programs() {
+  local program verb
+  for program in "on:--timeout 60 promote" "off:demote"; do
+    verb=${program#*:}
+    printf '#!/bin/sh\nexec %s --socket %s %s </dev/null >>%s 2>&1\n' "$(command -v shapleyctl)" "$CLUSTER_DIR/host/shapleyd.sock" "$verb" \
+      "$CLUSTER_DIR/host/programs.log" >"$CLUSTER_DIR/primary-${program%%:*}"
+  done
+  chmod 755 "$CLUSTER_DIR"/primary-{on,off}
+}
+
+_two_hosts_start_daemons() {
+  local i run=$CLUSTER_DIR/run
+  daemon_start munged munged -F --force --key-file="$run/munge.key" --socket="$run/munge.socket" \
+    --pid-file="$run/munged-own.pid" --log-file="$CLUSTER_DIR/log/munged.log" --seed-file="$run/munge.seed" || return 1
+  wait_until 10 munge -n -S "$run/munge.socket" || return 1
+  if [ "$CLUSTER_DATABASE" = yes ]; then database_start || return 1; fi
+  shapleyd_start_on 1 && shapleyd_start_on 2 && ctld_start_on 1 && wait_until 30 primary_is 1 && ctld_start_on 2 || return 1
+  for i in "${!CLUSTER_NODE_CPUS[@]}"; do
+    daemon_start "slurmd.n$((i + 1))" slurmd -D -f "$SLURM_CONF" -N "n$((i + 1))" || return 1
+  done
+  wait_until 30 nodes_ready && wait_until 30 waits_as_backup
+}
+
+# use_host N: the ledger and socket that books.bash and shapleyctl mean.
+use_host() {
+  CLUSTER_LEDGER=$CLUSTER_DIR/host$1/ledger.db
+  export SHAPLEY_SOCKET=$CLUSTER_DIR/host$1/shapleyd.sock
+}
+on_host() { "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" "${@:2}"; }
+
+shapleyd_start_on() {
+  daemon_start "shapleyd$1" "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" shapleyd --config "$CLUSTER_DIR/host$1/shapleyd.yaml" &&
+    daemon_ready 15 "shapleyd$1" pair_of "$1" .role
+}
+ctld_start_on() { daemon_start "slurmctld$1" "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" slurmctld -D -f "$SLURM_CONF"; }
+
+# pair_of N FILTER: what shapleyd of host N says of the pair.
+pair_of() { shapleyctl --socket "$CLUSTER_DIR/host$1/shapleyd.sock" status --json | jq -er ".daemon.controller | $2"; }
+pair_is() { test "$(pair_of "$1" "$2")" = "$3"; }
+# primary_is N: slurmctld is primary there, and its plugin feeds the shapleyd beside it.
+primary_is() {
+  pair_is "$1" .role active && shapleyctl --socket "$CLUSTER_DIR/host$1/shapleyd.sock" status --json | jq -e .plugin.connected && ctld_answers
+}
+# standby_is N: the shapleyd there follows and has all that the other one has.
+standby_is() { pair_is "$1" '"\(.role) \(.state) \(.behind) \(.fault)"' "standby follows 0 null"; }
+# A backup that was just started looks for five seconds, and takes nothing over.
+waits_as_backup() { test "$(_standbys)" -gt "${_standbys_before:-0}"; }
+_standbys() { grep -c "slurmctld running in background mode" "$CLUSTER_DIR/host2/slurmctld.log"; }
+# backup_restart: after it has given back. In Slurm 22.05 a backup that takes over a second time in its life has no thread that schedules, and when it
+# gives back again it hangs or dies: main_sched_fini() joins that thread and keeps its id.
+backup_restart() {
+  daemon_stop slurmctld2 || return 1
+  _standbys_before=$(_standbys)
+  ctld_start_on 2 && wait_until 30 waits_as_backup
+}
+
+# same_chain: both ledgers end with the same event.
+same_chain() { test "$(_chain_end 1)" = "$(_chain_end 2)"; }
+_chain_end() {
+  sqlite3 -readonly -cmd ".timeout 20000" "file:$CLUSTER_DIR/host$1/ledger.db?mode=ro" "SELECT seq, hex(hash) FROM event_rows ORDER BY seq DESC LIMIT 1"
+}
+
+# two_hosts_stop: before cluster_stop, which knows nothing of two.
+two_hosts_stop() {
+  local name failed=0
+  for name in slurmctld2 slurmctld1 shapleyd1 shapleyd2; do daemon_stop "$name" || failed=1; done
+  return "$failed"
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# Two slurmctlds, each with a shapleyd beside it: after takeovers and returns under load both ledgers are one chain, and Slurm's records.
+
+load lib/e2e
+load lib/two_hosts
+
+teardown() {
+  local stopped=0
+  two_hosts_stop || stopped=1
+  end_cluster || stopped=1
+  [ -z "${CLUSTER_DIR:-}" ] || tail -n 25 "$CLUSTER_DIR"/host[12]/slurmctld.log "$CLUSTER_DIR"/log/shapleyd[12].out 2>/dev/null
+  return "$stopped"
+}
+
+# expect_both_correct MIN_RUNS ACTIVE: the chain is the same on both hosts, and each host's books are Slurm's records.
+expect_both_correct() {
+  local host
+  wait_drained 90
+  for host in "$2" $((3 - $2)); do
+    use_host "$host"
+    expect_books_correct "$1" || { say "the books of host $host"; return 1; }
+  done
+  wait_until 10 same_chain
+}
+promotions() { ledger_sql "SELECT group_concat(json_extract(payload, '\$.host'), ' ') FROM (SELECT * FROM events WHERE kind = 'controller_promoted' ORDER BY seq)"; }
+
+ended_in_books_of() { use_host "$1" && [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'run' AND job = $2 AND end IS NOT NULL")" -gt 0 ]; }
+
+@test "a takeover by scontrol, and the return of the primary, under load" {
+  two_hosts_start
+  pair_is 1 .epoch 1
+  standby_is 2
+  plain_load 9
+  scontrol takeover
+  wait_until 60 primary_is 2
+  # One that is no backup any more ends.
+  wait_until 30 daemon_gone slurmctld1
+  wait_until 15 standby_is 1
+  plain_load 9
+  ctld_start_on 1
+  wait_until 60 primary_is 1
+  wait_until 15 standby_is 2
+  plain_load 9
+  expect_both_correct 24 1
+  [ "$(promotions)" = "ctl1 ctl2 ctl1" ]
+  # Nothing had to be set aside, and the programs said nothing but what they did.
+  pair_is 1 '.set_aside | length' 0
+  pair_is 2 '.set_aside | length' 0
+  ! grep -v '^writes the ledger' "$CLUSTER_DIR"/host[12]/programs.log
+}
+
+@test "the primary's host dies with events that the standby lacks" {
+  two_hosts_start
+  load_across_a_kill
+  # From here on the standby copies nothing. What ends now is in one ledger only; nothing begins that Slurm could forget.
+  wait_until 15 standby_is 2
+  daemon_signal shapleyd2 STOP
+  close_queue
+  ended=$(squeue -h -t RUNNING -A chem -o %A)
+  scancel "$ended"
+  wait_until 20 ended_in_books_of 1 "$ended"
+  next_save && next_save
+  daemon_kill9 slurmctld1
+  daemon_kill9 shapleyd1
+  daemon_signal shapleyd2 CONT
+  wait_until 60 primary_is 2
+  tell kill
+  open_queue
+  plain_load 9
+  # The host is back: its ledger has events that no other one has. It is kept, and compared with what Slurm's records told meanwhile.
+  shapleyd_start_on 1
+  wait_until 30 standby_is 1
+  wait_until 90 pair_is 1 '.set_aside[0] | "\(.events > 0) \(.absent)"' "true 0"
+  test -e "$(pair_of 1 '.set_aside[0].file')"
+  ctld_start_on 1
+  wait_until 60 primary_is 1
+  plain_load 6
+  expect_both_correct 20 1
+}
+
+# ask_over_tcp CREDENTIAL: one message to host 1's listener, its length in front; prints the credential that it answers with.
+ask_over_tcp() {
+  local connection length bytes
+  exec {connection}<>"/dev/tcp/127.0.0.1/$((CLUSTER_PORT + 29))" || return 1
+  printf "$(printf '\\x%02x' $((${#1} >> 24)) $((${#1} >> 16 & 255)) $((${#1} >> 8 & 255)) $((${#1} & 255)))%s" "$1" >&"$connection"
+  length=$(timeout 20 head -c 4 <&"$connection" | od -An -tu1)
+  bytes=($length)
+  [ ${#bytes[@]} -ne 4 ] || timeout 20 head -c $(((bytes[2] << 8) + bytes[3] + (bytes[1] << 16))) <&"$connection"
+  exec {connection}>&-
+}
+# sealed TEXT [PROGRAM...]: a credential of root, or of whom PROGRAM becomes.
+sealed() { printf %s "$1" | "${@:2}" munge -S "$CLUSTER_DIR/run/munge.socket"; }
+# The first line and a question that the other controller asks.
+question() { printf 'shapley-controllers-1 %s 0123 0 1\n%s' "$1" "$2"; }
+
+@test "over TCP the standby follows and takes over; munge keeps everybody else out" {
+  TWO_HOSTS_OVER=tcp
+  two_hosts_start
+  plain_load 6
+  scontrol takeover
+  wait_until 60 primary_is 2
+  wait_until 15 standby_is 1
+  plain_load 6
+  expect_both_correct 10 2
+  pair_is 1 '.set_aside | length' 0
+
+  local follow='{"request":"follow","sequence":0,"hash":"'$(printf '0%.0s' {1..64})'","rows":1}' mine answer
+  # One question is answered, once: the credential that is sent again is no question.
+  mine=$(sealed "$(question q "$follow")")
+  answer=$(ask_over_tcp "$mine")
+  unmunge -S "$CLUSTER_DIR/run/munge.socket" <<<"$answer" | grep -qF '"role":"standby"'
+  [ -z "$(ask_over_tcp "$mine")" ]
+  # Neither is what another user sealed, what was sealed for something else, what is not sealed, and what only the own socket answers.
+  [ -z "$(ask_over_tcp "$(sealed "$(question q "$follow")" setpriv --reuid "$JOB_UID" --regid "$JOB_GID" --clear-groups)")" ]
+  [ -z "$(ask_over_tcp "$(sealed "$follow")")" ]
+  [ -z "$(ask_over_tcp "$(sealed "$(question a "$follow")")")" ]
+  [ -z "$(ask_over_tcp "$(question q "$follow")")" ]
+  [ -z "$(ask_over_tcp "$(sealed "$(question q '{"request":"status"}')")")" ]
+  grep -q "controllers: a connection over TCP was ended: munge: " "$CLUSTER_DIR/log/shapleyd1.out"
+  # The other controller was not disturbed.
+  wait_until 15 pair_is 1 '.peer_answers' true
+  ctld_start_on 1
+  wait_until 60 primary_is 1
+  wait_until 15 standby_is 2
+  # A slurmd that is still about to register would not end.
+  wait_until 30 nodes_ready
+}
