@@ -29,3 +29,7 @@ for row in "| blocks with a difference | 1 |" "| runs compared | 150 |" "| SIGKI
   "| SIGKILL of slurmctld, both daemons included | 7 |" "| SIGKILL of both | 2 |" "| ledger's disk full | 14 |"; do
   grep -qxF "$row" "$dir/results.md" || { cat "$dir/results.md"; wrong "no row: $row"; }
 done
+[ "$(claim_seed "$dir" 2) $(claim_seed "$dir" 2)" = "5 7" ] || wrong "a seed is given out once"
+block 7 0 0 0 0
+add_block "$dir" 7 abc 1 0
+[ "$(claim_seed "$dir" 2)" = 9 ] || wrong "a seed behind the blocks that ended earlier"

@@ -16,7 +16,20 @@ add_block() {
 }
 
 # next_seed DIR ROUNDS: round i of seed S is the first of S+i-1, so blocks are as far apart as they are long.
-next_seed() { awk -v rounds="$2" '{ next_one = $1 + rounds } END { print next_one ? next_one : 1 }' "$1/blocks"; }
+next_seed() { awk -v rounds="$2" '$1 + rounds > next_one { next_one = $1 + rounds } END { print next_one ? next_one : 1 }' "$1/blocks"; }
+
+# claim_seed DIR ROUNDS: the next seed, which no other call gets: DIR/claimed has the last one that was given out, the file's lock the turn.
+claim_seed() {
+  local seed claimed
+  exec {claims}<>"$1/claimed"
+  flock "$claims"
+  seed=$(next_seed "$1" "$2")
+  claimed=$(cat "$1/claimed")
+  [ -z "$claimed" ] || [ "$seed" -gt "$claimed" ] || seed=$((claimed + $2))
+  echo "$seed" >"$1/claimed"
+  exec {claims}>&-
+  echo "$seed"
+}
 
 # reached DIR SHAPLEYD SLURMCTLD
 reached() { awk -v a="$2" -v b="$3" '{ shapleyd += $6; slurmctld += $7 } END { exit !(shapleyd >= a && slurmctld >= b) }' "$1/blocks"; }
