@@ -300,7 +300,9 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
   char& tens_of_seconds = changed[place + std::string_view("2027-02-04T00:00:").size()];
   tens_of_seconds = tens_of_seconds == '0' ? '1' : '0';
   std::ofstream(records) << changed;
-  EXPECT_EQ(compared(ledger(), ExitCode::findings)["findings"].size(), 1U);
+  const json finding = compared(ledger(), ExitCode::findings)["findings"];
+  EXPECT_GT(finding.size(), 0U);
+  EXPECT_EQ(finding, compared(twin(), ExitCode::findings)["findings"]);
 
   // Records of the present period need no archive.
   std::ofstream(records) << changed.substr(0, changed.find('\n') + 1)
@@ -312,7 +314,7 @@ TEST_F(Archives, runs_of_all_files_are_compared_with_slurms_records) {
 }
 
 TEST_F(Archives, jobs_of_an_archive_are_listed) {
-  const Outcome outcome = run("jobs --json --all --ledger " + archive("2026-11").string());
+  const Outcome outcome = run("jobs --json -S 2026-11-01 --ledger " + archive("2026-11").string());
   ASSERT_EQ(outcome.exit_code, code(ExitCode::success)) << outcome.err;
   const json jobs = json::parse(outcome.out, nullptr, false)["jobs"];
   for (const std::uint32_t job : {1001U, 1030U}) {

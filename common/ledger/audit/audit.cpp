@@ -30,8 +30,8 @@ Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditRe
   if (!begun || !whole || !meant) {
     SHAPLEY_TRY_ASSIGN(report.segments, count_stated_segments(database));
     report.notes.emplace_back(
-        "books and projections were not checked, since not every event, or not what the ledger begins with, can be "
-        "read");
+        begun ? "books and projections were not checked, since not every event can be read"
+              : "books and projections were not checked, since what the ledger begins with is not what it was");
     return {};
   }
   SHAPLEY_TRY(audit_projections(database, report, options));

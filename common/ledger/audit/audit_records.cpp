@@ -34,8 +34,11 @@ Expected<SlurmRecords> read_records(const Databases& files, const std::filesyste
   const auto find_task = [&](std::uint32_t array_job, std::uint32_t task) -> std::optional<JobId> {
     for (const Database* database : files) {
       auto job = task_of(*database, array_job, task);
-      if (!job) failed = std::move(job).error();
-      if (job && *job) return *job;
+      if (!job) {
+        failed = std::move(job).error();
+        return std::nullopt;
+      }
+      if (*job) return *job;
     }
     return std::nullopt;
   };
