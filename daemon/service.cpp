@@ -1,5 +1,6 @@
 #include "daemon/service.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -272,12 +273,22 @@ void Service::rebuild_books(Instant now) {
   if (!incomplete) return;
   const Expected<void> ended = books_.end_rebuild();
   if (!ended) succeeded("rebuild the books", ended);
+  if (incomplete->percent && !books_.is_rebuilding()) rest_after_rebuild(now);
   if (!books_.incomplete()) {
     succeeded("rebuild the books", {});
     return;
   }
+  if (books_.is_rebuilding() || now < no_rebuild_before_) return;
   if (feed_goes_on(now) && now < incomplete->since + options_.longest_collection) return;
+  rebuild_began_ = now;
   if (const Expected<void> begun = books_.begin_rebuild(); !begun) succeeded("rebuild the books", begun);
+}
+
+void Service::rest_after_rebuild(Instant now) {
+  // Late events that come one by one, for ever, cost a quarter of a core at most, however long the ledger is.
+  constexpr std::int64_t k_rests = 3;
+  constexpr Duration k_longest{3600};
+  no_rebuild_before_ = now + std::min(Duration{k_rests * (now - rebuild_began_).value}, k_longest);
 }
 
 void Service::begin_memory(Instant now) {

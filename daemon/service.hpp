@@ -140,6 +140,7 @@ class Service {
   bool configure_workflows(Instant now);
   // Begins and ends rebuilds of the books.
   void rebuild_books(Instant now);
+  void rest_after_rebuild(Instant now);
   [[nodiscard]] bool feed_goes_on(Instant now) const;
   // Forgets what a start replayed and is beyond the horizon.
   void begin_memory(Instant now);
@@ -169,6 +170,8 @@ class Service {
   Instant started_at_;
   Instant last_checkpoint_;  // when the last one was begun
   Instant no_checkpoint_before_ = k_beginning_of_time;
+  Instant rebuild_began_ = k_beginning_of_time;
+  Instant no_rebuild_before_ = k_beginning_of_time;
   std::optional<Instant> head_day_;                           // the UTC day that has its signed head
   std::map<std::string, std::string, std::less<>> failures_;  // operation -> cause, as logged
 };

@@ -101,6 +101,7 @@ class Books {
   [[nodiscard]] std::int64_t rebuilds() const { return rebuilds_; }
   // Begins a rebuild in a thread of its own, if the books are incomplete and none is under way. Errc::unavailable.
   [[nodiscard]] Expected<void> begin_rebuild();
+  [[nodiscard]] bool is_rebuilding() const { return rebuild_ != nullptr; }
   // If a rebuild has ended: takes its books over, with what was appended meanwhile. The books stay incomplete if there
   // is a late event among that, too. An error is that of the rebuild; it can be begun again.
   [[nodiscard]] Expected<void> end_rebuild();

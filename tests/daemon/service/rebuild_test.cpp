@@ -207,6 +207,27 @@ TEST_F(RebuildTest, ALateEventThatComesDuringTheRebuildCostsAnotherOneOrIsInIt) 
   expect_audit_finds_nothing();
 }
 
+TEST_F(RebuildTest, LateEventsThatComeOneByOneAreRebuiltAQuarterOfTheTime) {
+  connect(2);
+  receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
+  snapshot({});
+  service->tick(Instant{now});
+  ASSERT_TRUE(service->books().is_rebuilding());
+  now += 100;  // so long it took
+  ASSERT_TRUE(rebuild_ends());
+  receive_old(300, {ended({.id = 2, .node = "n2", .start = k_begin + 210}, k_begin + 290)});
+  const std::int64_t ended = now;
+  for (; now < ended + 300; now += 50) {
+    service->tick(Instant{now});
+    EXPECT_FALSE(service->books().is_rebuilding()) << now - ended << " s after the rebuild before";
+    EXPECT_TRUE(service->books().incomplete());
+  }
+  ASSERT_TRUE(rebuild_ends());
+  EXPECT_EQ(service->books().rebuilds(), 2);
+  EXPECT_EQ(figures(status())["physics"]["got_processor_seconds"], std::to_string(2 * 80 * 4));
+  expect_audit_finds_nothing();
+}
+
 TEST_F(RebuildTest, ADaemonStoppedDuringARebuildDoesItWhenItStarts) {
   connect(2);
   receive_old(100, {ended({.id = 1, .node = "n2", .start = k_begin + 10}, k_begin + 90)});
