@@ -1,6 +1,7 @@
 // Archives as an operator meets them: made, followed by audit and status, missing, exchanged, damaged.
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class Archives : public testing::Test {
  protected:
   // October to February; October, November and December are archived. Made once; each test gets a copy.
   static void SetUpTestSuite() {
-    made = new ledger::testing::TemporaryDirectory;
+    made = std::make_unique<ledger::testing::TemporaryDirectory>();
     const fs::path ledger = made->path() / "ledger.db";
     ledger::testing::write_months(ledger, 5, 30);
     ledger::BackupResult restored;
@@ -41,10 +42,7 @@ class Archives : public testing::Test {
       EXPECT_TRUE(contains(outcome.out, archive.string())) << outcome.out;
     }
   }
-  static void TearDownTestSuite() {
-    delete made;
-    made = nullptr;
-  }
+  static void TearDownTestSuite() { made.reset(); }
   void SetUp() override { fs::copy(made->path(), directory.path(), fs::copy_options::recursive); }
 
   Outcome run(const std::string& arguments) const { return run_shapleyctl(directory.path(), arguments); }
@@ -69,7 +67,7 @@ class Archives : public testing::Test {
     return json::parse(outcome.out, nullptr, false);
   }
 
-  static inline ledger::testing::TemporaryDirectory* made = nullptr;
+  static inline std::unique_ptr<ledger::testing::TemporaryDirectory> made;
   ledger::testing::TemporaryDirectory directory;
 };
 
