@@ -32,8 +32,9 @@ struct ClockError {
   [[nodiscard]] bool shows(Instant t) const { return from <= t && t <= to; }
 };
 
-// The error that an event tells; the clock may have shown a little more than what was observed under it. Where it is not
-// known how far ahead the clock was: as if its first observation had been made when it came, which is later than it was.
+// The error that an event tells; the clock may have shown a little more than what was observed under it. Where it is
+// not known how far ahead the clock was: as if its first observation had been made when it came, which is later than it
+// was.
 [[nodiscard]] ClockError error_of(const accounting::ObservationsMistimed& event);
 
 // A run of the books.

@@ -54,7 +54,7 @@ class Host {
   void start_daemon() {
     daemon_ = std::make_unique<Process>(
         Lines{"--config", (directory_ / "shapleyd.yaml").string()}, log(),
-        Lines{"LD_PRELOAD=" SET_CLOCKS, "SHAPLEY_TEST_CLOCKS=" + (directory_ / "clocks").string(),
+        Lines{"LD_PRELOAD=" PRELOADED_CLOCKS, "SHAPLEY_TEST_CLOCKS=" + (directory_ / "clocks").string(),
               "SHAPLEYD_BOOT=boot" + std::to_string(boots_)});
     ASSERT_TRUE(test::eventually([&] { return answers(socket()); })) << logged();
     connect();
