@@ -43,7 +43,7 @@ void VirtualSchedules<Integer>::change_capacity(std::size_t organization, std::i
 template <typename Integer>
 Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t release, std::int64_t amount,
                                        std::uint64_t order) {
-  const auto name = static_cast<Request>(place_.size());
+  const auto name = static_cast<Request>(first_name_ + place_.size());
   const Known request{
       .release = release, .amount = amount, .order = order, .owner = Coalition{1} << organization, .name = name};
   const bool late = release < time_;
@@ -73,7 +73,7 @@ Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t re
 // Every request from `place` on moves one further. None of them has started where `owner` is a member.
 template <typename Integer>
 void VirtualSchedules<Integer>::make_room(std::uint32_t place, Coalition owner) {
-  for (std::size_t i = place; i < queue_.size(); ++i) ++place_[queue_[i].name];
+  for (std::size_t i = place; i < queue_.size(); ++i) ++place_[queue_[i].name - first_name_];
   for (Schedule& schedule : schedules_) {
     for (auto part = schedule.parts.rbegin(); part != schedule.parts.rend() && part->place >= place; ++part)
       ++part->place;
@@ -87,12 +87,12 @@ void VirtualSchedules<Integer>::make_room(std::uint32_t place, Coalition owner) 
 
 template <typename Integer>
 void VirtualSchedules<Integer>::started(Request request, std::int64_t at) {
-  queue_[place_[request]].really_began = at;
+  queue_[place_of(request)].really_began = at;
 }
 
 template <typename Integer>
 void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
-  Known& known = queue_[place_[request]];
+  Known& known = queue_[place_of(request)];
   if (known.duration == duration) return;
   if (known.duration != k_unknown) {
     restate(request, [duration](Known& corrected) { corrected.duration = duration; });
@@ -113,7 +113,7 @@ template <typename Integer>
 template <typename Correct>
 void VirtualSchedules<Integer>::restate(Request request, Correct&& correct) {
   flush();
-  const std::uint32_t place = place_[request];
+  const std::uint32_t place = place_of(request);
   const Coalition owner = queue_[place].owner;
   for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
     Schedule& schedule = schedules_[slot];
@@ -143,6 +143,7 @@ void VirtualSchedules<Integer>::advance(std::int64_t t) {
   time_ = t;
   learned_.clear();
   touched_ = 0;
+  if (queue_.size() > queue_full_) drop_requests();
 }
 
 template <typename Integer>
@@ -158,7 +159,7 @@ std::int64_t VirtualSchedules<Integer>::learn(Schedule& schedule) {
   const auto later = [](std::int64_t at, const End& other) { return at < other.at; };
   std::int64_t wrong = k_never;
   for (const Request request : learned_) {
-    const std::uint32_t place = place_[request];
+    const std::uint32_t place = place_of(request);
     const Known& known = queue_[place];
     if ((known.owner & schedule.members) == 0) continue;
     for (auto part = first_part(schedule, place); part != schedule.parts.end() && part->place == place; ++part) {
@@ -289,15 +290,16 @@ std::int64_t VirtualSchedules<Integer>::start_waiting(Schedule& schedule, std::i
   return free - schedule.free;
 }
 
+template <typename Integer>
+bool VirtualSchedules<Integer>::is_final(const Known& known) const {
+  return known.duration != k_unknown && known.really_began < settled_ && known.really_began + known.duration < settled_;
+}
+
 // What can still be told concerns the instant settled_ or later. It changes a part that has started, and what follows,
 // from when on? A request whose run has not begun may be withdrawn: from the part's start. One that runs has a duration
 // of what it has run for at least. One whose run ended before settled_ is final.
 template <typename Integer>
 void VirtualSchedules<Integer>::forget(Schedule& schedule) {
-  const auto is_final = [this](const Known& known) {
-    return known.duration != k_unknown && known.really_began < settled_ &&
-           known.really_began + known.duration < settled_;
-  };
   std::int64_t reached = settled_;
   for (const Part& part : schedule.parts) {
     const Known& known = queue_[part.place];
@@ -310,6 +312,29 @@ void VirtualSchedules<Integer>::forget(Schedule& schedule) {
   schedule.past.erase(schedule.past.begin(),
                       std::lower_bound(schedule.past.begin(), schedule.past.end(), reached, earlier));
   schedule.full = 2 * (schedule.parts.size() + schedule.past.size()) + 64;
+}
+
+// The first requests of the queue, if they are final and every schedule is past them and has forgotten their parts.
+template <typename Integer>
+void VirtualSchedules<Integer>::drop_requests() {
+  std::uint32_t gone = 0;
+  while (gone < queue_.size() && (queue_[gone].amount == 0 || is_final(queue_[gone]))) ++gone;
+  for (Schedule& schedule : schedules_) {
+    seek_head(schedule);
+    forget(schedule);
+    gone = std::min(gone, schedule.parts.empty() ? schedule.head : schedule.parts.front().place);
+    gone = std::min(gone, schedule.head);
+  }
+  for (Schedule& schedule : schedules_) {
+    schedule.head -= gone;
+    for (Part& part : schedule.parts) part.place -= gone;
+  }
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(gone));
+  for (std::uint32_t& place : place_) place = place == k_dropped || place < gone ? k_dropped : place - gone;
+  const auto known = std::find_if(place_.begin(), place_.end(), [](std::uint32_t place) { return place != k_dropped; });
+  first_name_ += static_cast<Request>(known - place_.begin());
+  place_.erase(place_.begin(), known);
+  queue_full_ = 2 * queue_.size() + 16;
 }
 
 template <typename Integer>

@@ -10,8 +10,8 @@
 // The schedules are a function of the set of facts: when, and in what order, they are told makes no difference.
 //
 // How, and why it is cheap:
-// - A schedule is two lists: the parts in the order of their starts (which is the order of the queue), and the known
-//   ends in order of time. To go back to x is to walk both back to x.
+// - A schedule is two lists, the parts in the order of their starts (which is the order of the queue) and the ends that
+//   are past in order of time, and a heap of known ends to come. To go back to x is to walk both lists back to x.
 // - When a duration becomes known whose part ended in the past of a schedule, what follows differs only from the first
 //   instant on at which somebody waited there. Where nobody did, nothing is made again.
 // - An end adds to v the reverse of what a start at that instant adds. So capacity that is handed on to the next part
@@ -23,8 +23,8 @@
 // capacity of all * (latest - earliest instant + 1)^2 less than 2^64 or 2^128; and instants of magnitude below 2^40.
 // Pure; single-threaded; the caller owns it.
 //
-// Memory: 40 bytes per request; per coalition about 200 bytes and, for each part that may still be changed, 48 (96
-// while vectors grow).
+// Memory: 60 bytes per request, until it is final everywhere; per coalition 200 bytes and, for each part that may still
+// be changed, 48; up to twice that while vectors grow.
 #pragma once
 
 #include <cstddef>
@@ -89,9 +89,9 @@ class VirtualSchedules {
   // It was cancelled before it ever began: no schedule has it, nor ever had.
   void withdraw(Request request);
 
-  // Every fact of an instant before `until` has been told: capacities, releases, starts, ends and withdrawals. So parts
-  // that nothing else can reach are forgotten; a fact that breaks this promise is undefined behaviour. REQUIRES: until
-  // <= the time reached.
+  // Every fact of an instant before `until` has been told: capacities, releases, starts, ends and withdrawals. So what
+  // no other fact can reach is forgotten, requests that ended before included; telling such a fact nevertheless is
+  // undefined behaviour. REQUIRES: until <= the time reached.
   void settle(std::int64_t until);
 
   // Makes every schedule up to, and without, the instant t; what happens at t changes no v at t. REQUIRES: t >= every t
@@ -118,6 +118,7 @@ class VirtualSchedules {
   using Unsigned = std::conditional_t<std::is_same_v<Integer, std::int64_t>, std::uint64_t, UInt128>;
   static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
   static constexpr std::int64_t k_unknown = -1;
+  static constexpr std::uint32_t k_dropped = std::numeric_limits<std::uint32_t>::max();
 
   struct Known {
     std::int64_t release;
@@ -170,16 +171,21 @@ class VirtualSchedules {
   void rewind(Schedule& schedule, std::int64_t to);
   void run(Schedule& schedule, std::int64_t from, std::int64_t until);
   std::int64_t start_waiting(Schedule& schedule, std::int64_t at);
+  [[nodiscard]] std::uint32_t place_of(Request request) const { return place_[request - first_name_]; }
+  [[nodiscard]] bool is_final(const Known& known) const;
   void forget(Schedule& schedule);
+  void drop_requests();
   template <typename Correct>
   void restate(Request request, Correct&& correct);
 
   std::vector<Known> queue_;          // by release, order
-  std::vector<std::uint32_t> place_;  // by request
-  std::vector<Change> changes_;       // by instant
-  std::vector<Schedule> schedules_;   // by slot
-  std::vector<Request> learned_;      // durations since time_
-  Coalition touched_ = 0;             // whose facts have been told since time_
+  std::vector<std::uint32_t> place_;  // by request, from first_name_ on; k_dropped: of a final one
+  Request first_name_ = 0;
+  std::size_t queue_full_ = 16;      // requests that make it worthwhile to drop final ones
+  std::vector<Change> changes_;      // by instant
+  std::vector<Schedule> schedules_;  // by slot
+  std::vector<Request> learned_;     // durations since time_
+  Coalition touched_ = 0;            // whose facts have been told since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> from_;  // by slot: of one correction

@@ -3,9 +3,7 @@
 #include "hindsight/virtual_schedules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
-#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +82,10 @@ class Cluster {
     for (std::size_t u = 0; u < organizations_; ++u)
       pair_.change_capacity(u, k_origin, static_cast<std::int64_t>(rng_.below(4)));
     for (now_ = k_origin; now_ < k_origin + length; ++now_) {
+      if (settles_ && rng_.below(3) == 0) {
+        ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
+        pair_.settle(now_);
+      }
       end_some();
       arrive();
       if (rng_.below(8) == 0) change_some_capacity();
@@ -92,7 +94,6 @@ class Cluster {
       if (rng_.below(3) == 0) {
         ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
       }
-      if (settles_ && rng_.below(3) == 0) settle();
     }
     ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
   }
@@ -157,10 +158,6 @@ class Cluster {
     const std::size_t request = waiting_[index];
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
     return request;
-  }
-  void settle() {
-    pair_.compare_at(now_);
-    pair_.settle(now_);
   }
 
   Rng rng_;
