@@ -104,6 +104,11 @@ void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
 }
 
 template <typename Integer>
+void VirtualSchedules<Integer>::retract_end(Request request) {
+  restate(request, [](Known& known) { known.duration = k_unknown; });
+}
+
+template <typename Integer>
 void VirtualSchedules<Integer>::withdraw(Request request) {
   restate(request, [](Known& known) { known.amount = 0; });
 }

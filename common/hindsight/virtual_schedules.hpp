@@ -86,6 +86,8 @@ class VirtualSchedules {
   void started(Request request, std::int64_t at);
   // Its run lasted `duration` >= 1 seconds. May be told again with another duration.
   void ended(Request request, std::int64_t duration);
+  // What was told of its end is taken back: it is not known.
+  void retract_end(Request request);
   // It was cancelled before it ever began: no schedule has it, nor ever had.
   void withdraw(Request request);
 

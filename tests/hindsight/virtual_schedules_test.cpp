@@ -41,6 +41,10 @@ class Pair {
     facts_.requests[request].duration = duration;
     schedules_.ended(names_[request], duration);
   }
+  void retract_end(std::size_t request) {
+    facts_.requests[request].duration.reset();
+    schedules_.retract_end(names_[request]);
+  }
   void withdraw(std::size_t request) {
     facts_.requests[request].withdrawn = true;
     schedules_.withdraw(names_[request]);
@@ -194,7 +198,7 @@ TEST(VirtualSchedules, AreTheSameInSixtyFourBits) {
   live_many<std::int64_t>(1, true);
 }
 
-// All facts of a small history in any order, some of them told twice or first with another duration.
+// All facts of a small history in any order, some of them told twice, first with another duration, or taken back.
 TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
   for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -223,10 +227,15 @@ TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
         const std::size_t known = pair.facts().requests.size();
         if (known == 0) return;
         const std::size_t of = rng.below(known);
-        if (rng.below(4) == 0) {
-          pair.withdraw(of);
-        } else {
-          pair.ended(of, 1 + static_cast<std::int64_t>(rng.below(6)));
+        switch (rng.below(6)) {
+          case 0:
+            pair.withdraw(of);
+            break;
+          case 1:
+            pair.retract_end(of);
+            break;
+          default:
+            pair.ended(of, 1 + static_cast<std::int64_t>(rng.below(6)));
         }
       });
     }
