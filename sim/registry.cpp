@@ -16,6 +16,7 @@
 #include "scheduling/policies/coalitions_loo.hpp"
 #include "scheduling/policies/coalitions_pair.hpp"
 #include "scheduling/policies/direct_contr.hpp"
+#include "scheduling/policies/hindsight.hpp"
 #include "scheduling/policies/ref.hpp"
 #include "scheduling/policies/ref_arbitrary.hpp"
 #include "scheduling/policies/shapley_rate.hpp"
@@ -70,6 +71,10 @@ template <PolicyPtr (*Make)(const Instance&, const game::ServingRule&)>
 PolicyPtr make_ruled(const Instance& instance, const PolicyOptions& options) {
   return Make(instance, options.rule);
 }
+template <std::unique_ptr<scheduling::HindsightPolicy> (*Make)(const Instance&, const game::ServingRule&)>
+PolicyPtr make_in_hindsight(const Instance& instance, const PolicyOptions& options) {
+  return Make(instance, options.rule);
+}
 template <PolicyPtr (*Make)(const Instance&)>
 PolicyPtr make_plain(const Instance& instance, const PolicyOptions&) {
   return Make(instance);
@@ -100,6 +105,10 @@ const std::array k_policies{
           true},
     Entry{"coalitions_all", game::k_max_lattice_organizations, "use coalitions_pair or rand",
           make_ruled<scheduling::make_coalitions_all>, true},
+    Entry{"hindsight", scheduling::k_hindsight_organizations, "use hindsight_pair",
+          make_in_hindsight<scheduling::make_hindsight>, true},
+    Entry{"hindsight_pair", k_mask_organizations, k_no_alternative, make_in_hindsight<scheduling::make_hindsight_pair>,
+          true},
     Entry{"karma", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_karma>},
     Entry{"fair_tree", k_mask_organizations, k_no_alternative, make_plain<scheduling::make_fair_tree>},
 };
@@ -142,7 +151,8 @@ Expected<void> check_ref_memory(const Instance& instance) {
 
 // What a coalition is worth is undefined where a job is wider than all that the coalition has.
 Expected<void> check_rigid(std::string_view name, const Instance& instance) {
-  constexpr std::array k_of_coalitions{"ref", "rand", "coalitions_loo", "coalitions_pair", "coalitions_all"};
+  constexpr std::array k_of_coalitions{
+      "ref", "rand", "coalitions_loo", "coalitions_pair", "coalitions_all", "hindsight", "hindsight_pair"};
   const bool of_coalitions = std::find(k_of_coalitions.begin(), k_of_coalitions.end(), name) != k_of_coalitions.end();
   if (!of_coalitions || !instance.has_rigid_jobs()) return {};
   return fail(Errc::invalid_argument,

@@ -26,7 +26,8 @@ class Simulation {
         free_(instance.total_processors()),
         starts_(instance.jobs.size(), Start{0, Instant{k_not_started}, k_any_owner}),
         order_(instance.jobs.size()),
-        rigid_(instance.has_rigid_jobs()) {
+        rigid_(instance.has_rigid_jobs()),
+        which_ended_(policy.asks_which_ended()) {
     std::iota(order_.begin(), order_.end(), 0U);
     const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
       return instance.jobs[a].release < instance.jobs[b].release;
@@ -58,9 +59,14 @@ class Simulation {
     if (running_.next() != t) return;
     // At one instant the order of completions does not matter to any policy.
     running_.take(t, [&](std::uint32_t running) {
-      const std::uint32_t organization = running % k_organizations;
-      own_[organization].change(t, -1);
-      policy_.completed(t, organization, static_cast<std::int32_t>(running / k_organizations) + k_any_owner);
+      if (which_ended_) {
+        own_[organization_of_[running]].change(t, -1);
+        policy_.ended(t, running);
+      } else {
+        const std::uint32_t organization = running % k_organizations;
+        own_[organization].change(t, -1);
+        policy_.completed(t, organization, static_cast<std::int32_t>(running / k_organizations) + k_any_owner);
+      }
       ++free_;
       ++result_.events;
     });
@@ -85,14 +91,21 @@ class Simulation {
     std::int32_t owner = k_any_owner;
     for (std::uint32_t i = 0; i < job.processors; ++i) {
       owner = policy_.started(t, u);
-      running_.add(t + job.duration.value,
-                   static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + static_cast<std::uint32_t>(u));
+      running_.add(t + job.duration.value, entry_of(owner, u));
     }
     own_[u].change(t, job.processors);
     starts_[index] = {index, Instant{t}, job.processors == 1 ? owner : k_any_owner};
     ++started_;
     free_ -= job.processors;
     waiting_ -= job.processors;
+  }
+
+  // What running_ keeps of a start.
+  std::uint32_t entry_of(std::int32_t owner, std::size_t u) {
+    const auto organization = static_cast<std::uint32_t>(u);
+    if (!which_ended_) return static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + organization;
+    organization_of_.push_back(organization);
+    return static_cast<std::uint32_t>(organization_of_.size() - 1);
   }
 
   void schedule(std::int64_t t) {
@@ -116,6 +129,9 @@ class Simulation {
   }
 
   SimulationResult report(std::int64_t end) {
+    // A job that ends then has ended, which changes no psi, but is known.
+    if (which_ended_ && running_.next() == end)
+      running_.take(end, [&](std::uint32_t start) { policy_.ended(end, start); });
     for (game::Accrual& own : own_) {
       own.advance(end);
       result_.psi.push_back(own.psi);
@@ -140,8 +156,10 @@ class Simulation {
   std::size_t started_ = 0;
   std::vector<std::uint32_t> order_;
   bool rigid_;
+  bool which_ended_;
   std::size_t next_release_ = 0;
-  CompletionCalendar running_;  // (owner - k_any_owner) * k_organizations + organization
+  std::vector<std::uint32_t> organization_of_;  // by number of the start, where the policy asks which one ended
+  CompletionCalendar running_;  // that number, or (owner - k_any_owner) * k_organizations + organization
   SimulationResult result_;
 };
 

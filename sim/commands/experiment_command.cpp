@@ -298,7 +298,7 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
   if (sizes.empty()) sizes = {5, 8, 10};
   Policies policies = arguments.policies;
   if (policies.empty()) {
-    policies = {"ref"};
+    policies = {"ref", "hindsight", "hindsight_pair"};
     policies.insert(policies.end(), k_figure_policies.begin(), k_figure_policies.end());
   }
   Json json = {{"experiment", "speed"}, {"trace", traces.front().name}, {"events_per_second", Json::object()}};

@@ -14,6 +14,7 @@
 #include "scheduling/policies/coalitions_loo.hpp"
 #include "scheduling/policies/coalitions_pair.hpp"
 #include "scheduling/policies/direct_contr.hpp"
+#include "scheduling/policies/hindsight.hpp"
 #include "scheduling/policies/rand.hpp"
 #include "scheduling/policies/ref.hpp"
 #include "scheduling/policies/shapley_rate.hpp"
@@ -142,6 +143,8 @@ const std::array k_makers{
     Maker([](const Instance& i, const ServingRule& r) { return make_coalitions_loo(i, r); }),
     Maker([](const Instance& i, const ServingRule& r) { return make_coalitions_pair(i, r); }),
     Maker([](const Instance& i, const ServingRule& r) { return make_coalitions_all(i, r); }),
+    Maker([](const Instance& i, const ServingRule& r) { return make_hindsight(i, r); }),
+    Maker([](const Instance& i, const ServingRule& r) { return make_hindsight_pair(i, r); }),
     Maker([](const Instance& i, const ServingRule& r) {
       return make_direct_contr(i, {.identity = false, .seed = 3, .rule = r});
     }),

@@ -89,7 +89,8 @@ TEST(Ref, EqualsTheOneForAnyUtilityWhereSumsAreWide) {
 // Efficiency: what was given in sum is what was got in sum, for every policy that keeps exact contributions.
 RC_GTEST_PROP(Policies, ContributionsSumToTheValue, ()) {
   const scheduling::Instance instance = any_instance(5);
-  for (const char* name : {"ref", "direct_contr", "direct_contr_identity", "shapley_rate", "shapley_rate_sampled"}) {
+  for (const char* name :
+       {"ref", "direct_contr", "direct_contr_identity", "shapley_rate", "shapley_rate_sampled", "hindsight"}) {
     const auto policy = make_policy(name, instance, {});
     const scheduling::SimulationResult result = scheduling::simulate(instance, **policy);
     const auto phi = (*policy)->contributions(instance.end.value);

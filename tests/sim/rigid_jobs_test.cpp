@@ -195,7 +195,8 @@ TEST(RigidJobs, AFirstJobThatDoesNotFitBlocksItsOwnOrganizationOnly) {
 
 TEST(RigidJobs, CoalitionsRefuseWithTheAlternative) {
   const Instance instance{.processors = {1, 2}, .jobs = {{{0}, {1}, 0, 2}}, .end = {9}};
-  for (const char* name : {"ref", "rand", "coalitions_loo", "coalitions_pair", "coalitions_all"}) {
+  for (const char* name :
+       {"ref", "rand", "coalitions_loo", "coalitions_pair", "coalitions_all", "hindsight", "hindsight_pair"}) {
     const auto policy = make_policy(name, instance, {});
     ASSERT_FALSE(policy.has_value()) << name;
     EXPECT_NE(policy.error().what.find("use shapley_rate or direct_contr"), std::string::npos) << policy.error().what;

@@ -1,16 +1,13 @@
 #include "scheduling/policies/coalitions_pair.hpp"
 
-#include "scheduling/policies/coalition_policy.hpp"
-
 namespace shapley::scheduling {
 
-std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance, const game::ServingRule& rule) {
-  const std::size_t k = instance.organizations();
+CoalitionWeights pair_weights(std::size_t k) {
   const Coalition grand = game::grand_coalition(k);
   CoalitionWeights weights(k);
   if (k == 1) {
     weights.add(0, grand, 1);
-    return make_weighted_coalitions(instance, weights, rule);
+    return weights;
   }
   // phi * 2k(k-1): the means over w have k-1 terms, which cancels one k-1.
   const auto end = static_cast<std::int64_t>(2 * (k - 1));
@@ -30,7 +27,11 @@ std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance, const gam
     }
   }
   weights.scale = Int128{2} * k * (k - 1);
-  return make_weighted_coalitions(instance, weights, rule);
+  return weights;
+}
+
+std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance, const game::ServingRule& rule) {
+  return make_weighted_coalitions(instance, pair_weights(instance.organizations()), rule);
 }
 
 }  // namespace shapley::scheduling

@@ -12,9 +12,13 @@
 #include <memory>
 
 #include "game/serving_order.hpp"
+#include "scheduling/policies/coalition_policy.hpp"
 #include "scheduling/policies/policy.hpp"
 
 namespace shapley::scheduling {
+
+// phi of k organizations from those coalitions; 1 <= k <= 32.
+[[nodiscard]] CoalitionWeights pair_weights(std::size_t k);
 
 [[nodiscard]] std::unique_ptr<Policy> make_coalitions_pair(const Instance& instance,
                                                            const game::ServingRule& rule = {});

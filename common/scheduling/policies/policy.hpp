@@ -44,6 +44,10 @@ class Policy {
   virtual std::int32_t started(std::int64_t t, std::size_t organization) = 0;
   // A job of `organization` that started on a processor of `owner` (as returned by started) ended.
   virtual void completed(std::int64_t t, std::size_t organization, std::int32_t owner) = 0;
+  // A policy that has to know which job it was says so, and hears ended() instead: `start` calls of started() were made
+  // before the one that told the job's start.
+  [[nodiscard]] virtual bool asks_which_ended() const { return false; }
+  virtual void ended(std::int64_t /*t*/, std::size_t /*start*/) {}
   // Which of the `waiting` organizations (two or more; those whose first job fits) is served next. Not `scarce`: every
   // waiting job starts at this instant anyway, so only policies whose state depends on the order of starts need to
   // think.

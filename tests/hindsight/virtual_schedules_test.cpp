@@ -1,0 +1,256 @@
+// Virtual schedules against their witness (naive_schedules.hpp), on random histories of a cluster: jobs that are
+// cancelled, killed and requeued, capacity that comes and goes, facts that are told late and in any order.
+#include "hindsight/virtual_schedules.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.hpp"
+#include "tests/hindsight/naive_schedules.hpp"
+
+namespace shapley::hindsight {
+namespace {
+
+constexpr std::uint64_t k_instances = 1'500;
+constexpr std::int64_t k_origin = 1'700'000'000;  // instants are seconds since 1970
+
+template <typename Integer>
+class Pair {
+ public:
+  Pair(std::size_t organizations, std::int64_t unit)
+      : unit_(unit),
+        coalitions_(game::all_coalitions(organizations)),
+        schedules_(organizations, coalitions_),
+        names_() {}
+
+  void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by) {
+    facts_.capacity.push_back({at, organization, by});
+    schedules_.change_capacity(organization, at, by * unit_);
+  }
+  std::size_t add(const naive::Request& request) {
+    facts_.requests.push_back(request);
+    names_.push_back(schedules_.add(request.organization, request.release, request.amount * unit_, request.order));
+    if (request.duration) schedules_.ended(names_.back(), *request.duration);
+    if (request.withdrawn) schedules_.withdraw(names_.back());
+    return names_.size() - 1;
+  }
+  void started(std::size_t request, std::int64_t at) { schedules_.started(names_[request], at); }
+  void ended(std::size_t request, std::int64_t duration) {
+    facts_.requests[request].duration = duration;
+    schedules_.ended(names_[request], duration);
+  }
+  void retract_end(std::size_t request) {
+    facts_.requests[request].duration.reset();
+    schedules_.retract_end(names_[request]);
+  }
+  void withdraw(std::size_t request) {
+    facts_.requests[request].withdrawn = true;
+    schedules_.withdraw(names_[request]);
+  }
+  void settle(std::int64_t until) { schedules_.settle(until); }
+
+  void compare_at(std::int64_t t) {
+    schedules_.advance(t);
+    for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
+      const naive::Value expected = naive::value_of(facts_, coalitions_[slot], t);
+      ASSERT_EQ(static_cast<Int128>(schedules_.utility(slot, t)), expected.utility * unit_)
+          << "coalition " << coalitions_[slot] << " at " << t;
+      ASSERT_EQ(static_cast<Int128>(schedules_.work(slot, t)), expected.work * unit_)
+          << "coalition " << coalitions_[slot] << " at " << t;
+    }
+  }
+  [[nodiscard]] std::uint64_t undone() const { return schedules_.effort().undone; }
+  [[nodiscard]] const naive::Facts& facts() const { return facts_; }
+
+ private:
+  std::int64_t unit_;
+  std::vector<Coalition> coalitions_;
+  VirtualSchedules<Integer> schedules_;
+  std::vector<Request> names_;
+  naive::Facts facts_;
+};
+
+// A cluster whose facts are told when they happen. Who starts when is left to chance: the real schedule may be
+// anything.
+template <typename Integer>
+class Cluster {
+ public:
+  Cluster(std::uint64_t seed, std::int64_t unit, bool settles)
+      : rng_(seed), settles_(settles), organizations_(1 + rng_.below(4)), pair_(organizations_, unit) {}
+
+  void live() {
+    const auto length = static_cast<std::int64_t>(12 + rng_.below(30));
+    arrivals_ = 1 + rng_.below(4);
+    for (std::size_t u = 0; u < organizations_; ++u)
+      pair_.change_capacity(u, k_origin, static_cast<std::int64_t>(rng_.below(4)));
+    for (now_ = k_origin; now_ < k_origin + length; ++now_) {
+      if (settles_ && rng_.below(3) == 0) {
+        ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
+        pair_.settle(now_);
+      }
+      end_some();
+      arrive();
+      if (rng_.below(8) == 0) change_some_capacity();
+      withdraw_some();
+      start_some();
+      if (rng_.below(3) == 0) {
+        ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
+  }
+  [[nodiscard]] std::uint64_t undone() const { return pair_.undone(); }
+
+ private:
+  struct Run {
+    std::size_t request;
+    std::int64_t start;
+    std::int64_t end;  // nobody is told before
+  };
+
+  void end_some() {
+    for (std::size_t i = 0; i < running_.size();) {
+      const Run run = running_[i];
+      const bool killed = run.start < now_ && rng_.below(12) == 0;
+      if (run.end > now_ && !killed) {
+        ++i;
+        continue;
+      }
+      pair_.ended(run.request, now_ - run.start);
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (killed && rng_.below(2) == 0) {  // and requeued
+        naive::Request again = pair_.facts().requests[run.request];
+        again.release = now_ + static_cast<std::int64_t>(rng_.below(3));
+        again.duration.reset();
+        waiting_.push_back(pair_.add(again));
+      }
+    }
+  }
+  void arrive() {
+    if (rng_.below(4) >= arrivals_) return;
+    naive::Request request;
+    request.release = now_ + static_cast<std::int64_t>(rng_.below(4) == 0 ? rng_.below(5) : 0);
+    request.order = rng_.below(3);
+    request.amount = 1 + static_cast<std::int64_t>(rng_.below(3));
+    request.organization = rng_.below(organizations_);
+    waiting_.push_back(pair_.add(request));
+  }
+  void change_some_capacity() {
+    const std::size_t u = rng_.below(organizations_);
+    std::int64_t owned = 0;
+    for (const naive::Change& change : pair_.facts().capacity) owned += change.organization == u ? change.by : 0;
+    pair_.change_capacity(u, now_, static_cast<std::int64_t>(rng_.below(4)) - owned);
+  }
+  void withdraw_some() {
+    if (waiting_.empty() || rng_.below(6) != 0) return;
+    pair_.withdraw(take_waiting(rng_.below(waiting_.size())));
+  }
+  void start_some() {
+    for (std::size_t i = 0; i < waiting_.size();) {
+      if (pair_.facts().requests[waiting_[i]].release > now_ || rng_.below(3) != 0) {
+        ++i;
+        continue;
+      }
+      const std::size_t request = take_waiting(i);
+      running_.push_back({request, now_, now_ + 1 + static_cast<std::int64_t>(rng_.below(9))});
+      pair_.started(request, now_);
+    }
+  }
+  std::size_t take_waiting(std::size_t index) {
+    const std::size_t request = waiting_[index];
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
+    return request;
+  }
+
+  Rng rng_;
+  bool settles_;
+  std::size_t organizations_;
+  std::uint64_t arrivals_ = 0;
+  Pair<Integer> pair_;
+  std::int64_t now_ = 0;
+  std::vector<std::size_t> waiting_;
+  std::vector<Run> running_;
+};
+
+template <typename Integer>
+void live_many(std::int64_t unit, bool settles) {
+  std::uint64_t undone = 0;
+  for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Cluster<Integer> cluster(seed, unit, settles);
+    ASSERT_NO_FATAL_FAILURE(cluster.live());
+    undone += cluster.undone();
+  }
+  EXPECT_GT(undone, k_instances);  // otherwise nothing was tried
+}
+
+TEST(VirtualSchedules, AreThoseOfTheFactsKnown) {
+  live_many<Int128>(1'000'000, false);
+}
+
+TEST(VirtualSchedules, ForgetOnlyWhatNoFactCanReach) {
+  live_many<Int128>(1, true);
+}
+
+TEST(VirtualSchedules, AreTheSameInSixtyFourBits) {
+  live_many<std::int64_t>(1, true);
+}
+
+// All facts of a small history in any order, some of them told twice, first with another duration, or taken back.
+TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
+  for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const std::size_t organizations = 1 + rng.below(3);
+    Pair<Int128> pair(organizations, 1);
+    std::vector<std::function<void()>> facts;
+    for (std::uint64_t i = rng.below(4) + 1; i > 0; --i) {
+      const std::size_t u = rng.below(organizations);
+      const std::int64_t at = k_origin + static_cast<std::int64_t>(rng.below(15));
+      const std::int64_t by = static_cast<std::int64_t>(rng.below(5)) - 1;
+      facts.emplace_back([&pair, u, at, by] { pair.change_capacity(u, at, by); });
+    }
+    for (std::uint64_t i = rng.below(10); i > 0; --i) {
+      naive::Request request;
+      request.release = k_origin + static_cast<std::int64_t>(rng.below(15));
+      request.order = rng.below(2);
+      request.amount = 1 + static_cast<std::int64_t>(rng.below(2));
+      request.organization = rng.below(organizations);
+      facts.emplace_back([&pair, &rng, request] {
+        const std::size_t added = pair.add(request);
+        if (rng.below(4) != 0) pair.ended(added, 1 + static_cast<std::int64_t>(rng.below(6)));
+      });
+      // What becomes of some request that has been told by then.
+      facts.emplace_back([&pair, &rng] {
+        const std::size_t known = pair.facts().requests.size();
+        if (known == 0) return;
+        const std::size_t of = rng.below(known);
+        switch (rng.below(6)) {
+          case 0:
+            pair.withdraw(of);
+            break;
+          case 1:
+            pair.retract_end(of);
+            break;
+          default:
+            pair.ended(of, 1 + static_cast<std::int64_t>(rng.below(6)));
+        }
+      });
+    }
+    for (std::size_t i = facts.size(); i > 1; --i) std::swap(facts[i - 1], facts[rng.below(i)]);
+    std::int64_t t = k_origin;
+    for (const auto& tell : facts) {
+      tell();
+      t += static_cast<std::int64_t>(rng.below(4));
+      if (rng.below(2) == 0) {
+        ASSERT_NO_FATAL_FAILURE(pair.compare_at(t));
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(pair.compare_at(t));
+  }
+}
+
+}  // namespace
+}  // namespace shapley::hindsight

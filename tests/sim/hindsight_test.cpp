@@ -1,0 +1,369 @@
+// The policies `hindsight` and `hindsight_pair`: golden cases to the key, a witness that values every coalition from
+// the first second on at every decision, and proof that no duration is looked at before the job ended.
+#include "scheduling/policies/hindsight.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.hpp"
+#include "scheduling/simulate.hpp"
+#include "sim/json.hpp"
+#include "sim/registry.hpp"
+#include "tests/hindsight/naive_schedules.hpp"
+
+namespace shapley::sim {
+namespace {
+
+using game::ServingRule;
+using hindsight::naive::Wide;
+using scheduling::Coalition;
+using scheduling::HindsightPolicy;
+using scheduling::Instance;
+using scheduling::Job;
+
+struct Decision {
+  std::int64_t t = 0;
+  std::map<std::size_t, Int128> keys;  // of those who wait
+  std::vector<std::size_t> order;      // the same, by key
+  std::vector<std::size_t> started;    // organizations, in the order of the starts of that instant
+};
+
+// Passes everything on, and keeps the first choice of each instant. A job that is released has another duration there.
+class Recorder final : public scheduling::Policy {
+ public:
+  explicit Recorder(HindsightPolicy& policy, std::uint64_t seed = 1) : policy_(policy), rng_(seed) {}
+
+  void released(std::int64_t t, const Job& job) override {
+    Job untold = job;
+    untold.duration.value = 1 + static_cast<std::int64_t>(rng_.below(50));
+    policy_.released(t, untold);
+  }
+  std::int32_t started(std::int64_t t, std::size_t organization) override {
+    if (!decisions_.empty() && decisions_.back().t == t) decisions_.back().started.push_back(organization);
+    return policy_.started(t, organization);
+  }
+  void completed(std::int64_t t, std::size_t organization, std::int32_t owner) override {
+    policy_.completed(t, organization, owner);
+  }
+  [[nodiscard]] bool asks_which_ended() const override { return policy_.asks_which_ended(); }
+  void ended(std::int64_t t, std::size_t start) override { policy_.ended(t, start); }
+  [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
+    if (scarce && (decisions_.empty() || decisions_.back().t != t)) {
+      Decision decision{.t = t, .keys = {}, .order = {}, .started = {}};
+      for (Coalition rest = waiting; rest != 0; rest &= rest - 1) {
+        const auto u = static_cast<std::size_t>(std::countr_zero(rest));
+        decision.keys[u] = policy_.keys(t)[u];
+        decision.order.push_back(u);
+      }
+      std::stable_sort(decision.order.begin(), decision.order.end(),
+                       [&](std::size_t a, std::size_t b) { return decision.keys[a] < decision.keys[b]; });
+      decisions_.push_back(decision);
+    }
+    return policy_.choose(t, waiting, scarce);
+  }
+  [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+
+ private:
+  HindsightPolicy& policy_;
+  Rng rng_;
+  std::vector<Decision> decisions_;
+};
+
+Json golden_case(const std::string& name) {
+  std::ifstream file(std::filesystem::path(SHAPLEY_HINDSIGHT_CASES) / (name + ".json"));
+  return Json::parse(file);
+}
+
+Instance instance_of(const Json& json) {
+  Instance instance{json["machines"].get<std::vector<std::uint32_t>>(), {}, {json["t_end"].get<std::int64_t>()}};
+  for (const Json& job : json["jobs"]) {
+    instance.jobs.push_back({{job[0].get<std::int64_t>()}, {job[1].get<std::int64_t>()}, job[2].get<std::uint32_t>()});
+  }
+  return instance;
+}
+
+class GoldenCase : public testing::TestWithParam<const char*> {};
+
+TEST_P(GoldenCase, AgreesInStartsUtilitiesAndKeys) {
+  const Json json = golden_case(GetParam());
+  const Instance instance = instance_of(json);
+  const auto policy = scheduling::make_hindsight(instance);
+  Recorder recorder(*policy);
+  const scheduling::SimulationResult result = scheduling::simulate(instance, recorder);
+
+  const Json& expected = json["expected"];
+  EXPECT_EQ(Json(result.psi), expected["psi"]);
+  Json starts = Json::array();
+  for (const scheduling::Start& start : result.schedule) starts.push_back({start.job, start.start.value});
+  EXPECT_EQ(starts, expected["starts"]);
+
+  ASSERT_EQ(recorder.decisions().size(), expected["decisions"].size());
+  for (std::size_t i = 0; i < recorder.decisions().size(); ++i) {
+    const Decision& found = recorder.decisions()[i];
+    const Json& decision = expected["decisions"][i];
+    EXPECT_EQ(found.t, decision["t"]);
+    Json keys = Json::object();
+    for (const auto& [u, key] : found.keys) keys[std::to_string(u)] = static_cast<std::int64_t>(key);
+    EXPECT_EQ(keys, decision["key"]) << "at " << found.t;
+    EXPECT_EQ(Json(found.order), decision["order"]) << "at " << found.t;
+    Json started = Json::array();
+    for (const Json& job : decision["started"]) started.push_back(instance.jobs[job.get<std::size_t>()].organization);
+    EXPECT_EQ(Json(found.started), started) << "at " << found.t;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hindsight, GoldenCase, testing::Values("h1_k2", "h3_k3", "h5_k5"));
+
+// Makes the schedule second by second. At every choice each coalition's schedule is made from the first second on.
+class Witness {
+ public:
+  struct Chosen {
+    std::vector<std::int64_t> starts;  // by job; -1: did not start
+    std::vector<Wide> scaled_phi;      // at the end, times scale
+  };
+
+  // phi * scale is made from v of all coalitions, the grand one included.
+  using Share = std::function<std::vector<Wide>(const std::function<Wide(Coalition)>& value)>;
+
+  Witness(const Instance& instance, const ServingRule& rule, Wide scale, Share share)
+      : instance_(instance),
+        rule_(rule),
+        scale_(scale),
+        share_(std::move(share)),
+        k_(instance.organizations()),
+        starts_(instance.jobs.size(), -1) {
+    for (std::size_t u = 0; u < k_; ++u) facts_.capacity.push_back({0, u, instance.processors[u]});
+    for (const Job& job : instance.jobs)
+      facts_.requests.push_back(
+          {.release = job.release.value, .order = 0, .amount = 1, .organization = job.organization});
+  }
+
+  Chosen run() {
+    for (std::int64_t t = 0; t < instance_.end.value; ++t) {
+      tell_ends(t);
+      while (free_at(t) > 0) {
+        const std::vector<std::size_t> heads = heads_at(t);
+        if (std::all_of(heads.begin(), heads.end(), [&](std::size_t job) { return job == k_nobody; })) break;
+        starts_[heads[choose(t, heads)]] = t;
+      }
+    }
+    tell_ends(instance_.end.value);
+    return {starts_, share_([&](Coalition c) { return value(c, instance_.end.value, 0); })};
+  }
+
+ private:
+  static constexpr std::size_t k_nobody = ~std::size_t{0};
+
+  [[nodiscard]] bool runs(std::size_t job, std::int64_t t) const {
+    return starts_[job] >= 0 && starts_[job] <= t && t < starts_[job] + instance_.jobs[job].duration.value;
+  }
+  void tell_ends(std::int64_t t) {
+    for (std::size_t j = 0; j < starts_.size(); ++j) {
+      if (starts_[j] >= 0 && starts_[j] + instance_.jobs[j].duration.value <= t)
+        facts_.requests[j].duration = instance_.jobs[j].duration.value;
+    }
+  }
+  [[nodiscard]] std::int64_t running_of(std::size_t u, std::int64_t t) const {
+    std::int64_t running = 0;
+    for (std::size_t j = 0; j < starts_.size(); ++j) running += instance_.jobs[j].organization == u && runs(j, t);
+    return running;
+  }
+  [[nodiscard]] std::int64_t free_at(std::int64_t t) const {
+    auto free = static_cast<std::int64_t>(instance_.total_processors());
+    for (std::size_t u = 0; u < k_; ++u) free -= running_of(u, t);
+    return free;
+  }
+  // By organization: the job that it would start next.
+  [[nodiscard]] std::vector<std::size_t> heads_at(std::int64_t t) const {
+    std::vector<std::size_t> heads(k_, k_nobody);
+    for (std::size_t j = 0; j < starts_.size(); ++j) {
+      const Job& job = instance_.jobs[j];
+      std::size_t& head = heads[job.organization];
+      if (starts_[j] >= 0 || job.release.value > t) continue;
+      if (head == k_nobody || job.release < instance_.jobs[head].release) head = j;
+    }
+    return heads;
+  }
+  // psi of u, or of all, at t + ahead of what began before t.
+  [[nodiscard]] Wide real(std::size_t u, std::int64_t t, std::int64_t ahead) const {
+    Wide sum = 0;
+    for (std::size_t j = 0; j < starts_.size(); ++j) {
+      if (instance_.jobs[j].organization != u) continue;
+      for (std::int64_t x = 0; x < t; ++x) sum += runs(j, x) ? t + ahead - x : 0;
+    }
+    return sum;
+  }
+  [[nodiscard]] Wide value(Coalition coalition, std::int64_t t, std::int64_t ahead) const {
+    if (coalition == game::grand_coalition(k_)) {
+      Wide sum = 0;
+      for (std::size_t u = 0; u < k_; ++u) sum += real(u, t, ahead);
+      return sum;
+    }
+    const hindsight::naive::Value v = hindsight::naive::value_of(facts_, coalition, t);
+    return v.utility + ahead * v.work;
+  }
+  [[nodiscard]] std::size_t choose(std::int64_t t, const std::vector<std::size_t>& heads) const {
+    const std::int64_t ahead = rule_.horizon.value;
+    const std::vector<Wide> phi = share_([&](Coalition c) { return value(c, t, ahead); });
+    std::size_t best = k_nobody;
+    bool best_below = false;
+    Wide best_balance = 0;
+    for (std::size_t u = 0; u < k_; ++u) {
+      if (heads[u] == k_nobody) continue;
+      const Wide balance = phi[u] - scale_ * real(u, t, ahead);
+      const bool below =
+          running_of(u, t) * 1'000'000 < std::int64_t{rule_.guarantee.millionths} * instance_.processors[u];
+      if (best == k_nobody || (below && !best_below) || (below == best_below && balance > best_balance)) {
+        best = u;
+        best_below = below;
+        best_balance = balance;
+      }
+    }
+    return best;
+  }
+
+  const Instance& instance_;
+  ServingRule rule_;
+  Wide scale_;
+  Share share_;
+  std::size_t k_;
+  std::vector<std::int64_t> starts_;
+  hindsight::naive::Facts facts_;
+};
+
+// The printed Shapley value, times k!.
+Witness::Share printed_shapley(std::size_t k) {
+  return [k](const std::function<Wide(Coalition)>& value) {
+    std::vector<Wide> values(std::size_t{1} << k);
+    for (Coalition c = 1; c < values.size(); ++c) values[c] = value(c);
+    std::vector<Wide> phi(k);
+    for (std::size_t u = 0; u < k; ++u) {
+      for (Coalition c = 0; c < values.size(); ++c) {
+        if ((c >> u & 1U) != 0) continue;
+        const auto size = static_cast<std::size_t>(std::popcount(c));
+        phi[u] += hindsight::naive::factorial(size) * hindsight::naive::factorial(k - size - 1) *
+                  (values[c | 1U << u] - values[c]);
+      }
+    }
+    return phi;
+  };
+}
+
+// The mean marginal contributions of coalitions_pair.hpp, times 2 k (k-1), k >= 4.
+Witness::Share printed_pairs(std::size_t k) {
+  return [k](const std::function<Wide(Coalition)>& value) {
+    const Coalition all = game::grand_coalition(k);
+    const auto count = static_cast<std::int64_t>(k);
+    std::vector<Wide> phi(k);
+    for (std::size_t u = 0; u < k; ++u) {
+      const Coalition self = 1U << u;
+      Wide ends = value(self) + value(all) - value(all & ~self);
+      Wide middle = 0;  // (k-1) (a(1) + a(k-2))
+      for (std::size_t w = 0; w < k; ++w) {
+        if (w == u) continue;
+        const Coalition other = 1U << w;
+        middle += value(self | other) - value(other) + value(all & ~other) - value(all & ~other & ~self);
+      }
+      phi[u] = 2 * (count - 1) * ends + (count - 2) * middle;
+    }
+    return phi;
+  };
+}
+
+ServingRule any_rule(Rng& rng) {
+  ServingRule rule;
+  if (rng.below(2) == 0) rule.horizon.value = static_cast<std::int64_t>(rng.below(3) == 0 ? 1'000'000 : rng.below(12));
+  constexpr std::array k_guarantees{300'000, 500'000, 1'000'000};
+  if (rng.below(3) == 0) rule.guarantee.millionths = k_guarantees[rng.below(k_guarantees.size())];
+  return rule;
+}
+
+// Two organizations at least, about as many processors as keep jobs waiting.
+Instance contended_instance(Rng& rng, std::size_t organizations) {
+  Instance instance;
+  for (std::size_t u = 0; u < organizations; ++u)
+    instance.processors.push_back(static_cast<std::uint32_t>(rng.below(u == 0 ? 2 : 3)) + (u == 0 ? 1 : 0));
+  for (std::uint64_t j = 4 + rng.below(18); j > 0; --j) {
+    instance.jobs.push_back({{static_cast<std::int64_t>(rng.below(14))},
+                             {1 + static_cast<std::int64_t>(rng.below(9))},
+                             static_cast<std::uint32_t>(rng.below(organizations))});
+  }
+  instance.end = {8 + static_cast<std::int64_t>(rng.below(20))};
+  return instance;
+}
+
+struct Found {
+  std::vector<std::int64_t> starts;
+  std::vector<Wide> scaled_phi;
+  std::size_t decisions = 0;
+};
+
+Found run(const Instance& instance, HindsightPolicy& policy, Wide scale) {
+  Recorder recorder(policy, 5);
+  Found found{.starts = std::vector<std::int64_t>(instance.jobs.size(), -1), .scaled_phi = {}, .decisions = 0};
+  for (const scheduling::Start& start : scheduling::simulate(instance, recorder).schedule)
+    found.starts[start.job] = start.start.value;
+  const auto shares = policy.contributions(instance.end.value);
+  for (const scheduling::Rational& phi : *shares) found.scaled_phi.push_back(phi.numerator * scale / phi.denominator);
+  found.decisions = recorder.decisions().size();
+  return found;
+}
+
+TEST(Hindsight, IsWhatTheWitnessFinds) {
+  std::size_t decisions = 0;
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const Instance instance = contended_instance(rng, 2 + rng.below(3));
+    const std::size_t k = instance.organizations();
+    const ServingRule rule = any_rule(rng);
+    const Wide scale = hindsight::naive::factorial(k);
+    const auto policy = scheduling::make_hindsight(instance, rule);
+    const Found found = run(instance, *policy, scale);
+    const Witness::Chosen expected = Witness(instance, rule, scale, printed_shapley(k)).run();
+    ASSERT_EQ(found.starts, expected.starts);
+    ASSERT_TRUE(found.scaled_phi == expected.scaled_phi);
+    decisions += found.decisions;
+
+    const auto pair = scheduling::make_hindsight_pair(instance, rule);  // exact up to four organizations
+    const Found of_pair = run(instance, *pair, scale);
+    ASSERT_EQ(of_pair.starts, expected.starts);
+    ASSERT_TRUE(of_pair.scaled_phi == expected.scaled_phi);
+  }
+  EXPECT_GT(decisions, 2'000U);  // otherwise nothing was tried
+}
+
+TEST(HindsightPair, InterpolatesTheMeanMarginsOfFiveAndSix) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const Instance instance = contended_instance(rng, 5 + rng.below(2));
+    const auto k = static_cast<std::int64_t>(instance.organizations());
+    const ServingRule rule = any_rule(rng);
+    const auto policy = scheduling::make_hindsight_pair(instance, rule);
+    const Found found = run(instance, *policy, 2 * k * (k - 1));
+    const Witness::Chosen expected =
+        Witness(instance, rule, 2 * k * (k - 1), printed_pairs(instance.organizations())).run();
+    ASSERT_EQ(found.starts, expected.starts);
+    ASSERT_TRUE(found.scaled_phi == expected.scaled_phi);
+  }
+}
+
+TEST(Hindsight, RefusesWithTheRemedy) {
+  const Instance wide{std::vector<std::uint32_t>(13, 1), {}, {10}};
+  const auto all = make_policy("hindsight", wide, {});
+  ASSERT_FALSE(all.has_value());
+  EXPECT_NE(all.error().what.find("limit of 12; use hindsight_pair"), std::string::npos) << all.error().what;
+  EXPECT_TRUE(make_policy("hindsight_pair@7d/0.5", wide, {}).has_value());
+}
+
+}  // namespace
+}  // namespace shapley::sim
