@@ -56,6 +56,20 @@ fault_kill_shapleyd() {
   daemon=down
 }
 
+# Again and again, while it starts or soon afterwards (`nightly`).
+fault_kill_starting_shapleyd() {
+  fault_kill_shapleyd || return 1
+  for _ in {1..8}; do
+    shapleyd_launch
+    pick 300
+    sleep "0.$(printf %03d "$picked")"
+    daemon_runs shapleyd || return 0
+    count "SIGKILL of shapleyd"
+    shapleyd_kill9
+    one_load
+  done
+}
+
 kill_slurmctld() {
   losing ctld_kill9
   ctld=down
