@@ -115,9 +115,8 @@ ctld_answers() { scontrol ping | grep -q 'is UP'; }
 # sinfo names a node once for each of its partitions.
 nodes_ready() { test "$(sinfo -h -N -o '%N %T' | sort -u | grep -cE ' (idle|mixed|allocated)$')" -eq "${#CLUSTER_NODE_CPUS[@]}"; }
 
-ctld_start() {
-  daemon_start slurmctld "${CLUSTER_CTLD_UNDER[@]}" slurmctld -D -f "$SLURM_CONF" && daemon_ready 30 slurmctld ctld_answers
-}
+ctld_launch() { daemon_start slurmctld "${CLUSTER_CTLD_UNDER[@]}" slurmctld -D -f "$SLURM_CONF"; }
+ctld_start() { ctld_launch && daemon_ready 30 slurmctld ctld_answers; }
 ctld_stop() { daemon_stop slurmctld; }
 ctld_kill9() { daemon_kill9 slurmctld; }
 ctld_restart() { ctld_stop && ctld_start; }

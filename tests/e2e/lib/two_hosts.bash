@@ -5,6 +5,9 @@
 # Of host N: CLUSTER_DIR/hostN has ledger.db, shapleyd.sock, shapleyd.yaml, slurmctld.log and programs.log.
 
 CLUSTER_TIMEOUT_S=10  # SlurmctldTimeout; with less a busy machine would be taken for a dead one
+# In Slurm 22.05 a backup that takes over may have no thread that schedules: run_backup() starts it while shutdown_time is still set, and it ends
+# if it looks at that before it is reset. The thread of sched/backfill is there always.
+CLUSTER_SCHEDULER=sched/backfill
 
 # two_hosts_start [DIR]: the primary on host 1, the backup in wait on host 2; all nodes idle, the plugin connected.
 two_hosts_start() {
@@ -16,7 +19,8 @@ two_hosts_start() {
 
 _two_hosts_prepare() {
   local host
-  CLUSTER_EXTRA_CONF+="
+  CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+$CLUSTER_EXTRA_CONF
 SlurmctldTimeout=$CLUSTER_TIMEOUT_S
 CommunicationParameters=NoCtldInAddrAny"
   cluster_prepare "$@" || return 1
@@ -96,8 +100,8 @@ standby_is() { pair_is "$1" '"\(.role) \(.state) \(.behind) \(.fault)"' "standby
 # A backup that was just started looks for five seconds, and takes nothing over.
 waits_as_backup() { test "$(_standbys)" -gt "${_standbys_before:-0}"; }
 _standbys() { grep -c "slurmctld running in background mode" "$CLUSTER_DIR/host2/slurmctld.log"; }
-# backup_restart: after it has given back. In Slurm 22.05 a backup that takes over a second time in its life has no thread that schedules, and when it
-# gives back again it hangs or dies: main_sched_fini() joins that thread and keeps its id.
+# backup_restart: after it has given back. In Slurm 22.05 a backup that takes over a second time in its life has no scheduling thread but backfill's, and
+# when it gives back again it hangs or dies: main_sched_fini() joins that thread and keeps its id.
 backup_restart() {
   daemon_stop slurmctld2 || return 1
   _standbys_before=$(_standbys)

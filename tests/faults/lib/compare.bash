@@ -2,7 +2,7 @@
 # every run that the books call over must be in Slurm's records, to the second and the processor. Plain awk and sqlite3, none of our code. To be
 # sourced after tests/e2e/lib/books.bash.
 #
-# Nine things are as they must be, or cannot be told better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
+# Ten things are as they must be, or cannot be told better, although they differ, and each is recognized by what makes it so and counted (docs/reliability.md). Spans
 # of $CLUSTER_DIR/lost are called losses:
 #   twice      Slurm recorded two ends of one run: the first after the state that a later loss went back to, and before that loss
 #   forgotten  a run that began after that state and whose end fell into the blind part of the loss: neither slurmctld nor the plugin knew it
@@ -18,6 +18,7 @@
 #              first time: its record is that of a requeued run
 #   both       a run that began after that state and was recorded, overlapping one that slurmctld, back again, went on with and recorded, too: the
 #              books have both, as Slurm's records do
+#   wiped      a run that was suspended when its job was requeued, its node having failed: Slurm's record counts the suspension, and its seconds are gone
 #   unrecorded a run that ended while one slurmctld took over from another ($CLUSTER_DIR/changes, spans "SINCE UNTIL"): slurmd's word that its epilog
 #              has ended reached the one that was in wait, and jobcomp never has it. slurmctld lists the job with the very times of the books
 
@@ -87,10 +88,11 @@ audit_copy() {
   sqlite3 -readonly "file:$CLUSTER_LEDGER?mode=ro" ".backup $dir/ledger.db"
   shapleyctl audit "$dir/ledger.db" --against "$CLUSTER_JOBCOMP" >"$dir/report.txt" 2>&1 && return
   grep -q '^  checked: .* runs compared' "$dir/report.txt" || return 1
-  awk 'NR == FNR { if ($1 == "excused" && $3 == 0) run[$4]; else if ($1 == "excused" && $2 != "twice") line[$3]; next }
+  awk 'NR == FNR { if ($2 == "wiped") wiped[$4]; if ($1 == "excused" && $3 == 0) run[$4]; else if ($1 == "excused" && $2 != "twice") line[$3]; next }
     !/FINDING/ { next }
     match($0, /\(line [0-9]+/) && substr($0, RSTART + 6, RLENGTH - 6) in line && /that the ledger does not have$/ { next }
     match($0, /: job [0-9]+, run/) && substr($0, RSTART + 6, RLENGTH - 11) in run && /that the records do not have$/ { next }
+    match($0, /: job [0-9]+, run/) && substr($0, RSTART + 6, RLENGTH - 11) in wiped && /: ends at .* in the ledger/ { next }  # recorded twice, too
     { print; bad = 1 }
     END { exit bad }' "$CLUSTER_DIR/compared" "$dir/report.txt" >"$dir/findings"
 }
@@ -99,8 +101,8 @@ audit_copy() {
 print_compared() {
   awk '/^compared/ { compared = $2 } /^excused/ { ++n[$2] } END {
       printf "runs compared %d, differences 0\n", compared
-      printf "recorded twice by Slurm %d, forgotten by slurmctld %d, requeues that only jobcomp knew %d, recorded again when requeued %d, begun and requeued between two looks %d, suspended and forgotten %d, started anew and requeued unseen %d, both runs recorded %d, ended during a takeover and not recorded %d\n",
-        n["twice"], n["forgotten"], n["requeued"], n["done"], n["unseen"], n["suspended"], n["restarted"], n["both"], n["unrecorded"] }' \
+      printf "recorded twice by Slurm %d, forgotten by slurmctld %d, requeues that only jobcomp knew %d, recorded again when requeued %d, begun and requeued between two looks %d, suspended and forgotten %d, started anew and requeued unseen %d, both runs recorded %d, ended during a takeover and not recorded %d, suspended when requeued %d\n",
+        n["twice"], n["forgotten"], n["requeued"], n["done"], n["unseen"], n["suspended"], n["restarted"], n["both"], n["unrecorded"], n["wiped"] }' \
     "$CLUSTER_DIR/compared"
   grep -E '^[0-9]+ runs|compared' "$CLUSTER_DIR/audit/report.txt" | head -n 3
 }

@@ -40,6 +40,13 @@ CREATE TABLE agreed AS SELECT * FROM recorded
   WHERE CASE WHEN line IN (SELECT line FROM slurm)
       THEN (job, start, end, processors, account, nodes) IN (SELECT job, start, end, processors, account, nodes FROM books)
       ELSE (job, start) NOT IN (SELECT job, start FROM books) END;
+-- A run that was suspended when its job was requeued, of which Slurm has wiped the seconds: its record counts the suspension, the books do not.
+CREATE TABLE wiped AS SELECT r.line, b.job, b.anchor FROM recorded r JOIN books b USING (job, start, processors, account, nodes)
+  WHERE b.unfinished = 0 AND b.end < r.end AND r.state IN ('PENDING', 'NODE_FAIL')
+    AND (r.job, r.start, r.end) NOT IN (SELECT job, start, end FROM counted)
+    AND 'suspended' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = b.job AND s.anchor = b.anchor
+      AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+INSERT INTO agreed SELECT * FROM recorded WHERE line IN (SELECT line FROM wiped);
 CREATE TABLE slurm_only AS SELECT * FROM slurm WHERE line NOT IN (SELECT line FROM agreed);
 -- A job that is requeued while it completes is recorded twice, with its end and as requeued.
 UPDATE slurm_only SET state = 'PENDING' WHERE (job, start, end) IN (SELECT job, start, end FROM slurm WHERE state = 'PENDING');
@@ -84,7 +91,8 @@ CREATE TABLE unrecorded AS SELECT job, anchor FROM ledger_only o
     AND EXISTS (SELECT 1 FROM change WHERE o.end BETWEEN since AND until);
 
 SELECT 'ledger only: job', job, datetime(start, 'unixepoch'), datetime(end, 'unixepoch'), processors, account, nodes FROM ledger_only
-  WHERE (job, anchor) NOT IN (SELECT job, anchor FROM suspended UNION SELECT job, anchor FROM restarted UNION SELECT job, anchor FROM unrecorded);
+  WHERE (job, anchor) NOT IN (SELECT job, anchor FROM suspended UNION SELECT job, anchor FROM restarted UNION SELECT job, anchor FROM unrecorded
+    UNION SELECT job, anchor FROM wiped);
 SELECT 'open in the ledger only: job', job, datetime(start, 'unixepoch') FROM books WHERE unfinished > 0;
 SELECT 'wrong run time: job', b.job, datetime(b.start, 'unixepoch'), 'ledger', b.seconds, 'Slurm', COALESCE(c.seconds, b.end - b.start)
   FROM books b LEFT JOIN counted c ON c.job = b.job AND c.start = b.start AND c.end = b.end
@@ -106,4 +114,5 @@ SELECT 'excused', 'suspended', 0, job FROM suspended;
 SELECT 'excused', 'restarted', 0, job FROM restarted;
 SELECT 'excused', 'both', 0, job FROM both;
 SELECT 'excused', 'unrecorded', 0, job FROM unrecorded;
+SELECT 'excused', 'wiped', line, job FROM wiped;
 SELECT 'compared', COUNT(*) FROM slurm WHERE line NOT IN (SELECT line FROM excused);

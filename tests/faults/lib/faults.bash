@@ -80,6 +80,18 @@ fault_kill_slurmctld() {
   count "SIGKILL of slurmctld"
   kill_slurmctld
 }
+# Again and again, while it starts or soon afterwards: nothing that it knew is older than the state that it read (`nightly`).
+fault_kill_starting_slurmctld() {
+  fault_kill_slurmctld || return 1
+  for _ in {1..4}; do
+    ctld_launch
+    pick 700
+    sleep "0.$(printf %03d "$picked")"
+    daemon_runs slurmctld || return 0
+    count "SIGKILL of slurmctld"
+    kill_slurmctld
+  done
+}
 fault_kill_both() {
   [ "$ctld" != down ] && [ "$daemon" != down ] && [ "$ctld_may_end" = yes ] || return 1
   count "SIGKILL of both"
