@@ -15,6 +15,13 @@ static inline int64_t monotonic_ms(void) {
   return monotonic_us() / 1000;
 }
 
+/* Processor time of the calling thread: what a busy machine takes away from it is not in it. */
+static inline int64_t thread_us(void) {
+  struct timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
 static inline void sleep_ms(int64_t milliseconds) {
   struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
   nanosleep(&pause, NULL);

@@ -13,16 +13,20 @@
 #include "plugin/slurm_compat.h"
 
 enum {
-  /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. */
-  k_busy_interval_ms = 100,
+  /* While jobs change, scan this often: a requeued run's exact end is in its record only until its nodes are clean. A
+   * start gives no hint, so that they change is looked for this often, too. */
+  k_look_ms = 100,
   /* Two scans are at least this far apart, however many hints come in. */
   k_min_gap_ms = 50,
   /* Rest at least this many times as long as the last scan held the locks: 2 % of a core and of the locks. Where the
    * interval asks for more the interval wins, up to the 20 % of the second factor. */
   k_rest_factor = 50,
   k_rest_factor_min = 4,
-  /* A scan of runs is short; between two of them so many times as long: 5 % of the locks. */
+  /* A scan of runs is short; the next one waits so many times its processor time: 5 % of a core. On a busy machine it
+   * holds the locks for longer than that, and news must not wait for the difference twenty times: 20 % of the locks at
+   * most. */
   k_runs_rest_factor = 20,
+  k_runs_rest_factor_min = 4,
   /* Scan this often though nothing seems to have changed: backfill may write a stale priority without a time stamp. */
   k_scan_at_least_ms = 5000,
 };
@@ -72,7 +76,8 @@ static int64_t rest_ms(void) {
 
 /* The same for the next scan of runs; the whole scan sees them, too. */
 static int64_t runs_rest_ms(void) {
-  int64_t gap = max_of(k_min_gap_ms, k_runs_rest_factor * scan.runs_held_us / 1000);
+  int64_t gap = max_of(k_runs_rest_factor * scan.runs_used_us, k_runs_rest_factor_min * scan.runs_held_us) / 1000;
+  gap = max_of(gap, k_min_gap_ms);
   return max_of(0, max_of(scan.ended_ms, scan.runs_ended_ms) + gap - monotonic_ms());
 }
 
@@ -88,11 +93,9 @@ static int64_t pause_ms(void) {
   return max_of(rest, 1);
 }
 
-/* How long to sleep unless something happens. */
+/* How long to sleep unless something happens: slurmctld's time stamps are looked at so often. */
 static int64_t sleep_time_ms(void) {
-  bool busy = unlocked_stamp(&last_job_update) + 1 >= time(NULL);
-  int64_t interval = shapley_configuration_interval_ms();
-  return max_of(busy ? min_of(k_busy_interval_ms, interval) : interval, gap_ms());
+  return max_of(min_of(k_look_ms, shapley_configuration_interval_ms()), scan.long_list ? runs_rest_ms() : gap_ms());
 }
 
 /* ---- the thread --------------------------------------------------------------------------------- */

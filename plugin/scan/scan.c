@@ -95,6 +95,7 @@ void shapley_scan_runs(shapley_scan_t* scan) {
 
   lock_slurmctld(locks);
   int64_t locked_us = monotonic_us();
+  int64_t used_us = thread_us();
   assoc_mgr_lock(&assoc_locks);
   scan->runs_started_at = time(NULL);
   bool begun = shapley_client_scan_begin_runs(scan->records.client, scan->runs_started_at);
@@ -103,6 +104,7 @@ void shapley_scan_runs(shapley_scan_t* scan) {
   unlock_slurmctld(locks);
 
   scan->runs_held_us = monotonic_us() - locked_us;
+  scan->runs_used_us = thread_us() - used_us;
   scan->runs_ended_ms = monotonic_ms();
   if (begun) shapley_client_scan_end(scan->records.client, false);
 }
