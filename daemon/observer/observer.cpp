@@ -41,9 +41,11 @@ void settle_before_pivot(const RunFacts& facts, RunWriter& run, Instant observed
   const Duration excess = run.seconds_within(facts.start, facts.pivot) - facts.before;
   const bool runs_on = facts.now == RunFacts::Now::running || facts.end > facts.pivot;
   if (run.is_open() && run.open_begin() <= facts.pivot && (!runs_on || excess.value > 0)) {
-    // Suspensions that nobody saw lie somewhere before the pivot; they are taken to be the last seconds before it.
+    // Suspensions that nobody saw lie somewhere before the pivot; they are taken to be the last seconds before it. A
+    // run that was resumed in the very second in which it ended has such a suspension before its end, too.
+    const bool stops_at_end = facts.now == RunFacts::Now::ended && !runs_on && excess.value <= 0;
     const Instant stop = facts.pivot - Duration{std::max<std::int64_t>(excess.value, 0)};
-    run.close(stop, facts.now == RunFacts::Now::ended && !runs_on ? at_end : CloseReason::suspended);
+    run.close(stop, stops_at_end ? at_end : CloseReason::suspended);
   }
   const Duration missing = facts.before - run.seconds_within(facts.start, facts.pivot);
   if (missing.value > 0) run.fill(facts.start, facts.pivot, missing, CloseReason::suspended);

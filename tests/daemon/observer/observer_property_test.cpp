@@ -3,7 +3,12 @@
 // Whatever was missed between two scans, the run seconds in the books must equal the true ones once the final record
 // was seen; and feeding everything again must change nothing.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -13,6 +18,7 @@
 namespace shapley::daemon {
 namespace {
 
+using accounting::CloseReason;
 using protocol::JobRecord;
 using protocol::JobState;
 
@@ -133,6 +139,45 @@ void live(Slurm& job, const Scan& scan) {
   scan(true);
 }
 
+struct BookedPart {
+  std::int64_t begin;
+  std::int64_t end;
+  CloseReason reason;
+};
+
+// The parts of every run that still count, as an audit reads them.
+std::map<std::int64_t, std::vector<BookedPart>> booked_parts(const Bench& bench) {
+  std::map<accounting::SegmentKey, BookedPart> parts;
+  for (const accounting::Event& event : bench.history) {
+    if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
+      parts[opened->key] = {opened->begin.value, opened->begin.value, CloseReason::ended};
+    } else if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) {
+      parts[closed->key].end = closed->end.value;
+      parts[closed->key].reason = closed->reason;
+    } else if (const auto* taken = std::get_if<accounting::SegmentRetracted>(&event)) {
+      parts.erase(taken->key);
+    }
+  }
+  std::map<std::int64_t, std::vector<BookedPart>> by_run;
+  for (const auto& [key, part] : parts) {
+    if (key.kind == accounting::SegmentKind::run) by_run[key.anchor.value].push_back(part);
+  }
+  for (auto& [run, of_run] : by_run) {
+    std::stable_sort(of_run.begin(), of_run.end(),
+                     [](const BookedPart& a, const BookedPart& b) { return a.begin < b.begin; });
+  }
+  return by_run;
+}
+
+// Where a run holds nothing for a while, the part before says that it was suspended.
+void expect_gaps_are_suspensions(const Bench& bench) {
+  for (const auto& [run, parts] : booked_parts(bench)) {
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      RC_ASSERT(parts[i - 1].end == parts[i].begin || parts[i - 1].reason == CloseReason::suspended);
+    }
+  }
+}
+
 RC_GTEST_PROP(ObserverProperty, RunSecondsAreExactWhateverWasMissed, ()) {
   Slurm job;
   Bench bench;
@@ -148,6 +193,7 @@ RC_GTEST_PROP(ObserverProperty, RunSecondsAreExactWhateverWasMissed, ()) {
   });
   RC_ASSERT(!bench.anything_open());
   RC_ASSERT(bench.closed_run_seconds() == job.ran());
+  expect_gaps_are_suspensions(bench);
   for (const accounting::Event& event : bench.history) {
     const auto* taken = std::get_if<accounting::SegmentRetracted>(&event);
     if (taken != nullptr) RC_ASSERT(taken->key.kind == accounting::SegmentKind::wait);
@@ -252,6 +298,7 @@ RC_GTEST_PROP(ObserverProperty, TheLastRecordDecidesWhateverSlurmctldForgot, ())
   RC_ASSERT(job.record().end_time == job.record().start_time ||
             bench.last_end(job.record().start_time) == job.record().end_time);
   RC_ASSERT(bench.see(job.record(), job.now()).events.empty());
+  expect_gaps_are_suspensions(bench);
 }
 
 // ---- demand that is withdrawn before it starts leaves no trace ----

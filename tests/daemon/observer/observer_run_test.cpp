@@ -153,6 +153,19 @@ TEST(ObserverRun, ARunThatLosesANodeWithoutAResizeIsStillTheSame) {
   EXPECT_EQ(bench.runs(), "[120,...) n1:1 n2:1");
 }
 
+// Seen running, then suspended unseen, and resumed in the second in which it ended: the books say what its gap is.
+TEST(ObserverRun, ASuspensionThatNobodySawBeforeAResumeInTheLastSecondIsOne) {
+  Bench bench;
+  bench.see(running(120), 120);
+  bench.see(flipped(ended(120, 130), 130, 4), 135);
+  EXPECT_EQ(bench.runs(), "[120,124) n1:1; [130,130) n1:1");
+  std::vector<CloseReason> reasons;
+  for (const accounting::Event& event : bench.history) {
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) reasons.push_back(closed->reason);
+  }
+  EXPECT_EQ(reasons, (std::vector{CloseReason::suspended, CloseReason::ended}));
+}
+
 TEST(ObserverRun, ARunThatWasSuspendedFromItsFirstSecondToItsLastIsKnownWithoutOne) {
   Bench bench;
   bench.see(flipped(ended(120, 130), 130, 0), 131);
