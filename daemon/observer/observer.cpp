@@ -186,7 +186,7 @@ class JobObserver {
     const Freshness freshness = freshness_of(facts, run, scan_.at);
     if (freshness == Freshness::same_second) out_.unsettled = true;
     if (freshness != Freshness::newer) return;
-    if (run.is_elsewhere()) run.retract(scan_.at);
+    if (run.is_elsewhere(facts.now != RunFacts::Now::ended)) run.retract(scan_.at);
     settle_before_pivot(facts, run, scan_.at, at_end);
     settle_since_pivot(facts, run, scan_.at, at_end);
   }

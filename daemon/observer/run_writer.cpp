@@ -224,12 +224,15 @@ void RunWriter::mark_end(Instant end, CloseReason reason) {
   if (known && *known < end) emit(end, end, reason, run_.shares);
 }
 
-bool RunWriter::is_elsewhere() const {
+bool RunWriter::is_elsewhere(bool is_live) const {
   if (run_.resized || segments_.empty()) return false;
   const std::vector<NodeShare>& known = segments_.front().shares;
   if (known.empty()) return false;
+  const bool tells_amounts = is_live || run_.shares.size() < known.size();
   return std::any_of(run_.shares.begin(), run_.shares.end(), [&](const NodeShare& share) {
-    return std::none_of(known.begin(), known.end(), [&](const NodeShare& k) { return k.node == share.node; });
+    return std::none_of(known.begin(), known.end(), [&](const NodeShare& k) {
+      return k.node == share.node && (!tells_amounts || k.cpus == 0 || share.cpus <= k.cpus);
+    });
   });
 }
 

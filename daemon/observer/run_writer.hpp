@@ -69,9 +69,10 @@ class RunWriter {
   // Without a second there: the run went on to `end` though the last ones, or all of them, were suspended. No effect
   // where that is known.
   void mark_end(Instant end, accounting::CloseReason reason);
-  // Whether the run holds a node, without a resize, that the books do not have for it: then theirs is another run,
-  // which began in the very same second and which slurmctld forgot.
-  [[nodiscard]] bool is_elsewhere() const;
+  // Whether the run holds a node, without a resize, that the books do not have for it, or more of a node: then theirs
+  // is another run, which began in the very same second and which slurmctld forgot. The record of a run that is not
+  // live may give the CPUs of one node to another, so there a node's CPUs count only where nodes are fewer.
+  [[nodiscard]] bool is_elsewhere(bool is_live) const;
   // The books hold a run that Slurm's own do not: retracts every segment.
   void retract(Instant at);
 

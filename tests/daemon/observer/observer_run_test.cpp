@@ -143,6 +143,34 @@ TEST(ObserverRun, ARunThatStartedAnewInTheSameSecondHoldsItsOwnNodes) {
   EXPECT_FALSE(late.anything_open());
 }
 
+TEST(ObserverRun, ARunThatStartedAnewInTheSameSecondOnSomeOfTheSameNodesHoldsMoreOfThem) {
+  JobRecord first = running(120);
+  first.nodes = {{"n2", 2}, {"n3", 4}};
+  JobRecord anew = running(120);
+  anew.nodes = {{"n3", 6}};
+  JobRecord over = ended(120, 126);
+  over.nodes = anew.nodes;
+  for (const JobRecord& next : {anew, over}) {
+    Bench bench;
+    bench.see(first, 120);
+    bench.see(next, 127);
+    bench.see(over, 128);
+    EXPECT_EQ(bench.runs(), "[120,126) n3:6");
+  }
+}
+
+// Slurm may not know any more which CPUs of a finished run were on which node, once a node is gone from slurm.conf.
+TEST(ObserverRun, AFinishedRunWhoseNodesHaveChangedPlacesIsStillTheSame) {
+  JobRecord first = running(120);
+  first.nodes = {{"n2", 2}, {"n3", 4}};
+  JobRecord over = ended(120, 126);
+  over.nodes = {{"n2", 4}, {"n3", 2}};
+  Bench bench;
+  bench.see(first, 121);
+  bench.see(over, 127);
+  EXPECT_EQ(bench.runs(), "[120,126) n2:2 n3:4");
+}
+
 TEST(ObserverRun, ARunThatLosesANodeWithoutAResizeIsStillTheSame) {
   JobRecord wide = running(120);
   wide.nodes = {{"n1", 1}, {"n2", 1}};
