@@ -107,7 +107,8 @@ CREATE TABLE both AS SELECT * FROM overlap WHERE first < second
   AND (job, first) IN (SELECT job, start FROM agreed) AND (job, second) IN (SELECT job, start FROM agreed)
   AND EXISTS (SELECT 1 FROM loss WHERE second BETWEEN saved - 1 AND until);
 SELECT 'overlap: job', job, datetime(begin, 'unixepoch') FROM overlap
-  WHERE (job, first, second) NOT IN (SELECT job, first, second FROM both);
+  WHERE (job, first, second) NOT IN (SELECT job, first, second FROM both)
+    AND (job, first) NOT IN (SELECT job, anchor FROM suspended) AND (job, second) NOT IN (SELECT job, anchor FROM suspended);
 SELECT 'processors do not add up: job', job, processors, on_nodes FROM parts WHERE processors IS NOT on_nodes;
 SELECT 'excused', kind, line, job FROM excused JOIN slurm USING (line);
 SELECT 'excused', 'suspended', 0, job FROM suspended;
