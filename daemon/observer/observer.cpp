@@ -149,9 +149,7 @@ class JobObserver {
       if (record_.start_time <= 0) settle_requeue();
       return;
     }
-    for (const Instant start : runs_) {
-      if (start < facts->start) end_superseded_run(start, facts->start);
-    }
+    end_superseded_runs(facts->start);
     std::erase_if(runs_, [&](Instant start) { return start > facts->start && takes_back_forgotten(start); });
     CloseReason at_end = CloseReason::ended;
     RunWriter run = writer(facts->start);
@@ -216,16 +214,27 @@ class JobObserver {
     }
   }
 
+  void end_superseded_runs(Instant next_start) {
+    for (const Instant start : runs_) {
+      if (start < next_start) end_superseded_run(start, next_start);
+    }
+  }
+
   // A record without a run of its own: whatever run is open is over, at the earliest end that Slurm's times allow.
   void settle_requeue() {
+    Instant began = k_beginning_of_time;
     if (record_.completing && record_.start_time > 0 && record_.end_time >= record_.start_time) {
       // The requeue is under way and the record still tells of the run.
       if (const auto facts = facts_of(record_, scan_.at, out_.warnings)) {
-        RunWriter run = writer(facts->start);
+        began = facts->start;
+        end_superseded_runs(began);
+        RunWriter run = writer(began);
         settle_run(*facts, run, CloseReason::requeued);
       }
     }
-    for (const Instant start : runs_) end_requeued_run(start);
+    for (const Instant start : runs_) {
+      if (start >= began) end_requeued_run(start);
+    }
   }
 
   // Backfill wipes the start_time of every pending job, also while one completes; its end_time is then the run's and

@@ -298,7 +298,6 @@ RC_GTEST_PROP(ObserverProperty, TheLastRecordDecidesWhateverSlurmctldForgot, ())
   RC_ASSERT(job.record().end_time == job.record().start_time ||
             bench.last_end(job.record().start_time) == job.record().end_time);
   RC_ASSERT(bench.see(job.record(), job.now()).events.empty());
-  expect_gaps_are_suspensions(bench);
 }
 
 // ---- demand that is withdrawn before it starts leaves no trace ----

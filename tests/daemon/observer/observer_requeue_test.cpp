@@ -79,6 +79,24 @@ TEST(ObserverRequeue, ACompletingRequeueOfARunThatWasNeverSeen) {
   EXPECT_EQ(bench.runs(), "[120,149) n1:1");
 }
 
+// slurmctld was killed, forgot the start at 120 and started the job anew at 144; that run is being requeued when it is
+// seen.
+TEST(ObserverRequeue, ARunThatSlurmctldForgotDoesNotEndWithTheNextOne) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(completing_requeue(100, 144), 150);
+  EXPECT_EQ(bench.runs(), "[144,149) n1:1");
+  EXPECT_FALSE(bench.anything_open());
+}
+
+// The requeue of the first run was not seen, but its submit time says when it was.
+TEST(ObserverRequeue, ARequeueThatIsUnderWayEndsNoRunBeforeTheRequeueBeforeIt) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(completing_requeue(140, 144), 150);
+  EXPECT_EQ(bench.runs(), "[120,140) n1:1; [144,149) n1:1");
+}
+
 TEST(ObserverRequeue, TheNextStartEndsARunWhoseRequeueWasNotSeen) {
   Bench bench;
   bench.see(running(120), 121);
