@@ -108,6 +108,19 @@ inline protocol::JobRecord ended(std::int64_t start, std::int64_t end) {
   return r;
 }
 
+// `flip`: suspend_time, the last suspend or resume. `before`: run seconds until the last suspend.
+inline protocol::JobRecord flipped(protocol::JobRecord r, std::int64_t flip, std::int64_t before) {
+  r.suspend_time = flip;
+  r.pre_suspend_run_s = before;
+  return r;
+}
+
+inline protocol::JobRecord suspended(std::int64_t start, std::int64_t flip, std::int64_t before) {
+  protocol::JobRecord r = record_of(protocol::JobState::suspended);
+  r.start_time = start;
+  return flipped(r, flip, before);
+}
+
 // Pending once more after a requeue.
 inline protocol::JobRecord pending_again(std::int64_t submit) {
   protocol::JobRecord r = record_of(protocol::JobState::pending);
