@@ -29,6 +29,10 @@ CREATE TABLE books AS
   SELECT job, anchor, anchor AS start, MAX(end) AS end, processors / 1000000 AS processors, organization AS account, nodes,
          SUM(end - begin) AS seconds, COUNT(*) - COUNT(end) AS unfinished
   FROM parts GROUP BY job, anchor, processors, nodes HAVING COUNT(end) < COUNT(*) OR SUM(end - begin) > 0;
+CREATE TABLE last_parts AS SELECT job, anchor, reason FROM
+    (SELECT job, anchor, reason, ROW_NUMBER() OVER (PARTITION BY job, anchor ORDER BY begin DESC, ordinal DESC) AS back
+      FROM ledger.segments WHERE kind = 'run' AND retracted IS NULL)
+  WHERE back = 1;
 CREATE INDEX books_by_job ON books (job, start);
 CREATE INDEX slurm_by_job ON slurm (job, start);
 -- But where both have its end, they agree: one that completes may be recorded already.
@@ -44,8 +48,7 @@ CREATE TABLE agreed AS SELECT * FROM recorded
 CREATE TABLE wiped AS SELECT r.line, b.job, b.anchor FROM recorded r JOIN books b USING (job, start, processors, account, nodes)
   WHERE b.unfinished = 0 AND b.end < r.end AND r.state IN ('PENDING', 'NODE_FAIL')
     AND (r.job, r.start, r.end) NOT IN (SELECT job, start, end FROM counted)
-    AND 'suspended' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = b.job AND s.anchor = b.anchor
-      AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+    AND (b.job, b.anchor, 'suspended') IN (SELECT job, anchor, reason FROM last_parts);
 INSERT INTO agreed SELECT * FROM recorded WHERE line IN (SELECT line FROM wiped);
 CREATE TABLE slurm_only AS SELECT * FROM slurm WHERE line NOT IN (SELECT line FROM agreed);
 -- A job that is requeued while it completes is recorded twice, with its end and as requeued.
@@ -80,12 +83,10 @@ CREATE TABLE ledger_only AS SELECT * FROM books
     AND (job, start, end, processors, account, nodes) NOT IN (SELECT job, start, end, processors, account, nodes FROM slurm);
 CREATE TABLE suspended AS SELECT job, anchor FROM ledger_only o
   WHERE EXISTS (SELECT 1 FROM loss WHERE o.start >= saved - 1 AND o.end BETWEEN saved - 1 AND until)
-    AND 'suspended' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = o.job AND s.anchor = o.anchor
-      AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+    AND (job, anchor, 'suspended') IN (SELECT job, anchor, reason FROM last_parts);
 CREATE TABLE restarted AS SELECT job, anchor FROM ledger_only o
   WHERE EXISTS (SELECT 1 FROM loss WHERE o.start BETWEEN saved - 1 AND until AND o.end >= until)
-    AND 'requeued' = (SELECT reason FROM ledger.segments s WHERE s.kind = 'run' AND s.job = o.job AND s.anchor = o.anchor
-      AND s.retracted IS NULL ORDER BY begin DESC, ordinal DESC LIMIT 1);
+    AND (job, anchor, 'requeued') IN (SELECT job, anchor, reason FROM last_parts);
 CREATE TABLE unrecorded AS SELECT job, anchor FROM ledger_only o
   WHERE (job, start, end, seconds) IN (SELECT job, start, end, seconds FROM counted)
     AND EXISTS (SELECT 1 FROM change WHERE o.end BETWEEN since AND until);
