@@ -44,7 +44,7 @@ load lib/e2e
 
 @test "heterogeneous jobs, under the backfill scheduler" {
   CLUSTER_SCHEDULER=sched/backfill
-  CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1"
+  CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL"
   start_with
   sbatch --parsable --uid="$JOB_UID" --gid="$JOB_GID" --chdir=/ --output=/dev/null --account=astro -n2 : \
     --account=bio -n3 -N2 --wrap="sleep 2"

@@ -10,7 +10,7 @@ under_valgrind() {
   SLURM_RELEASE=$(slurmctld -V | sed 's/.* //')
   if slurm_is_at_least 24.11; then several_qos=yes CLUSTER_DATABASE=yes; fi
   CLUSTER_SCHEDULER=sched/backfill
-  CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+  CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL
 ReconfigFlags=KeepPartState
 PartitionName=other Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP
 PartitionName=third Nodes=ALL MaxTime=INFINITE DefaultTime=60 State=UP"

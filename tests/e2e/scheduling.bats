@@ -44,7 +44,7 @@ has_planned_start() { test "$(job_field "$1" StartTime)" != Unknown; }
 
 @test "backfill: the big job of the best rank gets the reservation; what fits in before it starts, what would delay it waits" {
   CLUSTER_SCHEDULER=sched/backfill
-  CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,bf_resolution=60"
+  CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL,bf_resolution=60"
   start_with
   lend
   blocker=$(submit chem -n16 --nodelist=n1 -t60 "$(until_told blocker)")

@@ -11,6 +11,8 @@ CLUSTER_SCHEDULER=sched/builtin       # starts strictly by priority; sched/backf
 CLUSTER_SCAN_S=0.2                    # the plugin's longest time between two scans
 CLUSTER_CRED_EXPIRE_S=120             # life of a job's credential, Slurm's default: a requeued job waits so long and a second
 CLUSTER_EXTRA_CONF=""                 # further lines for slurm.conf
+# One of them, for sched/backfill: it looks every second.
+CLUSTER_BACKFILL=SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
 CLUSTER_CTLD_UNDER=()                 # a program, with its options, that runs slurmctld: valgrind
 CLUSTER_DATABASE=""                   # yes: slurmdbd on a MariaDB of its own (slurmdbd.bash), no; empty: as this release needs it
 #

@@ -19,7 +19,7 @@ two_hosts_start() {
 
 _two_hosts_prepare() {
   local host
-  CLUSTER_EXTRA_CONF="SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+  CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL
 $CLUSTER_EXTRA_CONF
 SlurmctldTimeout=$CLUSTER_TIMEOUT_S
 CommunicationParameters=NoCtldInAddrAny"
