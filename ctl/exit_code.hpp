@@ -6,12 +6,13 @@ namespace shapley::ctl {
 enum class ExitCode : int {
   success = 0,
   findings = 1,     // the command worked and the answer is bad: a faulty configuration, an audit with findings
-  usage = 2,        // the command line cannot be understood
+  usage = 2,        // the command line cannot be understood, or asks for what there cannot be
   unavailable = 3,  // the daemon cannot be reached or does not answer in time
   refused = 4,      // the daemon answered with an error, or is no shapleyd of our protocol
   unreadable = 5,   // a ledger, configuration or record file cannot be read or is damaged
   incomplete = 6,   // an audit found nothing, but an archive that the ledger goes on from is not there
-  internal = 70,    // a defect of shapleyctl itself
+  // `health` ends as Nagios' checks do, with 0 to 3 in another meaning: HealthState of commands/health.hpp.
+  internal = 70,  // a defect of shapleyctl itself
 };
 
 }  // namespace shapley::ctl

@@ -2,11 +2,23 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/printable_stream.hpp"
 #include "ctl/app.hpp"
+#include "ctl/slurm/run_program.hpp"
+
+namespace {
+
+std::size_t columns_of_terminal() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const shapley::PrintableStream out(std::cout);
@@ -19,6 +31,8 @@ int main(int argc, char** argv) {
         const char* value = std::getenv(name);
         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
       },
+      .columns = columns_of_terminal(),
+      .run_program = [](const std::vector<std::string>& words) { return shapley::ctl::run_program(words); },
   };
   return static_cast<int>(shapley::ctl::run(argc, argv, environment));
 }

@@ -1,16 +1,17 @@
 #include "ctl/offline.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <set>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/calendar.hpp"
 #include "config/configuration.hpp"
 #include "ledger/archive/links.hpp"
 #include "ledger/readers/declarations.hpp"
+#include "ledger/readers/past_books.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -18,119 +19,89 @@ namespace shapley::ctl {
 
 namespace {
 
-using accounting::Event;
-
-const accounting::SegmentKey* segment_of(const Event& event) {
-  if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) return &opened->key;
-  if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) return &closed->key;
-  if (const auto* retracted = std::get_if<accounting::SegmentRetracted>(&event)) return &retracted->key;
-  return nullptr;
-}
-
-Expected<Instant> last_recorded(const ledger::Ledger& ledger) {
-  std::optional<Instant> last;
-  SHAPLEY_TRY(ledger.for_each_event(ledger.last_sequence() - 1, [&](const ledger::StoredEvent& stored) {
-    last = stored.received;
-    return Expected<void>{};
-  }));
-  if (!last) return fail(Errc::not_found, "the ledger is empty: nothing was recorded yet");
-  return *last;
-}
-
-// The file whose books begin at `at` or before, and those after it.
-using Files = std::vector<const ledger::Ledger*>;
-
-struct Told {
-  std::vector<Event>
-      events;  // that speak of `at` or of earlier times, in the order of time, but of no retracted segment
-  std::set<accounting::SegmentKey> retracted;
-};
-
-Expected<Told> told_until(const Files& files, Instant at) {
-  Told told;
-  for (const ledger::Ledger* file : files) {
-    SHAPLEY_TRY_ASSIGN(const ledger::Recovered opening, file->opening());
-    SHAPLEY_TRY(file->for_each_event(opening.last_sequence, [&](const ledger::StoredEvent& stored) {
-      if (const auto* retraction = std::get_if<accounting::SegmentRetracted>(&stored.event)) {
-        told.retracted.insert(retraction->key);
-      } else if (accounting::time_of(stored.event) <= at) {
-        told.events.push_back(stored.event);
-      }
-      return Expected<void>{};
-    }));
-  }
-  std::erase_if(told.events, [&](const Event& event) {
-    const accounting::SegmentKey* key = segment_of(event);
-    return key != nullptr && told.retracted.contains(*key);
-  });
-  std::stable_sort(told.events.begin(), told.events.end(),
-                   [](const Event& a, const Event& b) { return accounting::time_of(a) < accounting::time_of(b); });
-  return told;
-}
-
-Expected<void> apply(accounting::State& state, const Event& event) {
-  const auto applied = state.apply(event);
-  // What the books refuse (a contradiction) changed nothing when shapleyd met it, and changes nothing here.
-  if (!applied || *applied != accounting::Applied::needs_replay) return {};
-  return fail(Errc::corrupt, "the books refuse " + accounting::event_key(event) + " in the order of time");
-}
-
-Expected<accounting::State> books_at(const Files& files, Instant at) {
-  SHAPLEY_TRY_ASSIGN(const Told told, told_until(files, at));
-  SHAPLEY_TRY_ASSIGN(ledger::Recovered opening, files.front()->opening());
-  for (const accounting::SegmentKey& key : told.retracted) {
-    // Known before the file begins, and retracted in it, whenever that was.
-    if (opening.state.find_segment(key) == nullptr) continue;
-    SHAPLEY_TRY(apply(opening.state, accounting::SegmentRetracted{key, std::min(at, opening.state.now())}));
-  }
-  for (const Event& event : told.events) SHAPLEY_TRY(apply(opening.state, event));
-  return std::move(opening.state);
-}
-
-// As books_at() of the ledger and, as far as they are needed, of its archives.
-Expected<accounting::State> books_of_past(const OfflineQuestion& question, const ledger::Ledger& ledger, Instant at) {
-  const std::filesystem::path directory =
-      question.archives.empty() ? ledger::archives_near(question.ledger) : question.archives;
-  std::deque<ledger::OpenedFile> archives;  // the newest first
-  Files files{&ledger};
-  std::optional<ledger::ArchiveLink> link;
-  while (true) {
-    SHAPLEY_TRY_ASSIGN(link, ledger::archive_before(*files.front(), link));
-    if (!link || link->until <= at) return books_at(files, at);
-    const auto there = ledger::find_archive(directory, link->name);
-    if (!there) {
-      return fail(Errc::not_found, "the books of " + format_instant(at) + " need the archive " + described(*link) +
-                                       ", which is not in " + directory.native() +
-                                       "; --archives DIRECTORY says where it is");
-    }
-    SHAPLEY_TRY_ASSIGN(auto opened, ledger::OpenedFile::open(*there));
-    archives.push_back(std::move(opened));
-    files.insert(files.begin(), &archives.back().ledger());
-  }
-}
-
-Expected<accounting::EstimatorId> configured_contribution(const ledger::Ledger& ledger, Instant at) {
-  const accounting::EstimatorId by_default = config::Configuration{}.contribution;
+// The defaults, too, where an older release accepted a text that this one refuses: then they are as good as any.
+Expected<config::Configuration> configuration_of(const ledger::Ledger& ledger, Instant at) {
   SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, at));
-  if (!loaded) return by_default;
-  const auto parsed = config::parse(loaded->text);
-  // A text that an older release accepted may be refused by this one; then the default is as good as any.
-  return parsed ? parsed->contribution : by_default;
+  if (!loaded) return config::Configuration{};
+  auto parsed = config::parse(loaded->text);
+  return parsed ? std::move(*parsed) : config::Configuration{};
 }
 
 Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQuestion& question) {
-  SHAPLEY_TRY_ASSIGN(const Instant last, last_recorded(ledger));
+  SHAPLEY_TRY_ASSIGN(const Instant last, ledger::last_recorded(ledger));
   const Instant at = question.at.value_or(last);
   accounting::State state;
   if (question.at) {
-    SHAPLEY_TRY_ASSIGN(state, books_of_past(question, ledger, at));
+    SHAPLEY_TRY_ASSIGN(
+        auto books, ledger::PastBooks::read(
+                        ledger, {.ledger = question.ledger, .archives = question.archives, .since = at, .until = at}));
+    SHAPLEY_TRY(books.advance_to(at));
+    state = std::move(books).take_state();
   } else {
     // The present needs no replay of the whole past.
     SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
     state = std::move(recovered.state);
   }
-  SHAPLEY_TRY_ASSIGN(const accounting::EstimatorId configured, configured_contribution(ledger, at));
-  return ledger::status_report(state, at, question.contribution.value_or(configured));
+  SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
+  nlohmann::json report = ledger::status_report(state, at, question.contribution.value_or(configuration.contribution));
+  std::map<std::string, std::string> titles;
+  for (const config::OrganizationConfig& o : configuration.organizations) titles[o.name] = o.title;
+  ledger::set_titles(report, titles);
+  return report;
+}
+
+struct UsualLength {
+  ledger::Interval by;
+  Duration length;
+};
+constexpr std::array k_usual_lengths{UsualLength{ledger::Interval::hour, {k_day_s}},
+                                     UsualLength{ledger::Interval::day, {31 * k_day_s}},
+                                     UsualLength{ledger::Interval::month, {365 * k_day_s}}};
+
+Instant usual_begin(ledger::Interval by, Instant until) {
+  for (const UsualLength& usual : k_usual_lengths) {
+    if (usual.by == by) return until - usual.length;
+  }
+  return until;
+}
+
+// The report that `make` makes of the ledger's books between the instants that are asked.
+using MakeReport = std::function<Expected<nlohmann::json>(ledger::PastBooks&, const ledger::IntervalAsked&)>;
+
+Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const IntervalQuestion& question,
+                                         const std::function<Instant(Instant until)>& usual, const MakeReport& make) {
+  SHAPLEY_TRY_ASSIGN(const Instant recorded, ledger::last_recorded(ledger));
+  const Instant last = std::max(recorded, question.known_until.value_or(recorded));
+  const Instant until = std::min(question.until.value_or(last), last);
+  const Instant since = question.since.value_or(usual(until));
+  if (since >= until) {
+    return fail(Errc::invalid_argument, "there is nothing to tell of the time from " + format_instant(since) + " to " +
+                                            format_instant(question.until.value_or(last)) +
+                                            ": the ledger recorded something last at " + format_instant(last));
+  }
+  SHAPLEY_TRY_ASSIGN(
+      auto books,
+      ledger::PastBooks::read(
+          ledger, {.ledger = question.ledger, .archives = question.archives, .since = since, .until = until}));
+  SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, until));
+  SHAPLEY_TRY_ASSIGN(nlohmann::json report,
+                     make(books, {.since = since,
+                                  .until = until,
+                                  .estimator = question.contribution.value_or(configuration.contribution),
+                                  .only = question.only}));
+  // The present of a ledger that is not all of the time which was asked.
+  const bool shortened = question.until.value_or(last) > last;
+  report["recorded_until"] = shortened ? nlohmann::json(last.value) : nlohmann::json(nullptr);
+  report["recorded_until_utc"] = shortened ? nlohmann::json(format_instant(last)) : nlohmann::json(nullptr);
+  return report;
+}
+
+Expected<nlohmann::json> of_file(const IntervalQuestion& question, const std::function<Instant(Instant until)>& usual,
+                                 const MakeReport& make) {
+  SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(question.ledger));
+  auto report = interval_report(opened.ledger(), question, usual, make);
+  if (!report) return with_context(question.ledger.native(), std::move(report).error());
+  return report;
 }
 
 }  // namespace
@@ -139,6 +110,27 @@ Expected<Instant> parse_time(const std::string& text, const std::string& option)
   if (const auto instant = parse_instant(text)) return *instant;
   return fail(Errc::invalid_argument,
               option + ": '" + text + "' is no time; write 2026-11-21 or 2026-11-21T07:00:00 (UTC)");
+}
+
+Expected<Instant> parse_past_time(const std::string& text, const std::string& option,
+                                  const std::filesystem::path& ledger) {
+  SHAPLEY_TRY_ASSIGN(const Instant instant, parse_time(text, option));
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const Instant present{std::chrono::duration_cast<std::chrono::seconds>(now).count()};
+  if (instant <= present) return instant;
+  // A ledger of a host whose clock goes ahead of this one's.
+  if (!ledger.empty()) {
+    SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(ledger));
+    const auto last = ledger::last_recorded(opened.ledger());
+    if (last && instant <= *last) return instant;
+  }
+  return fail(Errc::invalid_argument, option + ": " + format_instant(instant) +
+                                          " lies in the future, of which the books know nothing; it is " +
+                                          format_instant(present));
+}
+
+std::filesystem::path archives_of(const std::filesystem::path& ledger, const std::filesystem::path& named) {
+  return named.empty() ? ledger::archives_near(ledger) : named;
 }
 
 Expected<nlohmann::json> offline_status(const OfflineQuestion& question) {
@@ -151,13 +143,28 @@ Expected<nlohmann::json> offline_status(const OfflineQuestion& question) {
 Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const ledger::JobsFilter& filter) {
   SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(file));
   const ledger::Ledger& ledger = opened.ledger();
-  const Expected<Instant> at = last_recorded(ledger);
+  const Expected<Instant> at = ledger::last_recorded(ledger);
   if (!at) return with_context(file.native(), at.error());
-  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, filter, *at));
   const auto recovered = ledger.recover();
   if (!recovered) return with_context(file.native(), recovered.error());
+  SHAPLEY_TRY(ledger::check_organizations(recovered->state, filter.organizations));
+  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, filter, *at));
   report["no_start"] = ledger::no_start_report(recovered->state, filter.organizations);
   return report;
+}
+
+Expected<nlohmann::json> offline_statement(const IntervalQuestion& question) {
+  const auto month_of = [](Instant until) { return period_begin(Period::monthly, until - Duration{1}); };
+  return of_file(question, month_of, [](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
+    return ledger::statement_report(books, asked);
+  });
+}
+
+Expected<nlohmann::json> offline_history(const IntervalQuestion& question, ledger::Interval by) {
+  const auto usual = [by](Instant until) { return usual_begin(by, until); };
+  return of_file(question, usual, [by](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
+    return ledger::history_report(books, asked, by);
+  });
 }
 
 }  // namespace shapley::ctl

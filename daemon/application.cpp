@@ -22,12 +22,13 @@
 #include "base/printable.hpp"
 #include "config/endpoint.hpp"
 #include "daemon/clock/kernel_clock.hpp"
+#include "daemon/configuration/in_force.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
 #include "daemon/controllers/peer_link.hpp"
-#include "daemon/controllers/peer_listener.hpp"
 #include "daemon/controllers/peer_loop.hpp"
 #include "daemon/controllers/superseded.hpp"
+#include "daemon/server/remote_listener.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
 #include "daemon/start.hpp"
@@ -98,7 +99,7 @@ class Application {
       spdlog::error("{}", opened.error().what);
       return {.code = ExitCode::socket};
     }
-    if (const auto listening = listen_for_peer(); !listening) {
+    if (const auto listening = listen_for_others(); !listening) {
       spdlog::error("{}", listening.error().what);
       server_.close();
       return {.code = ExitCode::socket};
@@ -112,14 +113,14 @@ class Application {
   }
 
  private:
-  Expected<void> listen_for_peer() {
+  Expected<void> listen_for_others() {
     const config::Configuration& c = service_->site().configuration;
     if (c.listen.empty()) return {};
     SHAPLEY_TRY_ASSIGN(config::Endpoint at, config::parse_endpoint(c.listen));
-    SHAPLEY_TRY_ASSIGN(listener_, PeerListener::open({.at = std::move(at),
-                                                      .socket = c.socket,
-                                                      .munge = c.munge_socket,
-                                                      .slurm_uid = service_->site().slurm_uid}));
+    SHAPLEY_TRY_ASSIGN(listener_, RemoteListener::open({.at = std::move(at),
+                                                        .socket = c.socket,
+                                                        .munge = c.munge_socket,
+                                                        .slurm_uid = service_->site().slurm_uid}));
     return {};
   }
 
@@ -142,17 +143,20 @@ class Application {
     spdlog::info("configuration: {}: reload", file_.string());
     if (const auto trusted = check_configuration_file(file_); !trusted) {
       spdlog::error("{}; not taken over; the running configuration stays", trusted.error().what);
+      service_->note_refusal(trusted.error().what, service_->now());
       return;
     }
     auto site = load_site(file_);
     if (!site) {
       log_faults(site.error(), file_);
       spdlog::error("configuration: {}: not taken over; the running configuration stays", file_.string());
+      service_->note_refusal(one_line(site.error(), file_.string()), service_->now());
       return;
     }
     if (const auto reloaded = service_->reload(std::move(*site), service_->now()); !reloaded) {
       spdlog::error("configuration: {}: not taken over: {}; the running configuration stays", file_.string(),
                     reloaded.error().what);
+      service_->note_refusal(reloaded.error().what, service_->now());
       return;
     }
     spdlog::info("configuration: {}: in force", file_.string());
@@ -182,7 +186,7 @@ class Application {
   Server server_;
   boost::asio::signal_set signals_;
   std::optional<PeerLoop> peer_;
-  std::unique_ptr<PeerListener> listener_;
+  std::unique_ptr<RemoteListener> listener_;
 };
 
 // success: nothing is in others' hands.

@@ -8,6 +8,7 @@
 
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
+#include "config/doubts.hpp"
 #include "daemon/configuration/declarations.hpp"
 #include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
@@ -26,6 +27,15 @@ ReadingRules reading_rules(const Site& site) {
 std::uint64_t first_generation(Instant now) {
   constexpr std::uint64_t k_generations_a_second = 1000;
   return static_cast<std::uint64_t>(now.value) * k_generations_a_second;
+}
+
+// What was not said stays at the beginning of time.
+Observing observing(const protocol::Hello& hello) {
+  const auto said = [](std::int64_t time) { return time > 0 ? Instant{time} : k_beginning_of_time; };
+  return {.since = said(hello.observing_since),
+          .before = said(hello.observed_before),
+          .controller_ran = said(hello.controller_ran_at),
+          .dropped = hello.dropped};
 }
 
 // Enough for a mean, and read within a tenth of a second.
@@ -133,10 +143,12 @@ Service::Service(Site site, Options options, Books books, std::optional<Instant>
       books_(std::move(books)),
       rules_(reading_rules(site_)),
       intake_(std::make_unique<Intake>(books_, rules_, last_observed, options_.intake)),
+      upkeep_(read_upkeep_file(upkeep_file_of(site_.configuration.ledger))),
       workflows_(first_generation(now)),
       started_at_(now),
       last_checkpoint_(now) {
   ranks_.generation = first_generation(now);
+  in_force_.take_over(site_.text, now);
 }
 
 Expected<void> Service::pair_up(Instant now) {
@@ -172,6 +184,9 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
   const Declarations declarations = declare(site.configuration, site.text, declared, now);
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
+  for (const config::Fault& doubt : config::doubts(site.configuration)) {
+    spdlog::warn("configuration: line {}: {}; {}", doubt.line, doubt.what, doubt.remedy);
+  }
   SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(books_.ledger(), {.newest_jobs = k_jobs_for_horizon_check}));
   if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
   return {};
@@ -198,6 +213,7 @@ Expected<void> Service::reload(Site site, Instant now) {
   const bool reads_otherwise =
       site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
+  in_force_.take_over(site_.text, now);
   rules_ = reading_rules(site_);
   if (configure_workflows(now) || reads_otherwise) ++reading_generation_;
   ++configuration_generation_;
@@ -215,9 +231,18 @@ bool Service::configure_workflows(Instant now) {
 
 void Service::begin_session(const protocol::Hello& hello, Instant now) {
   constexpr std::int64_t k_ms = 1000;
-  intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms},
-                         Duration{hello.min_job_age_s});
-  feeder_ = Feeder{true, hello, now};
+  intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms}, Duration{hello.min_job_age_s},
+                         observing(hello));
+  feeder_ = Feeder{.connected = true, .hello = hello, .last_heard = now};
+}
+
+std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
+  // What was counted at the Hello is sent first, in one sequence; this process may not know where that begins before.
+  if (first_received == 0) return hello.backlog;
+  const std::uint64_t before = first_received - 1;
+  const std::uint64_t last = std::max(last_received, before + hello.backlog);
+  const std::uint64_t durable = std::max(acknowledged, before);
+  return last > durable ? last - durable : 0;
 }
 
 void Service::end_session() {
@@ -228,7 +253,11 @@ void Service::end_session() {
 }
 
 void Service::receive(FeederFrame frame, Instant now) {
-  if (feeder_) feeder_->last_heard = now;
+  if (feeder_) {
+    feeder_->last_heard = now;
+    feeder_->last_received = std::visit([](const auto& message) { return message.sequence; }, frame);
+    if (feeder_->first_received == 0) feeder_->first_received = feeder_->last_received;
+  }
   // Frames of a commit that fails are not read again here: what is kept here is not for the books.
   if (const auto* observations = std::get_if<protocol::Observations>(&frame)) {
     workflows_.read(*observations, rules_.classifier);
@@ -241,6 +270,11 @@ void Service::receive(FeederFrame frame, Instant now) {
     queue_.end_snapshot();
   }
   intake_->receive(std::move(frame));
+}
+
+Expected<void> Service::note_upkeep(const Upkeep& upkeep) {
+  upkeep_ = upkeep;
+  return write_upkeep_file(upkeep_file_of(site_.configuration.ledger), upkeep_);
 }
 
 bool Service::process(Instant now) {

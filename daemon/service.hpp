@@ -13,13 +13,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
 #include "daemon/books/intake.hpp"
+#include "daemon/books/upkeep.hpp"
 #include "daemon/clock/clock_file.hpp"
 #include "daemon/clock/trusted_clock.hpp"
+#include "daemon/configuration/in_force.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/controllers/controllers.hpp"
 #include "daemon/observer/observer.hpp"
@@ -57,6 +60,8 @@ class Service {
   // Takes the new configuration over: ownership from `now` on (configuration/declarations.hpp). On error the old one
   // stays. What only a restart can change (ledger, socket) keeps its old value, with a warning.
   [[nodiscard]] Expected<void> reload(Site site, Instant now);
+  // The file was read again and is not taken over; status says so.
+  void note_refusal(std::string why, Instant now) { in_force_.refuse(std::move(why), now); }
 
   // ---- time ----
   // The trusted time (clock/trusted_clock.hpp). REQUIRES: options().read_clock.
@@ -85,6 +90,11 @@ class Service {
   // Commits and signs a head. A checkpoint that is under way ends with the service, saved or not.
   void stop(Instant now);
 
+  // ---- upkeep (books/upkeep.hpp) ----
+  [[nodiscard]] const Upkeep& upkeep() const { return upkeep_; }
+  // Keeps it in memory all the same if the file cannot be written, which is tried again with the next one.
+  [[nodiscard]] Expected<void> note_upkeep(const Upkeep& upkeep);
+
   // ---- what to tell feeders ----
   [[nodiscard]] protocol::Welcome welcome(std::uint64_t instance) const;
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const { return intake_->acknowledged(instance); }
@@ -100,11 +110,17 @@ class Service {
     bool connected = false;
     protocol::Hello hello;
     Instant last_heard;
+    // Sequence numbers of this connection's first and newest message; 0: none came.
+    std::uint64_t first_received = 0;
+    std::uint64_t last_received = 0;
+
+    // Messages that are known to exist and are not durable here. `acknowledged`: Intake::acknowledged().
+    [[nodiscard]] std::uint64_t backlog(std::uint64_t acknowledged) const;
   };
   // Readers' queries since the start, as the server says.
   struct QueryCounts {
     std::size_t waiting = 0;  // now
-    std::size_t reading = 0;  // now, in the thread that reads the ledger: 0 or 1
+    std::size_t reading = 0;  // now, in the threads that read the ledger: 0 to 2
     std::uint64_t answered = 0;
     std::uint64_t dropped = 0;  // their clients went before the answer
   };
@@ -116,7 +132,10 @@ class Service {
   [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] const std::optional<Feeder>& feeder() const { return feeder_; }
   [[nodiscard]] const Site& site() const { return site_; }
+  [[nodiscard]] const InForce& in_force() const { return in_force_; }
   [[nodiscard]] const Options& options() const { return options_; }
+  // What fails at present and is tried again: operation -> cause.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& failures() const { return failures_; }
   [[nodiscard]] Instant started_at() const { return started_at_; }
 
  private:
@@ -153,6 +172,7 @@ class Service {
   bool succeeded(std::string_view operation, const Expected<void>& result, std::string_view again = "every second");
 
   Site site_;
+  InForce in_force_;
   Options options_;
   Books books_;
   std::optional<TrustedClock> clock_;
@@ -162,6 +182,7 @@ class Service {
   std::unique_ptr<Controllers> controllers_;
   std::optional<Feeder> feeder_;  // the last one, connected or not
   QueryCounts query_counts_;
+  Upkeep upkeep_;
   protocol::Ranks ranks_;
   Workflows workflows_;
   Queue queue_;

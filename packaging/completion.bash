@@ -1,4 +1,4 @@
-# bash completion of shapleyctl and shapley-sim. What it offers is what the program's own --help lists, so it cannot lag behind.
+# bash completion of shapleyctl, shapleyd, shapley-exporter and shapley-sim. What it offers is what the program's own --help lists, so it cannot lag behind.
 
 # _shapley_listed PATTERN COMMAND...: the words that help lists with two blanks before them and that match.
 _shapley_listed() {
@@ -20,4 +20,4 @@ _shapley() {
   fi
   COMPREPLY=($(compgen -W "$known" -- "$word"))
 }
-complete -o default -F _shapley shapleyctl shapley-sim
+complete -o default -F _shapley shapleyctl shapleyd shapley-exporter shapley-sim

@@ -1,6 +1,7 @@
 #include "plugin/front.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "plugin/client/shapley_client.h"
 #include "plugin/configuration.h"
@@ -23,6 +24,14 @@ static void client_log(enum shapley_log_level level, const char* text) {
     debug("%s: %s", plugin_type, text);
 }
 
+/* When slurmctld saved its jobs last: before it loads a plugin at its start, that was in its life before. */
+static int64_t state_saved_at(void) {
+  char path[4096];
+  struct stat saved;
+  snprintf(path, sizeof(path), "%s/job_state", slurm_conf.state_save_location);
+  return stat(path, &saved) == 0 ? (int64_t)saved.st_mtime : 0;
+}
+
 static shapley_client_t* create_client(const shapley_options_t* options) {
   char spool_path[4096], program[64];
   snprintf(program, sizeof(program), "%s %s", plugin_type, SHAPLEY_VERSION);
@@ -35,6 +44,7 @@ static shapley_client_t* create_client(const shapley_options_t* options) {
       .program = program,
       .interval_ms = options->interval_ms,
       .min_job_age_s = slurm_conf.min_job_age,
+      .state_saved_at = state_saved_at(),
       .spool_max_bytes = options->spool_max_bytes,
       .log = client_log,
   };

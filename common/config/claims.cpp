@@ -190,4 +190,27 @@ std::vector<accounting::OwnershipStated> ownership_statements(const Configuratio
   return statements;
 }
 
+accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at) {
+  accounting::RankingDeclared ranking{
+      at, std::string(name_of(configuration.contribution)), configuration.horizon.value, configuration.guarantee, {}};
+  for (const OrganizationConfig& o : configuration.organizations) {
+    if (o.guarantee != configuration.guarantee) ranking.exceptions.push_back({o.name, o.guarantee});
+  }
+  std::sort(ranking.exceptions.begin(), ranking.exceptions.end(),
+            [](const auto& a, const auto& b) { return a.organization < b.organization; });
+  return ranking;
+}
+
+// What another charge does not read is not part of the rule.
+accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at) {
+  accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
+  if (configuration.charge == Charge::weights) {
+    for (const auto& [name, weight] : configuration.weights) charge.weights.push_back({name, weight});
+    std::sort(charge.weights.begin(), charge.weights.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+  }
+  for (const NodeWeight& w : configuration.node_weights) charge.node_weights.push_back({w.expression, w.weight});
+  return charge;
+}
+
 }  // namespace shapley::config

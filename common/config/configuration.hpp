@@ -111,4 +111,8 @@ struct Loaded {
 [[nodiscard]] std::vector<accounting::OwnershipStated> ownership_statements(const Configuration& configuration,
                                                                             Instant effective);
 
+// The rule of ranks and the rule of charging, likewise.
+[[nodiscard]] accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at);
+[[nodiscard]] accounting::ChargeDeclared charge_statement(const Configuration& configuration, Instant at);
+
 }  // namespace shapley::config

@@ -31,7 +31,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"peer", "Absolute path of at most 107 characters, `HOST:PORT`, or `none`", "`none`",
      "where the other one of two controllers is"},
     {"listen", "A place `HOST:PORT`, or `none`", "`none`",
-     "where the other one of two controllers may follow this one"},
+     "where other hosts may ask, and the other one of two controllers follow"},
     {"munge_socket", "Absolute path of at most 107 characters, or `none`", "`none`",
      "where munged listens, for the two above"},
     {"signing_key", "Absolute path of a private key, or `none`", "`none`", "signs heads of the ledger"},

@@ -13,6 +13,7 @@
 #include "config/choice.hpp"
 #include "config/endpoint.hpp"
 #include "config/values.hpp"
+#include "config/workflow_settings.hpp"
 #include "game/serving_order.hpp"
 
 namespace shapley::config {
@@ -265,6 +266,54 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
                   configuration.period);
   settings.duration("stale_after", Duration{1}, k_longest_duration, configuration.stale_after);
   settings.charge(configuration);
+}
+
+namespace {
+
+std::string text_or_none(const std::string& text) {
+  return text.empty() ? "none" : text;
+}
+
+std::string weights_text(const Configuration& c) {
+  std::string text;
+  for (const auto& [name, weight] : c.weights)
+    text += (text.empty() ? "" : ", ") + name + ": " + std::to_string(weight);
+  return text;
+}
+
+std::string node_weights_text(const Configuration& c) {
+  std::string text;
+  for (const NodeWeight& w : c.node_weights) {
+    text += (text.empty() ? "" : ", ") + w.expression + ": " + std::to_string(w.weight);
+  }
+  return text_or_none(text);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> values_of(const Configuration& c) {
+  return {
+      {"ledger", c.ledger.string()},
+      {"socket", c.socket.string()},
+      {"peer", text_or_none(c.peer)},
+      {"listen", text_or_none(c.listen)},
+      {"munge_socket", text_or_none(c.munge_socket.string())},
+      {"signing_key", text_or_none(c.signing_key.string())},
+      {"slurm_user", c.slurm_user},
+      {"contribution", std::string(accounting::name_of(c.contribution))},
+      {"horizon", seconds_text(c.horizon)},
+      {"guarantee", part_text(c.guarantee)},
+      {"order", c.order == Order::strict ? "strict" : "weighted"},
+      {"rank_weight", std::to_string(c.rank_weight)},
+      {"mode", c.mode == Mode::observe ? "observe" : "priorities"},
+      {"period", std::string(name_of(c.period))},
+      {"stale_after", seconds_text(c.stale_after)},
+      {"charge", std::string(name_of(c.charge))},
+      {"weights", weights_text(c)},
+      {"node_weights", node_weights_text(c)},
+      {"within_organization", c.workflows.fairness ? "workflow_fairness" : "fifo"},
+      {"workflows", workflows_text(c.workflows)},
+  };
 }
 
 }  // namespace shapley::config

@@ -1,6 +1,10 @@
 // The keys of the file's top level, organizations apart.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "config/configuration.hpp"
 #include "config/faults.hpp"
 #include "config/yaml_reader.hpp"
@@ -12,5 +16,9 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
 
 // The key `guarantee`, here or of an organization.
 void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million);
+
+// Every key of the file with a value of its own, by its name, and that value as text: all of keys.hpp but
+// `organizations`.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> values_of(const Configuration& configuration);
 
 }  // namespace shapley::config

@@ -1,8 +1,10 @@
 #include "config/values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -171,6 +173,16 @@ std::string lower(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return folded;
+}
+
+std::string part_text(std::int64_t parts_per_million) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", static_cast<double>(parts_per_million) / 1e6);
+  return text.data();
+}
+
+std::string seconds_text(Duration duration) {
+  return std::to_string(duration.value) + " s";
 }
 
 }  // namespace shapley::config

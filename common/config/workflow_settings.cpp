@@ -102,4 +102,27 @@ void read_workflow_settings(YamlReader& reader, const Mapping& entries, FaultLis
   WorkflowReader(reader, faults, settings).read(entries);
 }
 
+namespace {
+
+template <typename Word, std::size_t N>
+std::string word_for(const std::array<std::pair<std::string_view, Word>, N>& words, Word wanted) {
+  const auto found = std::ranges::find(words, wanted, [](const auto& entry) { return entry.second; });
+  return std::string(found->first);
+}
+
+std::string rules_text(const std::vector<workflow::KeyRule>& rules) {
+  std::string text;
+  for (const auto rule : rules) text += (text.empty() ? "[" : ", ") + word_for(workflow::k_key_rules, rule);
+  return text + ']';
+}
+
+}  // namespace
+
+std::string workflows_text(const workflow::Settings& settings) {
+  return "workflow_key " + rules_text(settings.workflow_key) + ", activity_key " + rules_text(settings.activity_key) +
+         ", name_delimiter '" + settings.name_delimiter + "', mode " + word_for(workflow::k_modes, settings.mode) +
+         ", relative_duration " + (settings.relative_duration ? "on" : "off") + ", threshold " +
+         part_text(settings.threshold_ppm);
+}
+
 }  // namespace shapley::config

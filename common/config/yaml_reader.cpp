@@ -61,6 +61,67 @@ std::optional<int> line_of_second_document(const std::string& text) {
   return starts.last_line;
 }
 
+// "  - accounts [x]  # theirs" is "accounts [x]", and an item of a list.
+struct PlainLine {
+  std::string_view text;
+  bool is_item = false;
+};
+
+PlainLine plain_line(std::string_view line) {
+  for (std::size_t hash = line.find('#'); hash != std::string_view::npos; hash = line.find('#', hash + 1)) {
+    if (hash == 0 || line[hash - 1] == ' ' || line[hash - 1] == '\t') line = line.substr(0, hash);
+  }
+  constexpr std::string_view k_blanks = " \t\r";
+  PlainLine plain;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(k_blanks), line.size()));
+    if (!line.starts_with("- ")) break;
+    line.remove_prefix(1);
+    plain.is_item = true;
+  }
+  plain.text = line.substr(0, line.find_last_not_of(k_blanks) + 1);
+  return plain;
+}
+
+bool has_value_sign(std::string_view text) {
+  return text.ends_with(':') || text.find(": ") != std::string_view::npos || text.find(":\t") != std::string_view::npos;
+}
+
+// Text goes on in the next line until something ends it, so the parser complains of the first line after a key without
+// its ':' that has one. The key is in one of the lines before that have none: the first of them that is no item of a
+// list, which may be the key's, or the last one. `line`, counted from 1: what the parser complains of.
+struct LostKey {
+  int line = 0;
+  std::string key;
+};
+
+std::optional<LostKey> key_without_value_sign(std::string_view text, int line) {
+  std::vector<PlainLine> lines;
+  for (std::size_t begin = 0; begin < text.size() && std::cmp_less(lines.size(), line);) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(plain_line(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  std::optional<std::size_t> lost;
+  std::size_t i = lines.size();
+  // A line that has none itself is complained of where nothing follows; one that has two is at fault itself.
+  if (i > 0 && has_value_sign(lines[i - 1].text)) {
+    const std::string_view complained = lines[i - 1].text;
+    if (complained.find(": ") != complained.rfind(": ")) return std::nullopt;
+    --i;
+  }
+  for (; i > 0 && !has_value_sign(lines[i - 1].text); --i) {
+    const PlainLine& candidate = lines[i - 1];
+    if (!candidate.text.empty() && (!lost || !candidate.is_item)) lost = i - 1;
+  }
+  if (!lost) return std::nullopt;
+  const std::string_view found = lines[*lost].text;
+  const std::string_view key =
+      found.substr(0, std::min(found.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), found.size()));
+  if (key.empty()) return std::nullopt;
+  return LostKey{.line = static_cast<int>(*lost) + 1, .key = std::string(key)};
+}
+
 std::string known_list(std::span<const std::string_view> known) {
   return "known keys: " + join(known, " and ");
 }
@@ -99,8 +160,7 @@ std::optional<Value> YamlReader::document(std::string_view text) {
     root = YAML::Load(std::string(text));
     second = line_of_second_document(std::string(text));
   } catch (const YAML::Exception& error) {
-    faults_.add(error.mark.is_null() ? 0 : error.mark.line + 1, "this is no YAML: " + error.msg,
-                std::string(k_syntax_remedy));
+    add_syntax_fault(error.mark.is_null() ? 0 : error.mark.line + 1, error.msg);
     return std::nullopt;
   }
   if (second) {
@@ -118,6 +178,16 @@ std::optional<Value> YamlReader::document(std::string_view text) {
     return std::nullopt;
   }
   return document;
+}
+
+void YamlReader::add_syntax_fault(int line, const std::string& message) {
+  const bool may_lack_a_sign = message == YAML::ErrorMsg::MAP_VALUE || message == YAML::ErrorMsg::END_OF_MAP;
+  if (const auto lost = may_lack_a_sign ? key_without_value_sign(text_, line) : std::nullopt) {
+    faults_.add(lost->line, "'" + lost->key + "' is not followed by ': '",
+                "write '" + lost->key + ": ...'; without it what follows cannot be read");
+    return;
+  }
+  faults_.add(line, "this is no YAML: " + message, std::string(k_syntax_remedy));
 }
 
 std::optional<Mapping> YamlReader::unique_entries(const Value& value, std::string_view context) {

@@ -63,6 +63,8 @@ class YamlReader {
   [[nodiscard]] std::optional<std::string> text(const Value& value, std::string_view remedy);
 
  private:
+  // The parser's message about a line, or what it comes from: a key without its ':' is not in the line it complains of.
+  void add_syntax_fault(int line, const std::string& message);
   [[nodiscard]] bool spend(const Value& value);
   [[nodiscard]] std::optional<Mapping> unique_entries(const Value& value, std::string_view context);
   // yaml-cpp lets a quote that is never closed end with the file, and so swallow every key that follows. False after

@@ -13,6 +13,22 @@ char lower(char c) {
 
 }  // namespace
 
+std::string_view name_of(RuleKind kind) {
+  switch (kind) {
+    case RuleKind::account:
+      return "account";
+    case RuleKind::partition:
+      return "partition";
+    case RuleKind::qos:
+      return "qos";
+    case RuleKind::user:
+      return "user";
+    case RuleKind::group:
+      return "group";
+  }
+  return "account";
+}
+
 // FNV-1a over the folded letters: short names, and no copy to fold them into.
 std::size_t Classifier::AccountHash::operator()(std::string_view name) const {
   std::uint64_t hash = 0xcbf29ce484222325U;
@@ -70,10 +86,19 @@ std::string_view Classifier::organization_at(std::size_t position) const {
   return position < rules_.size() ? std::string_view{rules_[position].organization} : std::string_view{};
 }
 
-std::string_view Classifier::organization_of(const JobTraits& job) const {
+std::size_t Classifier::deciding(const JobTraits& job) const {
   std::size_t last = 0;
   for_each_choice(job, [&last](std::size_t position) { last = std::max(last, position); });
-  return organization_at(last);
+  return last;
+}
+
+std::string_view Classifier::organization_of(const JobTraits& job) const {
+  return organization_at(deciding(job));
+}
+
+const Rule* Classifier::rule_of(const JobTraits& job) const {
+  const std::size_t position = deciding(job);
+  return position < rules_.size() ? &rules_[position] : nullptr;
 }
 
 }  // namespace shapley::protocol

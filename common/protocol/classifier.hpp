@@ -61,6 +61,9 @@ struct JobTraits {
   std::uint32_t group_id = 0;
 };
 
+// "account", "partition", "qos", "user", "group".
+[[nodiscard]] std::string_view name_of(RuleKind kind);
+
 [[nodiscard]] inline JobTraits traits_of(const JobRecord& job) {
   return {.account = job.account,
           .account_ancestors = job.account_ancestors,
@@ -79,6 +82,8 @@ class Classifier {
   explicit Classifier(std::vector<Rule> rules);
   // Name of the organization; empty: no rule matches (guests). Lives as long as the classifier.
   [[nodiscard]] std::string_view organization_of(const JobTraits& job) const;
+  // The rule behind organization_of(); nullptr: none matches. Lives as long as the classifier.
+  [[nodiscard]] const Rule* rule_of(const JobTraits& job) const;
   // Calls visit(name) for every organization that the job may run for, perhaps twice; empty: guests.
   template <typename Visit>
   void for_each_organization(const JobTraits& job, Visit&& visit) const {
@@ -102,6 +107,7 @@ class Classifier {
   };
 
   // Positions of rules; past the end: none.
+  [[nodiscard]] std::size_t deciding(const JobTraits& job) const;
   [[nodiscard]] std::size_t first_of(const JobTraits& job) const;  // that looks at anything but the partition
   [[nodiscard]] std::size_t first_of_partition(std::string_view partition) const;
   [[nodiscard]] std::string_view organization_at(std::size_t position) const;

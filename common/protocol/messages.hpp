@@ -41,6 +41,14 @@ struct Hello {
   std::uint64_t instance = 0;  // feeder: names one life of the plugin; sequence numbers count within it
   std::uint32_t min_job_age_s = 0;
   std::uint32_t interval_ms = 0;
+  std::uint64_t backlog = 0;           // feeder: messages that are not acknowledged, in memory or in its spool
+  std::uint64_t dropped_backlogs = 0;  // feeder: how often it dropped them in its life, for a fresh snapshot instead
+  std::int64_t on_behalf_of = -1;
+  // feeder: until when and since when slurmctld's records were looked at, so that the daemon can tell what was not.
+  std::int64_t observing_since = 0;    // nothing was left out since then; 0: it does not say
+  std::int64_t observed_before = 0;    // until then at least an earlier instance did; 0: not known
+  std::int64_t controller_ran_at = 0;  // slurmctld saved its state last, before this instance; 0: not known
+  bool dropped = false;                // this instance dropped observations of before `observing_since`
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

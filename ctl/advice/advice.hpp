@@ -15,7 +15,8 @@ namespace shapley::ctl {
 struct AdviceQuestion {
   std::filesystem::path ledger;
   std::optional<Instant> since;  // runs of jobs submitted then or later
-  std::optional<Instant> until;  // runs that ended by then; owned processors as of then
+  std::optional<Instant>
+      until;  // runs that ended by then; what was owned is looked at so far; none: until the last run ended
 };
 
 // docs/reference/shapleyctl.md lists the members. Errc::not_found when the ledger holds no finished run of an

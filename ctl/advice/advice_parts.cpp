@@ -41,12 +41,13 @@ std::string outcome_table(const json& report, const Way& count, std::span<const 
                       {"processors", first ? organization["processors"] : json(nullptr)},
                       {std::string(count.member), first ? organization[std::string(count.member)] : json(nullptr)},
                       {"way", way.title},
-                      {"makespan", seconds(reached["makespan"])},
-                      {"mean_flow", seconds(reached["mean_flow"])}});
+                      {"makespan", reached.is_null() ? json(nullptr) : json(seconds(reached["makespan"]))},
+                      {"mean_flow", reached.is_null() ? json(nullptr) : json(seconds(reached["mean_flow"]))}});
     }
   }
-  const auto columns =
+  auto columns =
       parse_columns("organization%-16,processors," + std::string(count.member) + ",way%-16,makespan,mean_flow", fields);
+  fit_names(*columns, "organization", rows, 0);
   return render_table(*columns, rows, {});
 }
 

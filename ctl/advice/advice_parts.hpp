@@ -26,8 +26,8 @@ struct Way {
   std::string_view title;
 };
 
-// Each organization's outcomes, one under the other. `count`: the member that says how many jobs, and its column's
-// title.
+// Each organization's outcomes, one under the other; null is '-'. `count`: the member that says how many jobs, and its
+// column's title.
 [[nodiscard]] std::string outcome_table(const nlohmann::json& report, const Way& count, std::span<const Way> ways,
                                         std::string (*seconds)(const nlohmann::json& value));
 

@@ -29,29 +29,40 @@ std::string seconds(const json& value) {
   return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
 }
 
+std::string runs_text(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " run" : " runs");
+}
+
 // From the mean flow, which is what users feel; a tenth of a percent is no difference.
-std::string verdict(const json& organization) {
-  const std::string name = member_text(organization, "organization");
-  if (organization["runs"].get<std::int64_t>() == 0) return name + " ran nothing: there is nothing to compare.";
+std::string comparison(const json& organization) {
   const double together = organization["as_it_ran"]["mean_flow"].get<double>();
   const double alone = organization["alone"]["mean_flow"].get<double>();
   const std::string from_to = " (mean flow " + seconds(organization["as_it_ran"]["mean_flow"]) + " as it ran, " +
-                              seconds(organization["alone"]["mean_flow"]) + " alone).";
-  if (std::abs(together - alone) <= alone / 1000) return name + " did as well as it would have done alone" + from_to;
-  return name + (together < alone ? " did better than it would have done alone" : " would have done better alone") +
-         from_to;
+                              seconds(organization["alone"]["mean_flow"]) + " alone)";
+  if (std::abs(together - alone) <= alone / 1000) return " did as well as it would have done alone" + from_to;
+  return (together < alone ? " did better than it would have done alone" : " would have done better alone") + from_to;
+}
+
+std::string verdict(const json& organization) {
+  const std::string name = member_text(organization, "organization");
+  const auto runs = organization["runs"].get<std::int64_t>();
+  const auto impossible = organization["could_not_run_alone"].get<std::int64_t>();
+  if (runs + impossible == 0) return name + " ran nothing: there is nothing to compare.";
+  if (runs == 0) {
+    return name + " could not have had alone " +
+           (impossible == 1 ? "its only run." : "any of its " + runs_text(impossible) + '.');
+  }
+  if (impossible == 0) return name + comparison(organization) + '.';
+  return name + comparison(organization) + ", but could not have had alone " + std::to_string(impossible) + " of its " +
+         runs_text(runs + impossible) + ", which never fit on what it owned.";
 }
 
 std::string left_out(const json& report) {
   std::string text;
-  for (const json& organization : report["organizations"]) {
-    const auto count = organization["left_out_too_wide"].get<std::int64_t>();
-    if (count > 0)
-      text += "Left out: " + std::to_string(count) + " runs of " + member_text(organization, "organization") +
-              " that are wider than the smallest organization.\n";
+  for (const auto& [name, count] : report["left_out_without_nodes"].items()) {
+    text += "Left out: " + runs_text(count.get<std::int64_t>()) + " of " + printable(name) +
+            ", which never owned a processor.\n";
   }
-  for (const auto& [name, count] : report["left_out_without_nodes"].items())
-    text += "Left out: " + count.dump() + " runs of " + printable(name) + ", which owns no processor.\n";
   return text;
 }
 
@@ -94,7 +105,7 @@ Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& 
   if (arguments.ledger.empty()) return advise_on_queue(arguments, endpoint, environment);
   AdviceQuestion question{.ledger = arguments.ledger, .since = std::nullopt, .until = std::nullopt};
   if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.since, parse_time(arguments.since, "--since"));
+    SHAPLEY_TRY_ASSIGN(question.since, parse_past_time(arguments.since, "--since"));
   }
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));

@@ -11,11 +11,14 @@
 #include "base/printable.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/head.hpp"
+#include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
 #include "ctl/output/progress_line.hpp"
 #include "ledger/archive/links.hpp"
+#include "ledger/chain/hash_chain.hpp"
 #include "ledger/chain/signed_head.hpp"
+#include "ledger/replication/chain_copy.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
@@ -60,20 +63,36 @@ Expected<std::vector<ledger::SignedHead>> verified_heads(const AuditArguments& a
   return heads;
 }
 
+Expected<ledger::ComparedInterval> interval_of(const AuditArguments& arguments) {
+  ledger::ComparedInterval interval;
+  if (!arguments.since.empty()) {
+    SHAPLEY_TRY_ASSIGN(interval.since, parse_past_time(arguments.since, "--since"));
+  }
+  if (!arguments.until.empty()) {
+    SHAPLEY_TRY_ASSIGN(interval.until, parse_time(arguments.until, "--until"));
+  }
+  if (interval.since && interval.until && *interval.since >= *interval.until) {
+    return fail(Errc::invalid_argument, "--until: " + arguments.until + " is not after --since " + arguments.since);
+  }
+  return interval;
+}
+
 struct Examined {
   std::vector<Examination> examinations;
+  ledger::Position head;                       // the last event before the audit began
   std::optional<ledger::ArchiveLink> missing;  // an archive that is not there
 };
 
 // The ledger itself, then the archives that it goes on from, the newest first.
 class Examiner {
  public:
-  Examiner(const std::filesystem::path& file, const AuditArguments& arguments, std::vector<ledger::SignedHead> heads,
-           const ledger::OnProgress& on_progress)
+  Examiner(const std::filesystem::path& file, const AuditArguments& arguments, const ledger::ComparedInterval& interval,
+           std::vector<ledger::SignedHead> heads, const ledger::OnProgress& on_progress)
       : file_(file),
         directory_(arguments.archives.empty() ? ledger::archives_near(file)
                                               : std::filesystem::path(arguments.archives)),
         against_(arguments.against),
+        interval_(interval),
         heads_(std::move(heads)),
         on_progress_(on_progress) {
     for (const std::string& head : arguments.against_heads) names_of_heads_ += ' ' + head;
@@ -81,6 +100,7 @@ class Examiner {
 
   Expected<Examined> run() {
     SHAPLEY_TRY_ASSIGN(ledger::OpenedFile opened, ledger::OpenedFile::open(file_));
+    SHAPLEY_TRY_ASSIGN(examined_.head, ledger::head_of(opened.ledger()));
     SHAPLEY_TRY(examine(file_, opened.ledger(), nullptr));
     if (!against_.empty()) SHAPLEY_TRY(compare_records(opened.ledger()));
     std::optional<ledger::ArchiveLink> link;
@@ -130,7 +150,7 @@ class Examiner {
       archives.push_back(*std::move(opened));
       files.push_back(&archives.back().ledger());
     }
-    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit_against(files, against_));
+    SHAPLEY_TRY_ASSIGN(ledger::AuditReport report, ledger::audit_against(files, against_, interval_));
     if (files.size() > 1)
       report.notes.push_back("of the archives " + std::to_string(files.size() - 1) + " were compared, too");
     add(file_.native() + " against " + against_, ExaminationKind::records, std::move(report));
@@ -185,6 +205,7 @@ class Examiner {
   std::filesystem::path file_;
   std::filesystem::path directory_;
   std::string against_;
+  ledger::ComparedInterval interval_;
   std::vector<ledger::SignedHead> heads_;  // not compared yet
   const ledger::OnProgress& on_progress_;
   std::string names_of_heads_ = " against";
@@ -195,8 +216,9 @@ class Examiner {
 Expected<Examined> examine(const std::filesystem::path& file, const AuditArguments& arguments,
                            const ledger::OnProgress& on_progress) {
   // First, because it is quick: a wrong key should not be found out after an hour.
+  SHAPLEY_TRY_ASSIGN(const ledger::ComparedInterval interval, interval_of(arguments));
   SHAPLEY_TRY_ASSIGN(std::vector<ledger::SignedHead> heads, verified_heads(arguments));
-  return Examiner(file, arguments, std::move(heads), on_progress).run();
+  return Examiner(file, arguments, interval, std::move(heads), on_progress).run();
 }
 
 json missing_json(const std::optional<ledger::ArchiveLink>& missing) {
@@ -220,6 +242,17 @@ void add_audit(CLI::App& app, AuditArguments& arguments) {
       ->type_name("DIRECTORY");
   command->add_option("--against", arguments.against,
                       "Compare every ended run with Slurm's records: output of sacct -P, or a jobcomp/filetxt file");
+  CLI::Option* against = command->get_option("--against");
+  command
+      ->add_option("-S,--since", arguments.since,
+                   "With --against: only runs that held processors after this instant: 2026-11-01 (UTC)")
+      ->needs(against)
+      ->type_name("TIME");
+  command
+      ->add_option("-E,--until", arguments.until,
+                   "With --against: only runs that began before this instant, which the records reach")
+      ->needs(against)
+      ->type_name("TIME");
   CLI::Option* against_head = command->add_option("--against-head", arguments.against_heads,
                                                   "Compare the chain with a signed head; may be given several times");
   against_head->allow_extra_args(false)->type_name("FILE");
@@ -298,6 +331,8 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
     environment.out << "MISSING " << printable(described(*examined.missing))
                     << ": what is before it was not audited; --archives DIRECTORY says where it is\n";
   }
+  tell_upkeep(endpoint, clean ? Upkeep::clean_audit : Upkeep::audit_with_findings, examined.head.sequence,
+              ledger::to_hex(examined.head.hash));
   if (!clean) return ExitCode::findings;
   return examined.missing ? ExitCode::incomplete : ExitCode::success;
 }

@@ -24,6 +24,8 @@ struct AuditArguments {
   std::string ledger;    // empty: the one that the daemon keeps
   std::string archives;  // the directory; empty: near the ledger
   std::string against;   // empty: no comparison with Slurm's records
+  std::string since;     // for that: only runs of this time; empty: all
+  std::string until;
   std::vector<std::string> against_heads;
   std::string public_key;  // for against_heads
   bool head = false;       // only hand out a signed head (head.hpp)

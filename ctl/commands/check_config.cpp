@@ -1,11 +1,23 @@
 #include "ctl/commands/check_config.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <set>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
+#include "config/difference.hpp"
+#include "config/doubts.hpp"
+#include "config/identities.hpp"
+#include "ctl/adoption/slurm_site.hpp"
+#include "ctl/adoption/unknown_names.hpp"
+#include "ledger/chain/signing.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
 
@@ -26,23 +38,115 @@ std::string summary(const config::Configuration& configuration) {
          counted(nodes.size(), "node") + " with owners";
 }
 
+// What the file says, or all that shapleyd would refuse it for.
+tl::expected<config::Configuration, std::vector<config::Fault>> checked(const std::string& file) {
+  auto loaded = config::load(file);
+  if (!loaded) return tl::unexpected(std::move(loaded).error());
+  config::Configuration& configuration = loaded->configuration;
+  std::vector<config::Fault> faults;
+  if (const auto identities = config::identify(configuration); !identities) faults = identities.error();
+  if (!configuration.signing_key.empty()) {
+    const auto key = ledger::SigningKey::read(configuration.signing_key);
+    if (!key) faults.push_back(config::signing_key_fault(key.error()));
+  }
+  std::ranges::stable_sort(faults, {}, &config::Fault::line);
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  return std::move(configuration);
+}
+
+void print_faults(const std::vector<config::Fault>& faults, const std::string& file, const Environment& environment) {
+  std::string lines = config::format_faults(faults, file);
+  if (!lines.empty() && lines.back() != '\n') lines += '\n';
+  environment.out << lines;
+}
+
+// The text of the configuration that is in force; where it is from, for people.
+struct InForce {
+  std::string text;
+  std::string where;
+};
+
+Expected<InForce> in_force_of_daemon(const Endpoint& endpoint) {
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json answer, client.ask({{"request", "configuration"}}));
+  const auto text = answer.find("text");
+  if (text == answer.end() || !text->is_string()) {
+    return fail(Errc::protocol, "shapleyd's answer has no text of its configuration; is it of an older release?");
+  }
+  return InForce{text->get<std::string>(), "shapleyd at " + endpoint.socket.string()};
+}
+
+Expected<InForce> in_force_of_ledger(const std::string& file) {
+  SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
+  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, k_end_of_time));
+  if (!loaded) return fail(Errc::not_found, file + ": no configuration was ever loaded into this ledger");
+  return InForce{loaded->text, file};
+}
+
+Expected<void> print_changes(const CheckConfigArguments& arguments, const config::Configuration& configuration,
+                             const Endpoint& endpoint, const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const InForce in_force,
+                     arguments.ledger.empty() ? in_force_of_daemon(endpoint) : in_force_of_ledger(arguments.ledger));
+  const auto before = config::parse(in_force.text);
+  if (!before) {
+    return fail(Errc::corrupt, in_force.where + ": its configuration cannot be read by this release: " +
+                                   config::format_faults(before.error(), "in force"));
+  }
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
+  const auto lines = config::differences(*before, configuration, Instant{now.count()});
+  environment.out << (lines.empty() ? "changes nothing of what is in force (" : "changes what is in force (")
+                  << printable(in_force.where) << (lines.empty() ? ")\n" : "):\n");
+  for (const std::string& line : lines) environment.out << "  " << printable(line) << '\n';
+  return {};
+}
+
+Expected<ExitCode> compare_slurm(const std::string& file, const config::Configuration& configuration,
+                                 const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(const SlurmSite slurm, read_slurm());
+  const SlurmComparison comparison = compare_with_slurm(configuration, slurm);
+  print_faults(comparison.unknown, file, environment);
+  for (const std::string& note : comparison.notes) environment.out << "note: " << printable(note) << '\n';
+  environment.out << printable(file) << ": "
+                  << (comparison.unknown.empty()
+                          ? std::string("Slurm knows every name in it")
+                          : counted(comparison.unknown.size(), "line") + " with names that Slurm does not know")
+                  << '\n';
+  return comparison.unknown.empty() ? ExitCode::success : ExitCode::findings;
+}
+
 }  // namespace
 
 void add_check_config(CLI::App& app, CheckConfigArguments& arguments) {
   CLI::App* command = app.add_subcommand("check-config", "Check a configuration file and list every fault");
   command->add_option("FILE", arguments.file, "The configuration")->capture_default_str();
+  command->add_flag("--against-slurm", arguments.against_slurm,
+                    "List what it names that Slurm does not know (asks sacctmgr and scontrol)");
+  CLI::Option* diff = command->add_flag("--diff", arguments.diff, "List what it changes of the configuration in force");
+  command->add_option("--ledger", arguments.ledger, "With --diff: in force is what was loaded last into this ledger")
+      ->type_name("FILE")
+      ->needs(diff);
 }
 
-Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const Environment& environment) {
-  const auto loaded = config::load(arguments.file);
-  if (loaded) {
-    environment.out << printable(arguments.file) << ": no fault: " << summary(loaded->configuration) << '\n';
-    return ExitCode::success;
+Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const Endpoint& endpoint,
+                                    const Environment& environment) {
+  const auto configuration = checked(arguments.file);
+  if (!configuration) {
+    print_faults(configuration.error(), arguments.file, environment);
+    environment.out << printable(arguments.file) << ": " << counted(configuration.error().size(), "fault") << '\n';
+    return ExitCode::findings;
   }
-  std::string faults = config::format_faults(loaded.error(), arguments.file);
-  if (!faults.empty() && faults.back() != '\n') faults += '\n';
-  environment.out << faults << printable(arguments.file) << ": " << counted(loaded.error().size(), "fault") << '\n';
-  return ExitCode::findings;
+  for (const config::Fault& doubt : config::doubts(*configuration)) {
+    environment.out << printable(arguments.file) << ':' << doubt.line << ": warning: " << doubt.what << "; "
+                    << doubt.remedy << '\n';
+  }
+  environment.out << printable(arguments.file) << ": no fault: " << summary(*configuration) << '\n';
+  ExitCode code = ExitCode::success;
+  if (arguments.against_slurm) {
+    SHAPLEY_TRY_ASSIGN(code, compare_slurm(arguments.file, *configuration, environment));
+  }
+  if (arguments.diff) SHAPLEY_TRY(print_changes(arguments, *configuration, endpoint, environment));
+  return code;
 }
 
 }  // namespace shapley::ctl

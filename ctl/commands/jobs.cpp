@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -82,10 +83,54 @@ constexpr std::array k_jobs_fields{
           .align = Align::left},
 };
 
-Expected<std::uint32_t> user_number(const std::string& user) {
+std::optional<std::uint32_t> number_of_32_bits(std::string_view text) {
   std::uint32_t number = 0;
-  const auto [end, failure] = std::from_chars(user.data(), user.data() + user.size(), number);
-  if (failure == std::errc{} && end == user.data() + user.size()) return number;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+// "72,73_[1,4-5]" is "72" and "73_[1,4-5]".
+std::vector<std::string_view> words_outside_brackets(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  bool inside = false;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != ',') {
+      inside = text[i] == '[' || (inside && text[i] != ']');
+    } else if (i == text.size() || !inside) {
+      words.push_back(text.substr(begin, i - begin));
+      begin = i + 1;
+    }
+  }
+  return words;
+}
+
+// "3", "[1-3,7]", "[1-10%4]" (at most four at once, which Slurm adds). False: it is none of these.
+bool add_tasks(std::uint32_t array, std::string_view text, std::vector<ledger::ArrayTask>& tasks) {
+  if (text.starts_with('[')) {
+    if (!text.ends_with(']')) return false;
+    text = text.substr(1, text.size() - 2);
+    if (const std::size_t limit = text.find('%'); limit != std::string_view::npos) {
+      if (!number_of_32_bits(text.substr(limit + 1))) return false;
+      text = text.substr(0, limit);
+    }
+  } else if (!number_of_32_bits(text)) {
+    return false;
+  }
+  for (const std::string_view range : words_outside_brackets(text)) {
+    const std::size_t dash = range.find('-');
+    const auto first = number_of_32_bits(range.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : number_of_32_bits(range.substr(dash + 1));
+    if (!first || !last || *last < *first) return false;
+    for (std::uint64_t task = *first; task <= *last && tasks.size() <= ledger::k_max_reported_jobs; ++task) {
+      tasks.push_back({array, static_cast<std::uint32_t>(task)});
+    }
+  }
+  return true;
+}
+
+Expected<std::uint32_t> user_number(const std::string& user) {
+  if (const auto number = number_of_32_bits(user)) return *number;
   const passwd* entry = ::getpwnam(user.c_str());
   if (entry == nullptr) {
     return fail(Errc::invalid_argument, "-u: this machine knows no user '" + user + "'; give the user's number");
@@ -106,9 +151,10 @@ Expected<ledger::JobsFilter> filter_of(const JobsArguments& arguments) {
                             .organizations = arguments.organizations,
                             .accounts = {},
                             .user_ids = {},
-                            .jobs = arguments.jobs};
+                            .jobs = {}};
+  for (const std::string& jobs : arguments.jobs) SHAPLEY_TRY(add_jobs_named(jobs, filter));
   if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(filter.since, parse_time(arguments.since, "--since"));
+    SHAPLEY_TRY_ASSIGN(filter.since, parse_past_time(arguments.since, "--since"));
   }
   // Slurm keeps account names in lower case and accepts any.
   for (const std::string& account : arguments.accounts) filter.accounts.push_back(lower(account));
@@ -201,8 +247,9 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
       ->delimiter(',')
       ->type_name("NAMES");
   command->add_option("-u,--user", arguments.users, "Only these users")->delimiter(',')->type_name("USERS");
-  command->add_option("-j,--job", arguments.jobs, "Only these jobs and arrays, ended ones included")
-      ->delimiter(',')
+  command
+      ->add_option("-j,--job", arguments.jobs,
+                   "Only these jobs, arrays and tasks (72_3, 72_[1-3]), ended ones included")
       ->type_name("JOBS");
   command->add_option("-o,--format", arguments.format, "Columns: name[%width],...; a negative width aligns left")
       ->type_name("FORMAT");
@@ -210,22 +257,43 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
   command->add_option("--ledger", arguments.ledger, "Read this ledger file, a copy included; no daemon is asked");
 }
 
+Expected<void> add_jobs_named(const std::string& text, ledger::JobsFilter& filter) {
+  const auto wrong = [&](const std::string& why) {
+    return fail(Errc::invalid_argument, "-j: '" + text + "': " + why + "; jobs are 72, 72_3 or 72_[1-3,7]");
+  };
+  for (const std::string_view word : words_outside_brackets(text)) {
+    const std::size_t mark = word.find('_');
+    const auto job = number_of_32_bits(word.substr(0, mark));
+    if (!job) return wrong("'" + std::string(word) + "' is no job");
+    if (mark == std::string_view::npos) {
+      filter.jobs.push_back(*job);
+    } else if (!add_tasks(*job, word.substr(mark + 1), filter.tasks)) {
+      return wrong("'" + std::string(word.substr(mark + 1)) + "' names no tasks");
+    }
+    if (filter.jobs.size() + filter.tasks.size() <= ledger::k_max_reported_jobs) continue;
+    return wrong("these are more than the " + std::to_string(ledger::k_max_reported_jobs) + " jobs of one answer");
+  }
+  return {};
+}
+
 Expected<std::string> render_jobs(const json& report, const JobsView& view) {
-  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns,
+  SHAPLEY_TRY_ASSIGN(std::vector<Column> columns,
                      parse_columns(view.format.empty() ? k_jobs_format : std::string_view(view.format), k_jobs_fields));
   const json at = report.value("at", json(0));
   json rows = json::array();
   for (const json& job : report.value("jobs", json::array())) {
     rows.push_back(row_of(job, at.is_number_integer() ? at.get<std::int64_t>() : 0));
   }
+  if (view.format.empty() && !view.parsable) fit_names(columns, "organization", rows, view.columns);
   std::string text = render_table(
       columns, rows, {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = false});
   // Whoever chose the columns wants columns and nothing else.
   if (view.parsable || !view.format.empty()) return text;
+  std::vector<std::string> waits;
   for (const json& row : report.value("no_start", json::array())) {
-    text += no_start_line(member_text(row, "organization"), row.value("since", json(nullptr)), at);
+    waits.push_back(no_start_line(member_text(row, "organization"), row.value("since", json(nullptr)), at));
   }
-  return text;
+  return text + first_lines(waits, "Waits:   ");
 }
 
 Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
@@ -236,7 +304,8 @@ Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endp
   const JobsView view{.format = arguments.format.empty() ? environment.variable("SHAPLEYCTL_JOBS_FORMAT").value_or("")
                                                          : arguments.format,
                       .parsable = arguments.parsable,
-                      .header = !arguments.no_header};
+                      .header = !arguments.no_header,
+                      .columns = environment.terminal ? environment.columns : 0};
   // A typing error is told before anybody is asked.
   SHAPLEY_TRY(render_jobs(json::object(), view));
   SHAPLEY_TRY_ASSIGN(const json report, fetch(arguments, endpoint));
@@ -249,6 +318,10 @@ Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endp
   if (report.value("truncated", false)) {
     environment.err << "shapleyctl: only the newest " << ledger::k_max_reported_jobs
                     << " jobs are listed; choose with -A, -O, -u or -j\n";
+  }
+  if (!arguments.jobs.empty() && report.value("jobs", json::array()).empty()) {
+    environment.err
+        << "shapleyctl: the books have no such job; tasks that wait are one job with their array's number\n";
   }
   return ExitCode::success;
 }

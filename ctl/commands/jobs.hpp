@@ -1,6 +1,7 @@
 // `shapleyctl jobs`: the jobs that the books know, with their organization and what they hold or ask for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "ctl/environment.hpp"
 #include "ctl/exit_code.hpp"
 #include "ctl/output/table.hpp"
+#include "ledger/reports/jobs_report.hpp"
 
 namespace CLI {
 class App;
@@ -32,7 +34,7 @@ struct JobsArguments {
   std::vector<std::string> accounts;
   std::vector<std::string> organizations;
   std::vector<std::string> users;  // names or numbers
-  std::vector<std::uint32_t> jobs;
+  std::vector<std::string> jobs;   // as Slurm writes them: "72", "72_3", "72_[1-3,5%2]"
 };
 
 void add_jobs(CLI::App& app, JobsArguments& arguments);
@@ -40,11 +42,16 @@ void add_jobs(CLI::App& app, JobsArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_jobs(const JobsArguments& arguments, const Endpoint& endpoint,
                                           const Environment& environment);
 
+// Adds what `text` names, as Slurm writes it, to the jobs and tasks of the filter. Errc::invalid_argument says what is
+// wrong with it.
+[[nodiscard]] Expected<void> add_jobs_named(const std::string& text, ledger::JobsFilter& filter);
+
 // The text for people or programs (not --json) of a report of ledger::jobs_report.
 struct JobsView {
   std::string format = {};  // empty: the default columns
   bool parsable = false;
   bool header = true;
+  std::size_t columns = 0;  // of the terminal; 0: none
 };
 [[nodiscard]] Expected<std::string> render_jobs(const nlohmann::json& report, const JobsView& view);
 

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
+#include <unistd.h>
 
 #include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
@@ -19,6 +20,7 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/health.hpp"
 #include "ctl/output/json_text.hpp"
+#include "ledger/reports/report.hpp"
 
 namespace shapley::ctl {
 
@@ -66,6 +68,11 @@ constexpr std::array k_fields_to_phi{
           .member = "name",
           .title = "Organization",
           .meaning = "name; guests: jobs of no organization; commons: nodes of no organization",
+          .align = Align::left},
+    Field{.name = "title",
+          .member = "title",
+          .title = "Title",
+          .meaning = "its name for people; the name where it has no other",
           .align = Align::left},
     Field{.name = "rank",
           .member = "rank",
@@ -218,35 +225,44 @@ std::string observe_line(const json& report) {
     }
   }
   std::ranges::sort(order);
-  std::string line = "Ranks:   not in force (mode observe): priorities are untouched; with mode priorities: ";
-  for (std::size_t i = 0; i < order.size(); ++i) line += (i ? ", " : "") + order[i].second;
-  return line + '\n';
+  std::vector<std::string> names;
+  for (auto& [place, name] : order) names.push_back(std::move(name));
+  return "Ranks:   not in force (mode observe): priorities are untouched; with mode priorities: " +
+         ledger::listed_names(names, k_most_lines) + '\n';
+}
+
+// "physics (Institute of Physics)".
+std::string name_for_people(const json& row) {
+  const std::string name = member_text(row, "name");
+  const std::string title = member_text(row, "title");
+  return title.empty() || title == name ? name : name + " (" + title + ')';
 }
 
 std::string sentences(const json& rows) {
-  std::string text;
+  std::vector<std::string> lines;
   for (const json& row : rows) {
     if (!row.contains("rank") || row["rank"].is_null()) continue;
-    text += member_text(row, "name") + ' ' + member_text(row, "sentence") + ".\n";
+    lines.push_back(name_for_people(row) + ' ' + member_text(row, "sentence") + ".\n");
   }
-  return text;
+  return first_lines(lines, "");
 }
 
 std::string no_start_lines(const json& report) {
-  std::string text;
+  std::vector<std::string> lines;
   for (const json& row : report.value("organizations", json::array())) {
-    text += no_start_line(member_text(row, "name"), row.value("no_start_since", json(nullptr)),
-                          report.value("at", json(nullptr)));
+    std::string line = no_start_line(member_text(row, "name"), row.value("no_start_since", json(nullptr)),
+                                     report.value("at", json(nullptr)));
+    if (!line.empty()) lines.push_back(std::move(line));
   }
-  return text;
+  return first_lines(lines, "Waits:   ");
 }
 
 std::string ranking_lines(const json& report) {
-  std::string text;
+  std::vector<std::string> lines;
   for (const json& sentence : report.value("ranking", json::object()).value("sentences", json::array())) {
-    if (sentence.is_string()) text += "Ranks:   " + printable(sentence.get<std::string>()) + ".\n";
+    if (sentence.is_string()) lines.push_back("Ranks:   " + printable(sentence.get<std::string>()) + ".\n");
   }
-  return text;
+  return first_lines(lines, "Ranks:   ");
 }
 
 std::string conservation_line(const json& report) {
@@ -267,16 +283,27 @@ Expected<json> online_status(const StatusArguments& arguments, const Endpoint& e
   return client.ask(request);
 }
 
+// For whoever cannot read the daemon's file: the daemon has it read.
+Expected<json> status_of_past(const StatusArguments& arguments, const Endpoint& endpoint, Instant at) {
+  json request{{"request", "status_at"}, {"at", at.value}};
+  if (!arguments.contribution.empty()) request["contribution"] = arguments.contribution;
+  SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
+  return client.ask(request);
+}
+
 Expected<json> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
   if (arguments.ledger.empty() && arguments.at.empty()) return online_status(arguments, endpoint);
   OfflineQuestion question{
       .ledger = arguments.ledger, .at = std::nullopt, .contribution = std::nullopt, .archives = arguments.archives};
   if (!arguments.at.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.at, parse_time(arguments.at, "--at"));
+    SHAPLEY_TRY_ASSIGN(question.at, parse_past_time(arguments.at, "--at", arguments.ledger));
   }
   if (!arguments.contribution.empty()) question.contribution = accounting::parse_estimator(arguments.contribution);
+  if (arguments.ledger.empty() && endpoint.is_remote()) return status_of_past(arguments, endpoint, *question.at);
   if (arguments.ledger.empty()) {
     SHAPLEY_TRY_ASSIGN(question.ledger, daemon_ledger(endpoint));
+    const bool is_readable = ::access(question.ledger.c_str(), R_OK) == 0;
+    if (!is_readable && arguments.archives.empty()) return status_of_past(arguments, endpoint, *question.at);
   }
   return offline_status(question);
 }
@@ -286,7 +313,8 @@ StatusView view_of(const StatusArguments& arguments, const Environment& environm
                   .long_form = arguments.long_form,
                   .parsable = arguments.parsable,
                   .header = !arguments.no_header,
-                  .colour = environment.colour()};
+                  .colour = environment.colour(),
+                  .columns = environment.terminal ? environment.columns : 0};
   if (view.format.empty() && !view.long_form) {
     view.format = environment.variable("SHAPLEYCTL_STATUS_FORMAT").value_or("");
   }
@@ -294,10 +322,11 @@ StatusView view_of(const StatusArguments& arguments, const Environment& environm
 }
 
 Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
-  const StatusView view = view_of(arguments, environment);
+  StatusView view = view_of(arguments, environment);
   // A typing error is told before anybody is asked.
   SHAPLEY_TRY(render_status(json::object(), view));
-  SHAPLEY_TRY_ASSIGN(const json report, fetch(arguments, endpoint));
+  SHAPLEY_TRY_ASSIGN(json report, fetch(arguments, endpoint));
+  SHAPLEY_TRY_ASSIGN(view.left_out, choose_rows(report, arguments.organizations, arguments.top));
   if (arguments.json) {
     environment.out << json_text(report);
     return {};
@@ -318,17 +347,40 @@ std::span<const Field> status_fields() {
   return fields.all();
 }
 
+Expected<std::size_t> choose_rows(json& report, const std::vector<std::string>& organizations, std::size_t top) {
+  json& rows = report["organizations"];
+  std::vector<std::string> known;
+  for (const json& row : rows) known.push_back(member_text(row, "name"));
+  for (const std::string& name : organizations) {
+    if (std::ranges::find(known, name) == known.end()) return ledger::unknown_organization(name, known);
+  }
+  if (!organizations.empty()) {
+    rows.erase(std::remove_if(rows.begin(), rows.end(),
+                              [&](const json& row) {
+                                return std::ranges::find(organizations, member_text(row, "name")) ==
+                                       organizations.end();
+                              }),
+               rows.end());
+  }
+  if (top == 0 || rows.size() <= top) return 0;
+  const std::size_t left_out = rows.size() - top;
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(top), rows.end());
+  return left_out;
+}
+
 Expected<std::string> render_status(const json& report, const StatusView& view) {
   const bool plain = view.format.empty();
   const std::string format = plain ? default_format(report, view.long_form, view.parsable) : view.format;
-  SHAPLEY_TRY_ASSIGN(const std::vector<Column> columns, parse_columns(format, status_fields()));
+  SHAPLEY_TRY_ASSIGN(std::vector<Column> columns, parse_columns(format, status_fields()));
   const json rows = report.value("organizations", json::array());
+  if (plain && !view.parsable) fit_names(columns, "organization", rows, view.columns);
   const std::string table = render_table(
       columns, rows,
       {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = view.colour});
   // Whoever chose the columns wants columns and nothing else.
   if (view.parsable || !plain) return table;
-  return (view.header ? header_line(report) : std::string()) + table + '\n' + sentences(rows) + '\n' +
+  const std::string rest = view.left_out == 0 ? "" : "and " + std::to_string(view.left_out) + " others\n";
+  return (view.header ? header_line(report) : std::string()) + table + rest + '\n' + sentences(rows) + '\n' +
          ranking_lines(report) + no_start_lines(report) + observe_line(report) + conservation_line(report) +
          health_lines(report, view.colour);
 }
@@ -339,6 +391,12 @@ void add_status(CLI::App& app, StatusArguments& arguments) {
   command->add_flag("-P,--parsable2", arguments.parsable, "Exact values between '|'");
   command->add_flag("-n,--noheader", arguments.no_header, "No header");
   command->add_flag("-l,--long", arguments.long_form, "More columns: every contribution, core-hours got and given");
+  command->add_option("-O,--organization", arguments.organizations, "Only these organizations")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command->add_option("--top", arguments.top, "Only the first N, in the order in which jobs are served")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
   command->add_option("-i,--iterate", arguments.iterate_s, "Again every SECONDS, until interrupted")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("SECONDS");

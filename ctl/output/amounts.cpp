@@ -72,6 +72,15 @@ std::string no_start_line(const std::string& organization, const nlohmann::json&
          format_instant(Instant{begin}) + " (" + short_duration(at.get<std::int64_t>() - begin) + ")\n";
 }
 
+std::string first_lines(const std::vector<std::string>& lines, std::string_view word) {
+  // "and 1 other" would take the line that it saves.
+  const std::size_t shown = lines.size() <= k_most_lines + 1 ? lines.size() : k_most_lines;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += lines[i];
+  if (shown == lines.size()) return text;
+  return text.append(word).append("and ").append(std::to_string(lines.size() - shown)).append(" others\n");
+}
+
 std::string grouped(std::int64_t count) {
   std::string text = std::to_string(count);
   const std::size_t first_digit = count < 0 ? 1 : 0;

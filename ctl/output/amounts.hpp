@@ -1,9 +1,11 @@
 // Numbers of the model as text: short for people, exact for programs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +33,12 @@ namespace shapley::ctl {
 // the epoch. Empty where one of them is no number.
 [[nodiscard]] std::string no_start_line(const std::string& organization, const nlohmann::json& since,
                                         const nlohmann::json& at);
+
+// Of lines that say the same of one organization after the other nobody reads fifty.
+inline constexpr std::size_t k_most_lines = 10;
+
+// The lines, one after the other; of more than k_most_lines the first ones, and "and 40 others" behind `word`.
+[[nodiscard]] std::string first_lines(const std::vector<std::string>& lines, std::string_view word);
 
 // "1,204,311".
 [[nodiscard]] std::string grouped(std::int64_t count);

@@ -46,6 +46,27 @@ std::string ledger_line(const json& daemon) {
   return line + '\n';
 }
 
+// The configuration in force, and why a later one is not.
+std::string configuration_lines(const json& daemon, bool colour) {
+  const auto configuration = daemon.find("configuration");
+  if (configuration == daemon.end() || !configuration->is_object()) return {};
+  constexpr std::size_t k_digits_for_people = 16;
+  std::string lines = "Config:  " + member_text(*configuration, "file");
+  const std::string hash = member_text(*configuration, "hash");
+  if (!hash.empty()) lines += ", SHA-256 " + hash.substr(0, k_digits_for_people) + "...";
+  if (const auto loaded = number(*configuration, "loaded_at")) {
+    lines += ", in force since " + format_instant(Instant{*loaded});
+  }
+  lines += '\n';
+  if (const auto refused = number(*configuration, "refused_at")) {
+    lines += painted("Config:  REFUSED at " + format_instant(Instant{*refused}) +
+                         appended(*configuration, "refusal", ": ") + "; the one above stays in force",
+                     Paint::bad, colour) +
+             '\n';
+  }
+  return lines;
+}
+
 std::string plugin_line(const json& plugin, std::int64_t now, bool colour) {
   const auto heard = number(plugin, "last_heard_at");
   const std::string last = heard && *heard > 0 ? "last heard " + ago(*heard, now) : "never heard";
@@ -63,9 +84,33 @@ std::string lost_runs_line(const json& daemon, bool colour) {
   const auto lost = number(daemon, "lost_runs");
   if (!lost || *lost == 0) return {};
   return painted("Lost:    " + grouped(*lost) +
-                     " runs ended before their start was seen; shapleyctl audit --against names them",
+                     (*lost == 1 ? " run ended before its start was seen; shapleyctl audit --against names it"
+                                 : " runs ended before their start was seen; shapleyctl audit --against names them"),
                  Paint::bad, colour) +
          '\n';
+}
+
+// Whether that is bad depends on whether slurmctld ran meanwhile; after a week everybody has seen it.
+std::string gaps_line(const json& daemon, std::int64_t now, bool colour) {
+  constexpr std::int64_t k_week = 7 * 86'400;
+  const auto gaps = daemon.find("gaps");
+  if (gaps == daemon.end() || !gaps->is_object()) return {};
+  const std::int64_t count = number(*gaps, "count").value_or(0);
+  if (count == 0) return {};
+  const std::int64_t unobserved = number(*gaps, "unobserved_seconds").value_or(0);
+  const std::string cause = member_text(*gaps, "last_cause");
+  std::string line = "Gaps:    " + grouped(count) + (count == 1 ? " gap" : " gaps") + " of observation, " +
+                     short_duration(number(*gaps, "seconds").value_or(0)) + "; the last one from " +
+                     format_instant(Instant{number(*gaps, "last_begin").value_or(0)}) + " to " +
+                     format_instant(Instant{number(*gaps, "last_end").value_or(0)});
+  line += cause == "slurmctld_down" ? ", while slurmctld was down"
+          : cause == "dropped"      ? ": the plugin had to drop observations"
+                                    : ", while slurmctld ran without the plugin";
+  if (unobserved > 0) {
+    line += "; runs requeued in " + short_duration(unobserved) + " of it and who waited then are not in the books";
+  }
+  const bool is_news = cause != "slurmctld_down" && number(*gaps, "last_end").value_or(0) + k_week > now;
+  return painted(line, is_news ? Paint::bad : Paint::none, colour) + '\n';
 }
 
 // Late events are not in the figures yet.
@@ -135,8 +180,9 @@ std::string health_lines(const json& report, bool colour) {
   const std::int64_t now = number(report, "at").value_or(0);
   std::string lines;
   if (daemon != report.end() && daemon->is_object()) {
-    lines += ledger_line(*daemon) + daemon_line(*daemon, now) + rebuild_line(*daemon, colour) +
-             clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour);
+    lines += ledger_line(*daemon) + daemon_line(*daemon, now) + configuration_lines(*daemon, colour) +
+             rebuild_line(*daemon, colour) + clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour) +
+             gaps_line(*daemon, now, colour);
     const auto controller = daemon->find("controller");
     if (controller != daemon->end() && controller->is_object()) {
       lines += controller_line(*controller, colour) + set_aside_line(*controller, colour);

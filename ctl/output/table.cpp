@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,9 @@ using nlohmann::json;
 
 // A width beyond any terminal is a typing error, and padding to it would fill the memory.
 constexpr int k_max_width = 1000;
+
+// Of a name less than this says nothing.
+constexpr std::size_t k_least_name = 6;
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -208,6 +212,34 @@ Expected<std::vector<Column>> parse_columns(std::string_view format, std::span<c
     return fail(Errc::invalid_argument, "format: names no field; there are " + names_of(fields));
   }
   return columns;
+}
+
+void fit_names(std::vector<Column>& columns, std::string_view field, const json& rows, std::size_t terminal) {
+  const auto column =
+      std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.field->name == field; });
+  if (column == columns.end()) return;
+  const std::vector<std::vector<std::string>> cells = cells_for_people(columns, rows);
+  const auto place = static_cast<std::size_t>(column - columns.begin());
+  std::set<std::string> names;
+  std::size_t longest = width_of(column->field->title);
+  for (const auto& line : cells) {
+    names.insert(line[place]);
+    longest = std::max(longest, width_of(line[place]));
+  }
+  column->width = std::max(column->width, longest);
+  std::size_t total = columns.size() - 1;  // a blank between two
+  for (const std::size_t width : fit_widths(columns, cells, true)) total += width;
+  if (terminal == 0 || total <= terminal) return;
+  // What is blank costs nothing; a name is cut only where the table fits then.
+  const std::size_t rest = total - column->width;
+  column->width = longest;
+  const auto alike = [&](std::size_t width) {
+    std::set<std::string> cut;
+    for (const std::string& name : names) cut.insert(fitted(name, width));
+    return cut.size() < names.size();
+  };
+  const std::size_t room = terminal > rest ? terminal - rest : 0;
+  if (room < longest && room >= k_least_name && !alike(room)) column->width = room;
 }
 
 std::string render_table(std::span<const Column> columns, const json& rows, const TableStyle& style) {

@@ -42,6 +42,11 @@ struct Column {
 // names the word that is wrong and the fields that exist. REQUIRES: `fields` outlives the columns.
 [[nodiscard]] Expected<std::vector<Column>> parse_columns(std::string_view format, std::span<const Field> fields);
 
+// Makes the column of `field` as wide as its longest cell or its width, whichever is more, if there is one. Where the
+// table would be wider than a terminal of so many columns (0: there is none), only as wide as the longest cell, and
+// narrower if the table fits then and no two different cells look alike. For people's tables with a header.
+void fit_names(std::vector<Column>& columns, std::string_view field, const nlohmann::json& rows, std::size_t terminal);
+
 enum class Form {
   people,    // aligned, with a rule under the header
   parsable,  // exact values between '|', none at the end of a line (-P)

@@ -1,6 +1,7 @@
 #include "daemon/books/books.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -23,9 +24,20 @@ bool is_observed(const accounting::Event& event) {
 }
 
 void log_conflict(const std::string& key) {
-  // A job may be renamed or moved while it waits: its first description stays, which is no cause for concern.
-  const auto level = key.starts_with("job_described/") ? spdlog::level::debug : spdlog::level::warn;
-  spdlog::log(level, "ledger: append: {}: recorded before with another content; the first record stays", key);
+  spdlog::warn("ledger: append: {}: recorded before with another content; the first record stays", key);
+}
+
+// A job that the books forgot while it waited, held, and that was renamed or moved meanwhile, is described to them
+// anew, otherwise than the ledger has it: that is a change.
+std::vector<accounting::Event> as_changes(std::span<const accounting::Event> events,
+                                          std::vector<std::string>& conflicts, Instant now) {
+  std::vector<accounting::Event> changes;
+  for (const accounting::Event& event : events) {
+    const auto* described = std::get_if<accounting::JobDescribed>(&event);
+    if (described == nullptr || std::erase(conflicts, accounting::event_key(event)) == 0) continue;
+    changes.emplace_back(accounting::change_to(*described, now));
+  }
+  return changes;
 }
 
 void log_archived(const std::string& key, const std::optional<Instant>& before) {
@@ -83,12 +95,15 @@ void Books::apply(const accounting::Event& event, Instant now) {
 
 Expected<void> Books::commit(std::span<const accounting::Event> events, Instant now) {
   if (events.empty()) return {};
+  const auto began = std::chrono::steady_clock::now();
   auto appended = ledger_.append(events, now);
+  commit_times_.note(std::chrono::steady_clock::now() - began);
   if (!appended) return with_context("ledger: append", std::move(appended).error());
+  const std::vector<accounting::Event> changes = as_changes(events, appended->conflicts, now);
   for (const std::string& key : appended->conflicts) log_conflict(key);
   for (const std::string& key : appended->archived) log_archived(key, ledger_.archived_before().value_or(std::nullopt));
   take(appended->accepted, now);
-  return {};
+  return commit(changes, now);
 }
 
 Expected<void> Books::follow(std::span<const ledger::ChainRow> rows, Instant now) {

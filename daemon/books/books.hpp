@@ -26,6 +26,7 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "daemon/books/commit_times.hpp"
 #include "daemon/books/held_figures.hpp"
 #include "daemon/observer/run_writer.hpp"
 #include "ledger/recovery/checkpoint_thread.hpp"
@@ -65,6 +66,9 @@ class Books {
   // fact of the same identity is on record) are refused and logged, and so are those that would change what is
   // archived; the others of the batch stand.
   [[nodiscard]] Expected<void> commit(std::span<const accounting::Event> events, Instant now);
+
+  // Of every commit() that had something to write, failed ones included.
+  [[nodiscard]] const CommitTimes& commit_times() const { return commit_times_; }
 
   // ---- of a standby (daemon/controllers) ----
   // Appends rows of the chain that this ledger continues, and applies their events; errors: ledger::append_copied.
@@ -139,6 +143,7 @@ class Books {
   accounting::State state_;
   std::int64_t last_sequence_ = 0;
   std::int64_t replayed_ = 0;
+  CommitTimes commit_times_;
   std::int64_t checkpoint_sequence_ = 0;
   struct Moment {
     std::int64_t sequence = 0;

@@ -15,6 +15,7 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
       rules_(rules),
       limits_(limits),
       known_until_(last_observed),
+      watch_(last_observed, books.state().observation_gaps()),
       quarantine_(books.state().mistimed_observations(), last_observed) {
   // A snapshot may have followed that showed nothing new; to take it for missing does no harm.
   for (const accounting::ObservationsMistimed& event : books.state().mistimed_observations()) {
@@ -22,8 +23,11 @@ Intake::Intake(Books& books, const ReadingRules& rules, std::optional<Instant> l
   }
 }
 
-void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age) {
+void Intake::begin_session(std::uint64_t instance, Duration interval, Duration min_job_age,
+                           const Observing& observing) {
   end_session();
+  in_session_ = true;
+  watch_.begin_session(observing);
   instance_ = instance;
   interval_ = interval;
   min_job_age_ = min_job_age;
@@ -35,6 +39,7 @@ void Intake::end_session() {
   // the feeder sends them again.
   inbox_.clear();
   cursor_ = 0;
+  in_session_ = false;
   quarantine_.begin_session();
   snapshot_requested_ = false;
   caught_up_ = false;
@@ -85,10 +90,12 @@ Expected<void> Intake::process(Instant now) {
   }
   // A long backlog of them is told of once a second.
   if (now > told_at_) tell_of_mistimed(now);
+  if (in_session_ && caught_up()) watch_.note_connected(now);
   return flush(now);
 }
 
 Expected<void> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
+  tell_of_gap(at);
   SHAPLEY_TRY(std::visit([&](const auto& f) { return read(f, at, now); }, frame));
   quarantine_.note_read(at);
   return {};
@@ -96,6 +103,7 @@ Expected<void> Intake::read_frame(const FeederFrame& frame, Instant at, Instant 
 
 Expected<void> Intake::read_mistimed(const FeederFrame& frame, Duration ahead, Instant now) {
   // It is acknowledged with the event that tells of it.
+  watch_.distrust();
   const std::uint64_t before = batch_sequence_;
   SHAPLEY_TRY(read_frame(frame, time_of(frame) - ahead, now));
   batch_sequence_ = before;
@@ -109,6 +117,18 @@ void Intake::drop(const FeederFrame& frame, Instant now) {
   gap_since_ = now;
   // A snapshot is whole or it is none.
   snapshot_.reset();
+}
+
+void Intake::tell_of_gap(Instant at) {
+  const auto gap = watch_.note_read(at);
+  if (!gap) return;
+  // In one transaction with what ended it.
+  batch_.emplace_back(*gap);
+  spdlog::warn("observer: nobody looked at slurmctld's records from {} to {} ({}); {}", format_instant(gap->begin),
+               format_instant(gap->end), name_of(gap->cause),
+               gap->cause == accounting::GapCause::slurmctld_down
+                   ? "nothing says that it ran meanwhile"
+                   : "runs that were requeued meanwhile are not in the books, nor who waited");
 }
 
 void Intake::tell_of_mistimed(Instant now) {
@@ -380,7 +400,8 @@ void Intake::count_lost_runs(const protocol::JobRecord& record) {
   const Seen now{record.restart_count, record.submit_time};
   const auto [entry, is_new] = seen_.try_emplace(job, now);
   const Seen before = std::exchange(entry->second, now);
-  if (is_new || now.restart_count <= before.restart_count) return;
+  if (is_new) return count_runs_within_gap(record);
+  if (now.restart_count <= before.restart_count) return;
   std::set<Instant> runs;
   if (const accounting::JobMemory* memory = books_.state().find_job(job)) {
     for (const accounting::SegmentKey& key : memory->segments) {
@@ -397,6 +418,21 @@ void Intake::count_lost_runs(const protocol::JobRecord& record) {
       "in "
       "between is not in the books",
       record.job_id, restarts, runs.size());
+}
+
+void Intake::count_runs_within_gap(const protocol::JobRecord& record) {
+  // Of a job that is seen for the first time nobody knows when it was requeued; but if its last requeue was within the
+  // gap and the books have never heard of it, all its earlier runs were.
+  const auto& gap = watch_.gap();
+  const Instant requeued{record.submit_time};
+  if (!gap || record.restart_count == 0 || requeued <= gap->begin || requeued > gap->end) return;
+  if (books_.state().find_job(JobId{record.job_id}) != nullptr) return;
+  lost_runs_ += record.restart_count;
+  spdlog::warn(
+      "observer: job {}: began and was requeued {} time(s) while nobody looked at slurmctld's records; what ran then "
+      "is "
+      "not in the books",
+      record.job_id, record.restart_count);
 }
 
 namespace {

@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
+#include "daemon/books/observation_watch.hpp"
 #include "daemon/books/placements.hpp"
 #include "daemon/books/quarantine.hpp"
 #include "daemon/observer/observer.hpp"
@@ -41,8 +42,8 @@ class Intake {
   Intake(Books& books, const ReadingRules& rules, std::optional<Instant> last_observed, Limits limits);
 
   // A feeder's life on one connection. `interval`: the longest time between two of its scans; `min_job_age`: how long
-  // slurmctld keeps the record of a job that ended, 0: not known.
-  void begin_session(std::uint64_t instance, Duration interval, Duration min_job_age);
+  // slurmctld keeps the record of a job that ended, 0: not known. `observing`: what it says it has looked at.
+  void begin_session(std::uint64_t instance, Duration interval, Duration min_job_age, const Observing& observing = {});
   void end_session();
 
   // How the wall clock is. To be told before process().
@@ -65,6 +66,7 @@ class Intake {
 
   // Observation time of the newest frame that was read.
   [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
+  // Runs that Slurm's counts of restarts imply and that the books lack, since the start.
   [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }
   [[nodiscard]] bool in_snapshot() const { return snapshot_.has_value(); }
   // What waits for the wall clock.
@@ -120,6 +122,8 @@ class Intake {
   void take(Observation observation);
   void take_node(const std::string& node, Instant observed_at, Observation observation);
   void count_lost_runs(const protocol::JobRecord& record);
+  void count_runs_within_gap(const protocol::JobRecord& record);
+  void tell_of_gap(Instant at);
   [[nodiscard]] std::optional<KnownRun> find_run(JobId job, Instant start) const;
   void complete(std::uint64_t sequence, Instant observed_at);
   [[nodiscard]] Expected<void> read_frame(const FeederFrame& frame, Instant at, Instant now);
@@ -136,6 +140,7 @@ class Intake {
   Duration min_job_age_;
   std::deque<FeederFrame> inbox_;
   std::size_t cursor_ = 0;  // items of the first frame that are done
+  bool in_session_ = false;
   bool caught_up_ = false;  // a whole snapshot of this session was read
   std::optional<Snapshot> snapshot_;
   std::optional<protocol::Observations> absent_;  // what the end of a snapshot showed to be gone
@@ -157,6 +162,7 @@ class Intake {
   std::map<std::string, Instant, std::less<>> node_changes_;
   std::uint64_t lost_runs_ = 0;
 
+  ObservationWatch watch_;
   Quarantine quarantine_;
   Instant told_at_ = k_beginning_of_time;
   std::uint64_t dropped_ = 0;

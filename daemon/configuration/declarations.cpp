@@ -64,14 +64,32 @@ bool equal_from(const Timeline& a, const Timeline& b, Instant from) {
   return std::equal(later(a), a.end(), later(b), b.end());
 }
 
-// The first date before `now` at which the file changes an owner and the ledger does not.
-std::optional<Instant> backdated(const Timeline& file, const Timeline& ledger, Instant now) {
+// The first date before `now` at which the file changes an owner, and neither the ledger does nor the file as it was
+// loaded before: what that said was booked, and the warning given, then.
+std::optional<Instant> backdated(const Timeline& file, const Timeline& ledger, const Timeline& before, Instant now) {
+  const auto is_in = [](const OwnershipSpan& span, const Timeline& timeline) {
+    return std::find(timeline.begin(), timeline.end(), span) != timeline.end();
+  };
   for (const OwnershipSpan& span : file) {
     if (span.from <= k_beginning_of_time || span.from >= now) continue;
-    const bool known = std::find(ledger.begin(), ledger.end(), span) != ledger.end();
-    if (!known) return span.from;
+    if (!is_in(span, ledger) && !is_in(span, before)) return span.from;
   }
   return std::nullopt;
+}
+
+// A node's owners as a file says.
+using Timelines = std::map<std::string, Timeline>;
+
+// Of the file that was loaded last; none where this release does not accept it any more.
+Timelines loaded_before(const Declared& declared) {
+  Timelines timelines;
+  if (!declared.configuration) return timelines;
+  const auto before = config::parse(declared.configuration->text);
+  if (!before) return timelines;
+  for (const OwnershipStated& s : config::ownership_statements(*before, k_beginning_of_time)) {
+    timelines[s.node] = timeline_of({s});
+  }
+  return timelines;
 }
 
 std::vector<std::string> names_of(const config::Configuration& configuration) {
@@ -103,12 +121,14 @@ std::map<std::string, OwnershipStated> statements_of(const config::Configuration
 void declare_ownership(const config::Configuration& configuration, const Declared& declared, Instant now,
                        bool first_start, Declarations& out) {
   const Instant effective = first_start ? k_first_statement : now;
+  const Timelines before = loaded_before(declared);
   for (auto& [node, statement] : statements_of(configuration, declared, effective)) {
     const auto past = declared.ownership.find(node);
     const Timeline ledger = past == declared.ownership.end() ? Timeline{} : timeline_of(past->second);
     const Timeline file = timeline_of({OwnershipStated{node, k_beginning_of_time, statement.spans}});
     if (!first_start) {
-      if (const auto date = backdated(file, ledger, now)) {
+      const auto loaded = before.find(node);
+      if (const auto date = backdated(file, ledger, loaded == before.end() ? Timeline{} : loaded->second, now)) {
         out.warnings.push_back(
             fmt::format("configuration: node {}: the change of owner dated {} lies in the past; it is applied from "
                         "now on, the books up to now stay as they are",
@@ -119,30 +139,6 @@ void declare_ownership(const config::Configuration& configuration, const Declare
     if (past != declared.ownership.end()) statement.effective = after(effective, past->second.back().effective);
     out.events.emplace_back(statement);
   }
-}
-
-accounting::RankingDeclared ranking_of(const config::Configuration& configuration, Instant at) {
-  accounting::RankingDeclared ranking{
-      at, std::string(name_of(configuration.contribution)), configuration.horizon.value, configuration.guarantee, {}};
-  for (const config::OrganizationConfig& o : configuration.organizations) {
-    if (o.guarantee != configuration.guarantee) ranking.exceptions.push_back({o.name, o.guarantee});
-  }
-  std::sort(ranking.exceptions.begin(), ranking.exceptions.end(),
-            [](const auto& a, const auto& b) { return a.organization < b.organization; });
-  return ranking;
-}
-
-// What another charge does not read is not part of the rule.
-accounting::ChargeDeclared charge_of(const config::Configuration& configuration, Instant at) {
-  accounting::ChargeDeclared charge{at, std::string(name_of(configuration.charge)), {}, {}};
-  if (configuration.charge == config::Charge::weights) {
-    for (const auto& [name, weight] : configuration.weights) charge.weights.push_back({name, weight});
-    std::sort(charge.weights.begin(), charge.weights.end(),
-              [](const auto& a, const auto& b) { return a.name < b.name; });
-  }
-  for (const config::NodeWeight& w : configuration.node_weights)
-    charge.node_weights.push_back({w.expression, w.weight});
-  return charge;
 }
 
 template <typename Rule>
@@ -166,9 +162,10 @@ Declarations declare(const config::Configuration& configuration, const std::stri
   if (period != configuration.period) {
     out.events.emplace_back(accounting::PeriodDeclared{after_last(now, declared.period), configuration.period});
   }
-  const accounting::RankingDeclared ranking = ranking_of(configuration, after_last(now, declared.ranking));
+  const accounting::RankingDeclared ranking =
+      config::ranking_statement(configuration, after_last(now, declared.ranking));
   if (!declared.ranking || !same_rule(ranking, *declared.ranking)) out.events.emplace_back(ranking);
-  const accounting::ChargeDeclared charge = charge_of(configuration, after_last(now, declared.charge));
+  const accounting::ChargeDeclared charge = config::charge_statement(configuration, after_last(now, declared.charge));
   if (!declared.charge || !same_rule(charge, *declared.charge)) out.events.emplace_back(charge);
   if (!declared.configuration || declared.configuration->text != text) {
     out.events.emplace_back(accounting::ConfigurationLoaded{after_last(now, declared.configuration), text});

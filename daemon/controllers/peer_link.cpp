@@ -43,7 +43,7 @@ std::optional<PeerLink::Task> PeerLink::next() {
 }
 
 Expected<std::string> PeerLink::answer(const std::string& request) {
-  const auto until = TimedStream::Clock::now() + patience_;
+  const auto until = remote::TimedStream::Clock::now() + patience_;
   if (!connection_) {
     SHAPLEY_TRY_ASSIGN(connection_, peer_.socket.empty()
                                         ? connect_by_tcp(peer_.endpoint, peer_.munge, wake_up_.get(), until)

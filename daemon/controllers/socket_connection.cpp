@@ -18,12 +18,14 @@ namespace shapley::daemon {
 
 namespace {
 
+using remote::away;
+using remote::TimedStream;
 using Clock = TimedStream::Clock;
 
 // A reader's conversation.
 class SocketConnection : public PeerConnection {
  public:
-  explicit SocketConnection(TimedStream stream) : stream_(std::move(stream)) {}
+  SocketConnection(TimedStream stream, std::optional<uid_t> asks) : stream_(std::move(stream)), asks_(asks) {}
 
   Expected<void> open(const std::filesystem::path& socket, Clock::time_point until) {
     sockaddr_un address{};
@@ -62,6 +64,7 @@ class SocketConnection : public PeerConnection {
     protocol::Hello hello;
     hello.role = protocol::Role::reader;
     hello.program = k_program;
+    if (asks_) hello.on_behalf_of = *asks_;
     SHAPLEY_TRY(send(hello, until));
     SHAPLEY_TRY_ASSIGN(const protocol::Message message, receive(until));
     if (const auto* refused = std::get_if<protocol::Refused>(&message)) return away(refused->reason);
@@ -85,6 +88,7 @@ class SocketConnection : public PeerConnection {
   }
 
   TimedStream stream_;
+  std::optional<uid_t> asks_;
   protocol::FrameReader frames_;
   std::uint64_t last_id_ = 0;
 };
@@ -92,10 +96,10 @@ class SocketConnection : public PeerConnection {
 }  // namespace
 
 Expected<std::unique_ptr<PeerConnection>> connect_by_socket(const std::filesystem::path& socket, int wake_up,
-                                                            Clock::time_point until) {
+                                                            Clock::time_point until, std::optional<uid_t> asks) {
   Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!descriptor.is_open()) return away(std::strerror(errno));
-  auto connection = std::make_unique<SocketConnection>(TimedStream(std::move(descriptor), wake_up));
+  auto connection = std::make_unique<SocketConnection>(TimedStream(std::move(descriptor), wake_up), asks);
   SHAPLEY_TRY(connection->open(socket, until));
   return connection;
 }

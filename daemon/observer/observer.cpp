@@ -99,6 +99,7 @@ class JobObserver {
     }
     settle_wait();
     describe();
+    tell_changes();
     return std::move(out_);
   }
 
@@ -295,12 +296,19 @@ class JobObserver {
   // Whose the demand is that the job had or has. A run keeps the organization it started with.
   [[nodiscard]] std::string whose_demand() const {
     if (record_.state == JobState::pending) return organization_;
+    std::string booked = whose_run();
+    if (!booked.empty()) return booked;
+    return record_.nodes.empty() ? std::string{} : organization_;
+  }
+
+  // Whom the books have the record's own run under; empty: they do not have it.
+  [[nodiscard]] std::string whose_run() const {
     for (const accounting::SegmentKey& key : segments()) {
       if (key.kind != SegmentKind::run || key.anchor.value != record_.start_time) continue;
       const accounting::LiveSegment* live = books_.find_segment(key);
       if (live != nullptr) return live->opened.organization;
     }
-    return record_.nodes.empty() ? std::string{} : organization_;
+    return {};
   }
 
   // The record that stands for the pending tasks of an array, at last for one task. What a resized run asks for is no
@@ -343,7 +351,35 @@ class JobObserver {
     out_.events.insert(out_.events.begin(), description());
   }
 
-  [[nodiscard]] accounting::Event description() const {
+  // What is said of the job otherwise than before, in a record that is newer than what is known: somebody moved or
+  // renamed it while it waited, it runs in one of several partitions, an array's last task runs under the array's
+  // number.
+  void tell_changes() {
+    if (memory_ == nullptr || !memory_->description) return;
+    const accounting::KnownDescription& known = *memory_->description;
+    accounting::JobDescribed now = description();
+    if (now.submit != known.submit || known.since > scan_.at) return;
+    now.organization = whose_job();
+    if (accounting::content_hash(now) == known.content) return;
+    if (known.since == scan_.at) {
+      out_.unsettled = true;
+      return;
+    }
+    out_.events.insert(out_.events.begin(), accounting::change_to(now, scan_.at));
+  }
+
+  // A job that started is whose run it is booked as, whatever the rules say by now.
+  [[nodiscard]] std::string whose_job() const {
+    if (record_.state == JobState::pending) return organization_;
+    for (const accounting::Event& event : out_.events) {
+      const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
+      if (opened != nullptr && opened->key.kind == SegmentKind::run) return opened->organization;
+    }
+    const std::string booked = whose_run();
+    return booked.empty() ? memory_->organization : booked;
+  }
+
+  [[nodiscard]] accounting::JobDescribed description() const {
     std::optional<std::uint32_t> task;
     if (record_.array_task_id >= 0) task = static_cast<std::uint32_t>(record_.array_task_id);
     return accounting::JobDescribed{.job = JobId{record_.job_id},
@@ -355,7 +391,7 @@ class JobObserver {
                                     .user_id = record_.user_id,
                                     .group_id = record_.group_id,
                                     .account = record_.account,
-                                    .partition = record_.partition,
+                                    .partition = sorted_names(record_.partition),
                                     .qos = record_.qos,
                                     .name = record_.name,
                                     .wckey = record_.wckey};

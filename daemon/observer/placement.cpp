@@ -42,15 +42,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Names separated by commas, ascending, each once: the order in which a job names them changes nothing.
-std::string sorted_names(std::string names) {
-  std::erase_if(names, is_blank);
-  std::vector<std::string_view> parts = split(names, ',');
-  std::sort(parts.begin(), parts.end());
-  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  return fmt::format("{}", fmt::join(parts, ","));
-}
-
 // A placement, read.
 struct Asked {
   std::vector<std::string_view> partitions;
@@ -237,6 +228,14 @@ class Resolver {
 };
 
 }  // namespace
+
+std::string sorted_names(std::string names) {
+  std::erase_if(names, is_blank);
+  std::vector<std::string_view> parts = split(names, ',');
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return fmt::format("{}", fmt::join(parts, ","));
+}
 
 std::string placement_of(const protocol::JobRecord& record) {
   std::string placement;

@@ -21,6 +21,9 @@
 
 namespace shapley::daemon {
 
+// Names separated by commas, ascending, each once: the order in which a job names them changes nothing.
+[[nodiscard]] std::string sorted_names(std::string names);
+
 // What a job asks for, or asked for before it started; empty: any node will do. A list or constraint that may have been
 // cut on its way (protocol::k_max_placement_text) is `*`, which no node meets.
 [[nodiscard]] std::string placement_of(const protocol::JobRecord& record);

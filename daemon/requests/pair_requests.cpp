@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/controllers/follow_messages.hpp"
+#include "daemon/requests/error_answer.hpp"
 #include "ledger/replication/chain_copy.hpp"
 
 namespace shapley::daemon {
@@ -13,15 +14,6 @@ namespace shapley::daemon {
 namespace {
 
 using nlohmann::json;
-
-std::string text_of_error(Errc code, const std::string& what) {
-  return json{{"error", {{"code", name_of(code)}, {"what", what}}}}.dump(-1, ' ', false,
-                                                                         json::error_handler_t::replace);
-}
-
-std::string text_of_error(const Error& error) {
-  return text_of_error(error.code, error.what);
-}
 
 std::string only_one() {
   return text_of_error(Errc::conflict, "this shapleyd is the only one: its configuration names no peer");
@@ -49,7 +41,8 @@ Answer follow(const Service& service, const json& request) {
   auto self = who(service);
   if (!self) return text_of_error(self.error());
   return
-      [asked = *question, self = *std::move(self)](const Expected<ledger::Ledger>& ledger, ledger::QueryBudget budget) {
+      [asked = *question, self = *std::move(self)](ReadingThread::Connection& connection, ledger::QueryBudget budget) {
+        const Expected<ledger::Ledger>& ledger = connection.ledger();
         if (!ledger) return text_of_error(ledger.error());
         auto part = ledger::chain_after(*ledger, asked.position, {.rows = asked.rows}, budget);
         if (!part) return text_of_error(part.error());

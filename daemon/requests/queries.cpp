@@ -1,12 +1,17 @@
 #include "daemon/requests/queries.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "config/values.hpp"
 #include "daemon/requests/pair_requests.hpp"
+#include "daemon/requests/rank_requests.hpp"
+#include "daemon/requests/reports.hpp"
+#include "daemon/requests/self_report.hpp"
+#include "daemon/requests/upkeep_request.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/reports/jobs_report.hpp"
@@ -71,14 +76,44 @@ json held_object(const Intake& intake) {
           {"observed_to", held->observed_to.value}};
 }
 
+json configuration_object(const Service& service) {
+  const InForce& in_force = service.in_force();
+  const auto& refusal = in_force.refusal();
+  return {{"file", service.options().configuration_file.string()},
+          {"hash", in_force.hash()},
+          {"loaded_at", in_force.loaded_at().value},
+          {"refused_at", refusal ? json(refusal->at.value) : json(nullptr)},
+          {"refusal", refusal ? json(refusal->why) : json(nullptr)}};
+}
+
+// Of all that the ledger has on record. Times when slurmctld itself was down are among them: "unobserved_seconds" are
+// those of the other ones.
+json gaps_object(const Books& books) {
+  const std::vector<accounting::ObservationGap> gaps = books.state().observation_gaps();
+  Duration all;
+  Duration unobserved;
+  for (const accounting::ObservationGap& gap : gaps) {
+    all += gap.end - gap.begin;
+    if (gap.cause != accounting::GapCause::slurmctld_down) unobserved += gap.end - gap.begin;
+  }
+  const auto of_last = [&](const auto& member) { return gaps.empty() ? json(nullptr) : json(member(gaps.back())); };
+  return {{"count", gaps.size()},
+          {"seconds", all.value},
+          {"unobserved_seconds", unobserved.value},
+          {"last_begin", of_last([](const auto& gap) { return gap.begin.value; })},
+          {"last_end", of_last([](const auto& gap) { return gap.end.value; })},
+          {"last_cause", of_last([](const auto& gap) { return name_of(gap.cause); })}};
+}
+
 json daemon_object(Service& service, Instant now) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
           {"pid", ::getpid()},
           {"started_at", service.started_at().value},
+          {"now", now.value},
           {"ledger", c.ledger.string()},
           {"socket", c.socket.string()},
-          {"configuration", service.options().configuration_file.string()},
+          {"configuration", configuration_object(service)},
           {"events", service.books().last_sequence()},
           {"events_since_checkpoint", service.books().events_since_checkpoint()},
           {"replayed_at_start", service.books().replayed_at_start()},
@@ -88,9 +123,17 @@ json daemon_object(Service& service, Instant now) {
           {"held_observations", held_object(service.intake())},
           {"dropped_observations", service.intake().dropped()},
           {"lost_runs", service.intake().lost_runs()},
+          {"gaps", gaps_object(service.books())},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
           {"rank_generation", service.ranks().generation},
+          {"ranks_computed_at", service.ranks().computed_at},
+          {"stale_after_s", c.stale_after.value},
+          {"commits", commits_object(service.books().commit_times())},
+          {"storage", storage_object(c.ledger)},
+          {"failures", failures_object(service)},
+          {"backup", backup_object(service.upkeep())},
+          {"audit", audit_object(service.upkeep())},
           {"queries", queries_object(service.query_counts())},
           {"controller", controller_object(service, now)}};
 }
@@ -105,6 +148,8 @@ json plugin_object(const Service& service, Instant now) {
               {"slurm_version", feeder->hello.slurm_version},
               {"interval_ms", feeder->hello.interval_ms},
               {"min_job_age_s", feeder->hello.min_job_age_s},
+              {"backlog", feeder->backlog(service.intake().acknowledged(feeder->hello.instance))},
+              {"dropped_backlogs", feeder->hello.dropped_backlogs},
               {"last_heard_at", feeder->last_heard.value},
               {"age_s", std::max<std::int64_t>(0, now.value - feeder->last_heard.value)}};
   if (last) object["last_observation"] = last->value;
@@ -132,6 +177,9 @@ json status(Service& service, const json& request, Instant now) {
     estimator = *parsed;
   }
   json report = books_report(service, now, estimator);
+  std::map<std::string, std::string> titles;
+  for (const config::OrganizationConfig& o : service.site().configuration.organizations) titles[o.name] = o.title;
+  ledger::set_titles(report, titles);
   const bool observes = service.site().configuration.mode == config::Mode::observe;
   report["ranks_act"] = !observes;
   if (observes) add_would_be_ranks(report, service.ranks().organizations);
@@ -148,10 +196,14 @@ std::string text_of(const json& reply) {
 Answer jobs(const Service& service, const json& request, Instant now) {
   auto filter = ledger::parse_jobs_filter(request);
   if (!filter) return text_of(error_answer(filter.error().code, filter.error().what));
+  if (const auto known = ledger::check_organizations(service.books().state(), filter->organizations); !known) {
+    return text_of(error_answer(known.error().code, known.error().what));
+  }
   // Of the books as they are now; the thread reads the ledger a moment later.
   json no_start = no_start_report(service, filter->organizations);
-  return [filter = *std::move(filter), now, no_start = std::move(no_start)](const Expected<ledger::Ledger>& ledger,
+  return [filter = *std::move(filter), now, no_start = std::move(no_start)](ReadingThread::Connection& connection,
                                                                             ledger::QueryBudget budget) {
+    const Expected<ledger::Ledger>& ledger = connection.ledger();
     if (!ledger) return text_of(error_answer(ledger.error().code, ledger.error().what));
     auto report = ledger::jobs_report(*ledger, filter, now, budget);
     if (!report) return text_of(error_answer(report.error().code, report.error().what));
@@ -197,29 +249,49 @@ json ping(Instant now) {
   return {{"pong", k_program}, {"at", now.value}};
 }
 
-constexpr bool k_in_memory = false;
-constexpr bool k_reads_ledger = true;
+// The rules that make the books are for all members to read.
+json configuration(const Service& service) {
+  json answer = configuration_object(service);
+  answer["text"] = service.site().text;
+  return answer;
+}
 
 constexpr Request k_requests[] = {
-    {"demote", Asker::administrator, k_in_memory, "that this one of two controllers writes no more",
+    {"compare", Asker::anybody, Lane::ledger, "who of two organizations or jobs goes first and why, and since when",
+     [](Service& service, const Question& question) { return compare(service, question); }},
+    {"configuration", Asker::anybody, Lane::memory, "the configuration in force, as text",
+     [](Service& service, const Question&) -> Answer { return text_of(configuration(service)); }},
+    {"demote", Asker::administrator, Lane::memory, "that this one of two controllers writes no more",
      [](Service& service, const Question& question) { return demote(service, question); }},
-    {"follow", Asker::administrator, k_reads_ledger, "the ledger's events after one, for the other of two controllers",
+    {"explain", Asker::anybody, Lane::ledger, "what the books say about a job that waits",
+     [](Service& service, const Question& question) { return explain(service, question); }},
+    {"follow", Asker::administrator, Lane::ledger, "the ledger's events after one, for the other of two controllers",
      [](Service& service, const Question& question) { return follow(service, question.request); }},
-    {"head", Asker::anybody, k_in_memory, "the ledger's present head, signed",
+    {"forecast", Asker::anybody, Lane::ledger, "when ranks turn if nothing starts or ends",
+     [](Service& service, const Question& question) { return forecast(service, question); }},
+    {"head", Asker::anybody, Lane::memory, "the ledger's present head, signed",
      [](Service& service, const Question& question) -> Answer { return text_of(head(service, question.now)); }},
-    {"jobs", Asker::anybody, k_reads_ledger, "jobs that run or could start, or all",
+    {"history", Asker::anybody, Lane::report, "the books by hour, day or month",
+     [](Service& service, const Question& question) { return history(service, question); }},
+    {"jobs", Asker::anybody, Lane::ledger, "jobs that run or could start, or all",
      [](Service& service, const Question& question) { return jobs(service, question.request, question.now); }},
-    {"ping", Asker::anybody, k_in_memory, "whether shapleyd answers",
+    {"ping", Asker::anybody, Lane::memory, "whether shapleyd answers",
      [](Service& /*service*/, const Question& question) -> Answer { return text_of(ping(question.now)); }},
-    {"promote", Asker::administrator, k_in_memory, "that this one of two controllers is to write",
+    {"promote", Asker::administrator, Lane::memory, "that this one of two controllers is to write",
      [](Service& service, const Question& question) { return promote(service, question); }},
-    {"queue", Asker::anybody, k_in_memory, "the startable pending jobs",
+    {"queue", Asker::anybody, Lane::memory, "the startable pending jobs",
      [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question.now)); }},
-    {"status", Asker::anybody, k_in_memory, "the books now, the daemon and the plugin",
+    {"statement", Asker::anybody, Lane::report, "what everybody got, gave and lent to whom in a time",
+     [](Service& service, const Question& question) { return statement(service, question); }},
+    {"status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin",
      [](Service& service, const Question& question) -> Answer {
        return text_of(status(service, question.request, question.now));
      }},
-    {"workflows", Asker::anybody, k_in_memory, "the workflows of organizations that order theirs by fairness",
+    {"status_at", Asker::anybody, Lane::report, "the books at a past instant",
+     [](Service& service, const Question& question) { return status_at(service, question); }},
+    {"upkeep", Asker::administrator, Lane::memory, "that a backup or an audit of this ledger was made",
+     [](Service& service, const Question& question) { return note_upkeep(service, question); }},
+    {"workflows", Asker::anybody, Lane::memory, "the workflows of organizations that order theirs by fairness",
      [](Service& service, const Question& question) -> Answer {
        return text_of(workflows(service, question.request, question.now));
      }},
@@ -267,10 +339,10 @@ Expected<const Request*> find_request(std::span<const Request> table, const json
   return &*row;
 }
 
-bool reads_ledger(std::string_view request) {
+Lane lane_of(std::string_view request) {
   const json parsed = parse_request(request);
   const auto row = find_request(requests(), parsed, Asker::administrator);
-  return row && (*row)->reads_ledger;
+  return row ? (*row)->lane : Lane::memory;
 }
 
 Answer answer(Service& service, std::string_view request, Instant now, Asker asker) {

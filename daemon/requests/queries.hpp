@@ -3,7 +3,8 @@
 // requests() is the one table of them: what is known, who may ask and what error messages and the two pages of the
 // documentation list follows from it. Never fails: what cannot be answered is answered with
 // {"error": {"code": ..., "what": ...}}. What needs the books in memory is answered at once, in the serving thread;
-// what reads the ledger's tables is prepared there and answered elsewhere (reading_thread.hpp).
+// what reads the ledger is prepared there and answered elsewhere: of a few tables in a thread (reading_thread.hpp), of
+// the past in a process of its own (reports.hpp).
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,13 @@ namespace shapley::daemon {
 // Who asks, as the kernel says: any user of the machine, or root and slurm_user.
 enum class Asker : std::uint8_t { anybody, administrator };
 
+// Where a request is answered, so that none waits for one that takes longer.
+enum class Lane : std::uint8_t {
+  memory,  // at once, in the serving thread
+  ledger,  // from some of the ledger's tables, in a thread
+  report,  // from much of the ledger, in a process that another thread waits for
+};
+
 // One request as it came in.
 struct Question {
   const nlohmann::json& request;
@@ -35,9 +43,9 @@ using Answer = std::variant<std::string, ReadingThread::Question>;
 
 // One kind of request.
 struct Request {
-  std::string_view name;   // the member "request"
-  Asker may_ask;           // anybody: administrators, too
-  bool reads_ledger;       // more of it than a row or two
+  std::string_view name;  // the member "request"
+  Asker may_ask;          // anybody: administrators, too
+  Lane lane;
   std::string_view tells;  // as docs/reference/protocol.md says it
   Answer (*handler)(Service& service, const Question& question);
 };
@@ -50,8 +58,8 @@ struct Request {
 [[nodiscard]] Expected<const Request*> find_request(std::span<const Request> table, const nlohmann::json& request,
                                                     Asker asker);
 
-// Whether the answer comes from the ledger's tables, unless the request is refused. Cheap.
-[[nodiscard]] bool reads_ledger(std::string_view request);
+// Where the answer comes from, unless the request is refused. Cheap.
+[[nodiscard]] Lane lane_of(std::string_view request);
 
 // REQUIRES: the serving thread.
 [[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody);

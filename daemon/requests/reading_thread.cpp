@@ -4,7 +4,13 @@
 
 namespace shapley::daemon {
 
-ReadingThread::ReadingThread(std::filesystem::path ledger) : file_(std::move(ledger)), thread_([this] { run(); }) {}
+const Expected<ledger::Ledger>& ReadingThread::Connection::ledger() {
+  if (!ledger_ || !*ledger_) ledger_.emplace(ledger::Ledger::open(file_, ledger::OpenMode::read_beside_writer));
+  return *ledger_;
+}
+
+ReadingThread::ReadingThread(std::filesystem::path ledger)
+    : connection_(std::move(ledger)), thread_([this] { run(); }) {}
 
 ReadingThread::~ReadingThread() {
   stop();
@@ -43,12 +49,7 @@ std::optional<ReadingThread::Task> ReadingThread::next() {
 }
 
 void ReadingThread::run() {
-  std::optional<Expected<ledger::Ledger>> ledger;
-  while (const auto task = next()) {
-    // What could not be opened is tried again with the next question.
-    if (!ledger || !*ledger) ledger.emplace(ledger::Ledger::open(file_, ledger::OpenMode::read_beside_writer));
-    task->done(task->question(*ledger, task->budget));
-  }
+  while (const auto task = next()) task->done(task->question(connection_, task->budget));
 }
 
 }  // namespace shapley::daemon

@@ -2,7 +2,7 @@
 //
 // One question at a time, asked and ended by one other thread. What a question finds does not change while it reads
 // (jobs_report takes a snapshot); what was committed before it was asked is in it. The ledger is opened with the first
-// question, and closed with the thread.
+// question that reads it, and closed with the thread.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,20 @@ namespace shapley::daemon {
 
 class ReadingThread {
  public:
-  // Makes the answer; called in the thread. The Ledger, or why it cannot be opened.
-  using Question = std::function<std::string(const Expected<ledger::Ledger>& ledger, ledger::QueryBudget budget)>;
+  // The thread's connection. REQUIRES: the thread.
+  class Connection {
+   public:
+    explicit Connection(std::filesystem::path file) : file_(std::move(file)) {}
+    // The Ledger, or why it cannot be opened. What could not be opened is tried again with the next question.
+    [[nodiscard]] const Expected<ledger::Ledger>& ledger();
+
+   private:
+    std::filesystem::path file_;
+    std::optional<Expected<ledger::Ledger>> ledger_;
+  };
+
+  // Makes the answer; called in the thread.
+  using Question = std::function<std::string(Connection& connection, ledger::QueryBudget budget)>;
   // Takes the answer; called in the thread.
   using Done = std::function<void(std::string answer)>;
 
@@ -48,7 +60,7 @@ class ReadingThread {
   void run();
   [[nodiscard]] std::optional<Task> next();
 
-  std::filesystem::path file_;
+  Connection connection_;  // the thread's
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -66,6 +67,7 @@ Expected<void> listen_on(const std::string& path, boost::asio::io_context& io, s
   SHAPLEY_TRY(make_room(io, path));
   boost::system::error_code error;
   acceptor.open(stream_protocol(), error);
+  if (!error) close_on_exec(acceptor.native_handle());
   if (!error) acceptor.bind(stream_protocol::endpoint(path), error);
   if (error) return fail(Errc::io, fmt::format("server: open: {}: {}", path, error.message()));
   auto listens = set_up(path, acceptor);
@@ -73,7 +75,12 @@ Expected<void> listen_on(const std::string& path, boost::asio::io_context& io, s
   return listens;
 }
 
+void close_on_exec(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 Expected<Peer> peer_of(Session::Socket& socket) {
+  close_on_exec(socket.native_handle());
   ucred credentials{};
   socklen_t length = sizeof credentials;
   if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {

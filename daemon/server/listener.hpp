@@ -17,6 +17,10 @@ namespace shapley::daemon {
 [[nodiscard]] Expected<void> listen_on(const std::string& path, boost::asio::io_context& io,
                                        boost::asio::local::stream_protocol::acceptor& acceptor);
 
+// No process that the daemon starts inherits it: Boost.Asio does not ask for that by itself.
+void close_on_exec(int descriptor);
+
+// Whose connection it is; it is closed on exec from now on.
 [[nodiscard]] Expected<Peer> peer_of(Session::Socket& socket);
 
 // Errc::protocol when the peer speaks another version.

@@ -22,8 +22,8 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       ticker_(io),
       accept_pause_(io),
       answer_timer_(io),
-      reading_timer_(io),
-      reading_thread_(service.site().configuration.ledger) {}
+      ledger_lane_(io, service.site().configuration.ledger, lane_hooks()),
+      report_lane_(io, service.site().configuration.ledger, lane_hooks()) {}
 
 Server::~Server() {
   close();
@@ -44,10 +44,10 @@ void Server::close() {
   ticker_.cancel();
   accept_pause_.cancel();
   answer_timer_.cancel();
-  reading_timer_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
-  reading_thread_.stop();
+  ledger_lane_.stop();
+  report_lane_.stop();
   unlink(path_.c_str());
 }
 
@@ -101,12 +101,8 @@ void Server::on_written_out(Session& session) {
 }
 
 void Server::on_closed(Session& session) {
-  query_counts_.dropped += query_scheduler_.forget(session) + reading_scheduler_.forget(session);
-  if (reading_ && reading_->query.session == &session) {
-    reading_->query.session = nullptr;
-    reading_thread_.end_question();
-    ++query_counts_.dropped;
-  }
+  query_counts_.dropped +=
+      query_scheduler_.forget(session) + ledger_lane_.forget(session) + report_lane_.forget(session);
   if (&session == feeder_) {
     feeder_ = nullptr;
     service_.end_session();
@@ -133,8 +129,19 @@ Expected<void> Server::on_message(Session& session, protocol::Message message) {
 
 void Server::take_query(Session& session, protocol::Query query) {
   const Peer& peer = session.peer();
-  QueryScheduler& scheduler = reads_ledger(query.json) ? reading_scheduler_ : query_scheduler_;
-  scheduler.add({&session, peer.uid, may_feed(peer), std::move(query)});
+  const Lane lane = lane_of(query.json);
+  QueryScheduler::Waiting waiting{&session, peer.uid, may_feed(peer), std::move(query)};
+  switch (lane) {
+    case Lane::memory:
+      query_scheduler_.add(std::move(waiting));
+      break;
+    case Lane::ledger:
+      ledger_lane_.add(std::move(waiting));
+      break;
+    case Lane::report:
+      report_lane_.add(std::move(waiting));
+      break;
+  }
   schedule_answers();
 }
 
@@ -159,18 +166,14 @@ void Server::schedule_answers() {
       if (!cancelled && open_) answer_next();
     });
   }
-  const auto at = reading_ ? std::nullopt : reading_scheduler_.next_at(may);
-  if (!at) return;
-  reading_timer_.expires_at(*at);
-  reading_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled && open_) read_next();
-  });
+  ledger_lane_.schedule();
+  report_lane_.schedule();
 }
 
 Answer Server::answer_to(const QueryScheduler::Waiting& taken) {
   Service::QueryCounts counts = query_counts_;
-  counts.waiting = query_scheduler_.waiting() + reading_scheduler_.waiting();
-  counts.reading = reading_ ? 1 : 0;
+  counts.waiting = query_scheduler_.waiting() + ledger_lane_.waiting() + report_lane_.waiting();
+  counts.reading = (ledger_lane_.is_reading() ? 1U : 0U) + (report_lane_.is_reading() ? 1U : 0U);
   service_.note(counts);
   const Asker asker = taken.administrator ? Asker::administrator : Asker::anybody;
   return answer(service_, taken.query.json, clock_(), asker);
@@ -180,9 +183,7 @@ void Server::answer_next() {
   const auto began = QueryScheduler::Clock::now();
   const auto taken = query_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
   if (taken) {
-    const auto session = taken->session->shared_from_this();
-    session->send(protocol::Reply{taken->query.id, std::get<std::string>(answer_to(*taken))});
-    ++query_counts_.answered;
+    reply(*taken, std::get<std::string>(answer_to(*taken)));
     query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
     // The request may have demoted this controller.
     if (!service_.is_active()) push();
@@ -190,43 +191,25 @@ void Server::answer_next() {
   schedule_answers();
 }
 
-void Server::read_next() {
-  if (reading_) return;
-  const auto began = QueryScheduler::Clock::now();
-  auto taken = reading_scheduler_.next(began, [this](const auto& waiting) { return may_serve(waiting); });
-  if (!taken) {
-    schedule_answers();
-    return;
-  }
-  Answer prepared = answer_to(*taken);
-  const ledger::QueryBudget budget = taken->administrator ? limits_.administrators_query : limits_.query;
-  reading_ = Reading{*std::move(taken), began};
-  auto* question = std::get_if<ReadingThread::Question>(&prepared);
-  if (question == nullptr) {
-    finish_reading(std::get<std::string>(std::move(prepared)));
-    return;
-  }
-  reading_thread_.ask(std::move(*question), budget, [this](std::string text) {
-    boost::asio::post(io_, [this, text = std::move(text)]() mutable {
-      if (open_) finish_reading(std::move(text));
-    });
-  });
+void Server::reply(const QueryScheduler::Waiting& taken, std::string text) {
+  const auto session = taken.session->shared_from_this();
+  session->send(protocol::Reply{taken.query.id, std::move(text)});
+  ++query_counts_.answered;
 }
 
-void Server::finish_reading(std::string text) {
-  const Reading done = *std::exchange(reading_, std::nullopt);
-  reading_scheduler_.done(done.query, done.began, QueryScheduler::Clock::now());
-  if (done.query.session != nullptr) {
-    const auto session = done.query.session->shared_from_this();
-    session->send(protocol::Reply{done.query.query.id, std::move(text)});
-    ++query_counts_.answered;
-  }
-  schedule_answers();
+ReadingLane::Hooks Server::lane_hooks() {
+  return {.may_serve = [this](const auto& waiting) { return may_serve(waiting); },
+          .prepare = [this](const auto& taken) { return answer_to(taken); },
+          .budget =
+              [this](const auto& taken) { return taken.administrator ? limits_.administrators_query : limits_.query; },
+          .reply = [this](const auto& taken, std::string text) { reply(taken, std::move(text)); },
+          .done = [this] { schedule_answers(); }};
 }
 
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   SHAPLEY_TRY(check_version(hello));
   if (hello.role == protocol::Role::reader) {
+    SHAPLEY_TRY(take_author(session, hello));
     session.welcome(hello.role);
     session.send(service_.welcome(0));
     return {};
@@ -241,6 +224,16 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   }
   if (!service_.is_active()) return fail(Errc::unavailable, service_.controllers()->refusal());
   install_feeder(session, hello);
+  return {};
+}
+
+// The remote listener asks for users of other hosts, with their rights.
+Expected<void> Server::take_author(Session& session, const protocol::Hello& hello) const {
+  if (hello.on_behalf_of < 0) return {};
+  if (session.peer().uid != 0 && session.peer().uid != ::geteuid()) {
+    return fail(Errc::denied, fmt::format("uid {} may ask for itself only", session.peer().uid));
+  }
+  session.ask_for(static_cast<std::uint32_t>(hello.on_behalf_of));
   return {};
 }
 

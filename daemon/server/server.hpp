@@ -7,8 +7,8 @@
 // and per user. The limits with their reasons: docs/operating/security.md.
 //
 // One feeder at a time: slurmctld is one. A new one replaces the old, which after a restart of slurmctld is a dead
-// connection. Everything runs in the io_context's one thread, but for queries that read the ledger: they have a thread
-// of their own, one at a time, and its answers come back through the io_context.
+// connection. Everything runs in the io_context's one thread, but for queries that read the ledger: they have two lanes
+// (reading_lane.hpp), each with a thread of its own, and their answers come back through the io_context.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/requests/queries.hpp"
-#include "daemon/requests/reading_thread.hpp"
 #include "daemon/server/query_scheduler.hpp"
+#include "daemon/server/reading_lane.hpp"
 #include "daemon/server/session.hpp"
 #include "daemon/service.hpp"
 #include "ledger/store/ledger.hpp"
@@ -69,14 +69,15 @@ class Server final : public SessionOwner {
   void admit(Session::Socket socket);
   [[nodiscard]] bool may_feed(const Peer& peer) const;
   [[nodiscard]] Expected<void> greet(Session& session, const protocol::Hello& hello);
+  [[nodiscard]] Expected<void> take_author(Session& session, const protocol::Hello& hello) const;
   [[nodiscard]] Expected<void> feed(Session& session, protocol::Message message);
   void take_query(Session& session, protocol::Query query);
   [[nodiscard]] bool may_serve(const QueryScheduler::Waiting& waiting) const;
   [[nodiscard]] Answer answer_to(const QueryScheduler::Waiting& taken);
   void schedule_answers();
   void answer_next();
-  void read_next();
-  void finish_reading(std::string text);
+  void reply(const QueryScheduler::Waiting& taken, std::string text);
+  [[nodiscard]] ReadingLane::Hooks lane_hooks();
   void install_feeder(Session& session, const protocol::Hello& hello);
   void process_soon();
   void tick();
@@ -93,22 +94,15 @@ class Server final : public SessionOwner {
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer accept_pause_;
   boost::asio::steady_timer answer_timer_;
-  QueryScheduler query_scheduler_;  // of queries that are answered in this thread
-  // Those that read the ledger have a scheduler of their own, and their thread.
-  struct Reading {
-    QueryScheduler::Waiting query;  // its session is null once that has gone
-    QueryScheduler::Clock::time_point began;
-  };
-  boost::asio::steady_timer reading_timer_;
-  QueryScheduler reading_scheduler_;
-  std::optional<Reading> reading_;
+  QueryScheduler query_scheduler_;     // of queries that are answered in this thread
   Service::QueryCounts query_counts_;  // since the start; those of now are counted when somebody asks
   std::set<std::shared_ptr<Session>> sessions_;
   Session* feeder_ = nullptr;
   bool process_pending_ = false;
   bool open_ = false;
   std::map<std::uint32_t, Instant> complaints_;  // when a user's refused feeding was last logged
-  ReadingThread reading_thread_;                 // the last member: it ends first
+  ReadingLane ledger_lane_;                      // the last members: they end first
+  ReadingLane report_lane_;
 };
 
 }  // namespace shapley::daemon

@@ -75,6 +75,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void check_progress(Clock::time_point now);
 
   [[nodiscard]] const Peer& peer() const { return peer_; }
+  // From now on its questions are this user's.
+  void ask_for(std::uint32_t uid) { peer_.uid = uid; }
   [[nodiscard]] std::optional<protocol::Role> role() const { return role_; }
   [[nodiscard]] std::size_t unwritten_bytes() const { return queued_bytes_; }
   [[nodiscard]] std::string name() const;  // "feeder (uid 64030, pid 812)"

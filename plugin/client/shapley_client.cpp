@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,6 +65,9 @@ protocol::Hello hello_from(const shapley_client_options_t& options) {
   hello.instance = draw_instance();
   hello.min_job_age_s = options.min_job_age_s;
   hello.interval_ms = options.interval_ms;
+  // The first scan follows at once, and slurmctld starts no job before it has begun.
+  hello.observing_since = std::time(nullptr);
+  hello.controller_ran_at = options.state_saved_at;
   return hello;
 }
 

@@ -30,6 +30,7 @@ typedef struct {
   const char* program;  /* "priority/shapley 0.1.0" */
   uint32_t interval_ms; /* longest time between two scans */
   uint32_t min_job_age_s;
+  int64_t state_saved_at; /* slurmctld saved its jobs last, before this instance; 0: not known */
   size_t spool_max_bytes; /* bound on memory and file together; beyond it a fresh snapshot replaces the backlog */
   void (*log)(enum shapley_log_level level, const char* text); /* one line without newline; any thread */
 } shapley_client_options_t;

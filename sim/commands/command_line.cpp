@@ -14,6 +14,7 @@
 #include "sim/commands/compare_command.hpp"
 #include "sim/commands/experiment_command.hpp"
 #include "sim/commands/planning_cli.hpp"
+#include "sim/commands/replay_command.hpp"
 #include "sim/commands/run_command.hpp"
 #include "sim/commands/trace_command.hpp"
 #include "sim/exit_code.hpp"
@@ -171,6 +172,37 @@ Action add_trace(CLI::App& app) {
   };
 }
 
+Action add_replay(CLI::App& app) {
+  static const std::map<std::string, Estimates> estimates{{"requested", Estimates::requested},
+                                                          {"exact", Estimates::exact}};
+  CLI::App* command = app.add_subcommand("replay", "a site's own jobs, organizations and nodes under other policies");
+  auto arguments = std::make_shared<ReplayArguments>();
+  auto rule = std::make_shared<game::ServingRule>();
+  command->add_option("--config", arguments->source.config, "the site's shapleyd.yaml")->required();
+  command->add_option("--trace", arguments->source.trace, "sacct -P export (plain, .gz or .xz) or ledger")->required();
+  command->add_option("--nodes", arguments->source.nodes,
+                      "scontrol show nodes --oneliner, or lines NODE CPUS (the ledger's, or as far as they were used)");
+  command->add_option("--accounts", arguments->source.accounts,
+                      "sacctmgr -nP list associations format=Account,ParentName: accounts below others");
+  command->add_option("--since", arguments->since, "jobs that were there from this time on (UTC)");
+  command->add_option("--until", arguments->until, "... and before this time");
+  command->add_option("--policies", arguments->policies, "policies, separated by commas")->delimiter(',');
+  command
+      ->add_option("--estimates", arguments->source.estimates,
+                   "what backfill knows of run times: requested (default), the time limits, or exact")
+      ->transform(CLI::CheckedTransformer(estimates));
+  add_rule(*command, *rule);
+  command->add_option("--seed", arguments->seed, "seed of policies that draw (1)");
+  command->add_flag("--json", arguments->json, "print JSON instead of tables");
+  command->add_option("--html", arguments->html, "write a page with tables and charts");
+  return [=]() -> Expected<int> {
+    if (command->count("--horizon") > 0) arguments->horizon = rule->horizon;
+    if (command->count("--guarantee") > 0) arguments->guarantee = rule->guarantee;
+    SHAPLEY_TRY(run_replay(*arguments, std::cout));
+    return k_exit_done;
+  };
+}
+
 Action add_axioms(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("axioms", "which utilities satisfy the axioms of Theorem 4.1, with counterexamples");
@@ -219,11 +251,9 @@ int run_command_line(int argc, char** argv) {
   CLI::App app{"shapley-sim: every scheduling policy of the Shapley papers, over instances and traces"};
   app.set_version_flag("-V,--version", std::string("shapley-sim " SHAPLEY_VERSION));
   app.require_subcommand(1);
-  std::map<std::string, Action> actions{{"run", add_run(app)},
-                                        {"compare", add_compare(app)},
-                                        {"trace", add_trace(app)},
-                                        {"experiment", add_experiment(app)},
-                                        {"axioms", add_axioms(app)}};
+  std::map<std::string, Action> actions{
+      {"run", add_run(app)},       {"compare", add_compare(app)},       {"trace", add_trace(app)},
+      {"replay", add_replay(app)}, {"experiment", add_experiment(app)}, {"axioms", add_axioms(app)}};
   actions.merge(add_planning_commands(app));
   // An argument that is quoted adds no line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {

@@ -109,6 +109,31 @@ Expected<void> plot_lines(const std::filesystem::path& file, const PlotAxes& axe
   return draw(file, script.str() + plots + "\n");
 }
 
+Expected<void> plot_bars(const std::filesystem::path& file, const PlotAxes& axes,
+                         const std::vector<std::string>& series, const std::vector<BarGroup>& groups) {
+  constexpr std::size_t k_level_labels = 6;  // more would run into each other
+  const int bars = static_cast<int>(series.size() * groups.size());
+  std::ostringstream script;
+  script << preamble(file, axes.title, std::clamp(320 + 16 * bars, 640, 2400), 420) << "set xlabel " << quoted(axes.x)
+         << "\nset ylabel " << quoted(axes.y)
+         << "\nset yrange [0:*]\nset style data histograms\nset style histogram clustered gap 1\n"
+         << "set style fill solid 0.9 noborder\nset boxwidth 0.9\nset key outside right top Left reverse\n"
+         << (groups.size() > k_level_labels ? "set xtics rotate by 45 right (" : "set xtics norotate (");
+  for (std::size_t g = 0; g < groups.size(); ++g) script << (g == 0 ? "" : ", ") << quoted(groups[g].label) << ' ' << g;
+  script << ")\n$data << END\n";
+  for (const BarGroup& group : groups) {
+    for (const double value : group.values) script << value << ' ';
+    script << '\n';
+  }
+  script << "END\n";
+  std::string plots;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    plots += (plots.empty() ? "plot $data using " : ", $data using ") + std::to_string(i + 1) + " lc rgb '" + color(i) +
+             "' title " + quoted(series[i]);
+  }
+  return draw(file, script.str() + plots + "\n");
+}
+
 Expected<void> plot_gantt(const std::filesystem::path& file, const std::string& title, std::size_t organizations,
                           const std::vector<GanttBox>& boxes) {
   std::uint32_t processors = 1;

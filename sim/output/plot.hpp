@@ -34,6 +34,14 @@ struct PlotAxes {
 [[nodiscard]] Expected<void> plot_lines(const std::filesystem::path& file, const PlotAxes& axes,
                                         const std::vector<PlotLine>& lines);
 
+// The values of one group, one bar for each series.
+struct BarGroup {
+  std::string label;
+  std::vector<double> values;
+};
+[[nodiscard]] Expected<void> plot_bars(const std::filesystem::path& file, const PlotAxes& axes,
+                                       const std::vector<std::string>& series, const std::vector<BarGroup>& groups);
+
 // One box per job on its processor.
 struct GanttBox {
   std::uint32_t processor = 0;

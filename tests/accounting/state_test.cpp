@@ -209,6 +209,42 @@ TEST_F(StateTest, LetsCloseAndRetractionComeFirst) {
   EXPECT_EQ(state_.find_segment(never.key), nullptr);
 }
 
+JobDescribed described(std::uint32_t job, const std::string& account) {
+  return {.job = {job},
+          .submit = at(0),
+          .organization = account,
+          .array_task = {},
+          .account = account,
+          .partition = {},
+          .qos = {},
+          .name = {},
+          .wckey = {}};
+}
+
+TEST_F(StateTest, TheNewestDescriptionOfAJobIsKnownInAnyOrder) {
+  const JobDescribed first = described(1, "ann");
+  const JobChanged second = change_to(described(1, "bob"), at(5));
+  const JobChanged third = change_to(described(1, "cat"), at(9));
+  apply(third);
+  apply(second);
+  apply(first);
+  for (const bool restored : {false, true}) {
+    if (restored) state_ = std::move(*State::load(state_.save()));
+    const JobMemory* job = state_.find_job({1});
+    ASSERT_NE(job, nullptr);
+    EXPECT_EQ(job->organization, "cat");
+    ASSERT_TRUE(job->description);
+    EXPECT_EQ(job->description->submit, at(0));
+    EXPECT_EQ(job->description->since, at(9));
+    EXPECT_EQ(job->description->content, content_hash(third.description()));
+  }
+  JobDescribed again = described(1, "dan");
+  again.submit = at(20);
+  apply(again);
+  EXPECT_EQ(state_.find_job({1})->organization, "dan");
+  EXPECT_EQ(state_.find_job({1})->description->since, k_beginning_of_time);
+}
+
 TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
   const SegmentOpened opened = run(1, "ann", 0, {{"n1", cores(1)}});
   const std::vector<std::pair<Event, Event>> twins{
@@ -238,7 +274,8 @@ TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
                     .name = {},
                     .wckey = {}}},
       {ConfigurationLoaded{at(0), "a: 1"}, ConfigurationLoaded{at(0), "a: 2"}},
-      {ControllerPromoted{1, at(0), "ctl1", "uid 0", 7}, ControllerPromoted{1, at(0), "ctl2", "uid 0", 7}}};
+      {ControllerPromoted{1, at(0), "ctl1", "uid 0", 7}, ControllerPromoted{1, at(0), "ctl2", "uid 0", 7}},
+      {change_to(described(1, "moved"), at(4)), change_to(described(1, "moved again"), at(4))}};
   for (const auto& [fact, contradiction] : twins) {
     apply(fact);
     const std::string before = state_.save();
@@ -418,6 +455,21 @@ TEST_F(StateTest, RemembersWhatAWrongClockMade) {
   const std::vector<ObservationsMistimed> all{sooner, later};
   EXPECT_EQ(state_.mistimed_observations(), all);
   EXPECT_EQ(State::load(state_.save()).value().mistimed_observations(), all);
+}
+
+TEST_F(StateTest, RemembersWhenNobodyLooked) {
+  const ObservationGap later{at(50), at(60), GapCause::dropped};
+  const ObservationGap sooner{at(10), at(20), GapCause::unobserved};
+  state_.advance(at(100));
+  for (const auto& event : {later, sooner}) EXPECT_EQ(state_.apply(event).value(), Applied::changed);
+  EXPECT_EQ(state_.apply(later).value(), Applied::duplicate);
+  ObservationGap contrary = later;
+  contrary.cause = GapCause::slurmctld_down;
+  EXPECT_EQ(state_.apply(contrary).error().code, Errc::conflict);
+  EXPECT_EQ(state_.apply(ObservationGap{at(20), at(20), GapCause::dropped}).error().code, Errc::invalid_argument);
+  const std::vector<ObservationGap> all{sooner, later};
+  EXPECT_EQ(state_.observation_gaps(), all);
+  EXPECT_EQ(State::load(state_.save()).value().observation_gaps(), all);
 }
 
 TEST(Estimators, HaveNamesOfTheirOwn) {

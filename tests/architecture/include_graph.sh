@@ -23,9 +23,14 @@ declare -A allowed=(
   [common/ledger]="common/base common/accounting"
   [common/config]="common/game common/base common/accounting common/workflow"
   [common/protocol]="common/base"
-  [daemon]="common/base common/game common/accounting common/ledger common/config common/protocol common/workflow"
-  [ctl]="common/base common/accounting common/ledger common/protocol common/config common/planning"
-  [sim]="common/base common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow"
+  [common/remote]="common/base common/config"
+  [common/reader]="common/base common/protocol common/config common/remote"
+  [common/history]="common/base common/config common/protocol"
+  [daemon]="common/base common/remote common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
+  [daemon/observer]="common/base common/accounting common/config common/protocol"
+  [ctl]="common/base common/accounting common/ledger common/protocol common/reader common/config common/planning common/history daemon/observer"
+  [exporter]="common/base common/accounting common/protocol common/reader common/config"
+  [sim]="common/base common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow common/config common/history"
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )
@@ -34,9 +39,9 @@ inner=" common/ledger/store/query.hpp common/ledger/store/ledger_impl.hpp common
 # regular expression of a third party's header -> folders or files that may include it
 declare -A fenced=(
   ['sqlite3\.h$']="common/ledger/store"
-  ['munge\.h$']="daemon/controllers"
+  ['munge\.h$']="common/remote"
   ['openssl/']="common/ledger/chain"
-  ['nlohmann/']="common/ledger daemon ctl sim"
+  ['nlohmann/']="common/ledger common/reader daemon ctl exporter sim"
   ['yaml-cpp/']="common/config"
   ['msgpack']="common/protocol"
   ['zlib\.h$']="common/workload"
@@ -45,7 +50,8 @@ declare -A fenced=(
   ['boost/multiprecision']="common/hindsight common/workflow"
   ['spdlog/']="daemon"
   ['fmt/']="daemon"
-  ['CLI/']="daemon ctl sim"
+  ['CLI/']="daemon ctl exporter sim"
+  ['prometheus/']="exporter"
   ['(slurm/|src/(api|common|database|interfaces|plugins|sched|slurmctld)/)']="plugin/slurm_compat.h"
   ['config\.h$']="plugin/slurm_compat.h"
 )
@@ -130,7 +136,7 @@ while IFS= read -r file; do
     if [[ -n $path ]]; then check_own "$file" "$own" "$include" "$path"; else check_foreign "$file" "$include"; fi
   done < <(sed -nE -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)[[:space:]]*("[^"]*"|<[^>]*>).*/\2/p; t' \
                -e 's/^[[:space:]]*#[[:space:]]*(include|include_next|import)\>[[:space:]]*(.*)/\2/p' "$file")
-done < <(for folder in common daemon ctl sim plugin; do
+done < <(for folder in common daemon ctl exporter sim plugin; do
            [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.c' -o -name '*.in' \)
          done)
 

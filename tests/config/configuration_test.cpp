@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/doubts.hpp"
 #include "parsed.hpp"
 
 namespace shapley::config {
@@ -157,6 +158,15 @@ TEST(FormatFaults, WritesFileLineFaultAndRemedy) {
   EXPECT_EQ(format_faults({{0, "the file is empty", "fill it"}, {7, "unknown key 'x'", "known keys: y"}}, "f.yaml"),
             "f.yaml: the file is empty; fill it\nf.yaml:7: unknown key 'x'; known keys: y");
   EXPECT_EQ(format_faults({}, "f.yaml"), "");
+}
+
+TEST(Configuration, AnOrganizationWithoutRulesAndNodesIsDoubted) {
+  const auto file = parse("organizations:\n  - {name: a, accounts: [x]}\n  - {name: b, nodes: [n1]}\n  - name: c\n");
+  ASSERT_TRUE(file);
+  const std::vector<Fault> found = doubts(*file);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].line, 4);
+  EXPECT_EQ(found[0].what, "organization 'c' has neither rules nor nodes");
 }
 
 }  // namespace

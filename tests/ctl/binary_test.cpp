@@ -1,5 +1,6 @@
 // The real binary: its exit codes, its sentences, and books read from a copied ledger.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -190,6 +191,34 @@ TEST_F(ShapleyctlBinary, JobsOfACopiedLedger) {
 }
 
 // Guests' job waits since second 35; no job of theirs ever started. Nobody waits before.
+TEST_F(ShapleyctlBinary, AnUnknownOrganizationIsAnErrorThatNamesTheKnownOnes) {
+  const fs::path ledger = example_ledger();
+  const Outcome jobs = run("jobs -O A,nosuch --ledger " + ledger.string());
+  EXPECT_EQ(jobs.exit_code, code(ExitCode::usage));
+  EXPECT_EQ(jobs.out, "");
+  EXPECT_EQ(jobs.err, "shapleyctl: the books know no organization 'nosuch'; they know A, B, guests, commons\n");
+}
+
+TEST_F(ShapleyctlBinary, TheFutureIsRefused) {
+  const fs::path ledger = example_ledger();
+  for (const char* asked : {"status --at 2999-01-01", "jobs -S 2999-01-01", "advise -S 2999-01-01"}) {
+    const Outcome outcome = run(std::string(asked) + " --ledger " + ledger.string());
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << asked;
+    EXPECT_EQ(outcome.out, "") << asked;
+    EXPECT_TRUE(
+        contains(outcome.err, ": 2999-01-01T00:00:00Z lies in the future, of which the books know nothing; it is "))
+        << outcome.err;
+  }
+}
+
+TEST_F(ShapleyctlBinary, JobsThatNobodyKnowsAreSaid) {
+  const fs::path ledger = example_ledger();
+  const Outcome outcome = run("jobs -j 999_3 --ledger " + ledger.string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::success));
+  EXPECT_EQ(outcome.err,
+            "shapleyctl: the books have no such job; tasks that wait are one job with their array's number\n");
+}
+
 TEST_F(ShapleyctlBinary, WhoHasHadNoStartIsReadFromALedgerToo) {
   const std::string copy = copied(example_ledger()).string();
   const std::string line = "Waits:   guests has startable jobs and has had no start since 2026-11-18T11:07:15Z (";
@@ -264,7 +293,8 @@ TEST_F(ShapleyctlBinary, AnAuditComparesWithSlurmsRecords) {
 }
 
 TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
-  std::ofstream(directory / "good.yaml") << "organizations:\n"
+  std::ofstream(directory / "good.yaml") << "slurm_user: root\n"
+                                            "organizations:\n"
                                             "  - name: physics\n"
                                             "    accounts: [phys]\n"
                                             "    nodes: [\"n[1-4]\"]\n";
@@ -278,6 +308,81 @@ TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
   EXPECT_TRUE(contains(bad.out, "bad.yaml:1: ")) << bad.out;
   EXPECT_TRUE(contains(bad.out, "bad.yaml:2: ")) << bad.out;
   EXPECT_EQ(run("check-config " + (directory / "absent.yaml").string()).exit_code, code(ExitCode::findings));
+
+  // What shapleyd refuses, this refuses, too.
+  std::ofstream(directory / "unknown.yaml") << "slurm_user: root\n"
+                                               "signing_key: /no/such/key\n"
+                                               "organizations:\n"
+                                               "  - name: physics\n"
+                                               "    users: [no-such-user]\n"
+                                               "    groups: [no-such-group]\n";
+  const Outcome unknown = run("check-config " + (directory / "unknown.yaml").string());
+  EXPECT_EQ(unknown.exit_code, code(ExitCode::findings));
+  for (const char* part :
+       {"user 'no-such-user' is unknown", "group 'no-such-group' is unknown", "signing_key: ", "3 faults"})
+    EXPECT_TRUE(contains(unknown.out, part)) << unknown.out;
+}
+
+// Against what a ledger says is in force, and against a Slurm whose commands are scripts.
+TEST_F(ShapleyctlBinary, CheckConfigSaysWhatChangesAndWhatSlurmDoesNotKnow) {
+  const std::string ledger = (directory / "of-a-site.db").string();
+  const std::string before = "slurm_user: root\norganizations: [{name: physics, partitions: [batch], nodes: [n1]}]\n";
+  {
+    auto opened = ledger::Ledger::open(ledger, ledger::OpenMode::create_or_write);
+    ASSERT_TRUE(opened.has_value()) << opened.error().what;
+    ASSERT_TRUE(opened
+                    ->append(std::array{accounting::Event(accounting::ConfigurationLoaded{{1'795'000'000}, before})},
+                             {1'795'000'000})
+                    .has_value());
+  }
+  const std::string after = (directory / "after.yaml").string();
+  std::ofstream(after) << "slurm_user: root\nmode: observe\n"
+                       << "organizations: [{name: physics, partitions: [bach], nodes: [\"n[1-2]\"]}]\n";
+  const Outcome diff = run("check-config --diff --ledger " + ledger + " " + after);
+  EXPECT_EQ(diff.exit_code, code(ExitCode::success)) << diff.out << diff.err;
+  EXPECT_TRUE(contains(diff.out, "changes what is in force (" + ledger +
+                                     "):\n"
+                                     "  key mode: priorities -> observe\n"
+                                     "  partition bach: new, -> physics\n"
+                                     "  partition batch: no longer named, was of physics\n"
+                                     "  nodes n2: commons -> physics\n"))
+      << diff.out;
+  EXPECT_EQ(run("check-config --ledger " + ledger + " " + after).exit_code, code(ExitCode::usage));
+
+  const auto script = [&](const char* name, const std::string& text) {
+    std::ofstream(directory / name) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(directory / name, std::filesystem::perms::owner_all);
+  };
+  const std::string path = "PATH=" + (directory / "").string() + ":/usr/bin:/bin";
+  script("scontrol",
+         "case \"$*\" in\n"
+         "  *config) echo 'ClusterName = consort'; echo 'SlurmUser = root(0)' ;;\n"
+         "  *partition) echo 'PartitionName=batch AllowAccounts=ALL' ;;\n"
+         "  *nodes) echo 'NodeName=n1 CPUTot=8 Partitions=batch' ;;\n"
+         "esac\n");
+  const Outcome compared = run("check-config --against-slurm " + after, path);
+  EXPECT_EQ(compared.exit_code, code(ExitCode::findings)) << compared.out << compared.err;
+  for (const char* part : {"partition 'bach' is unknown to Slurm", "node n2 is unknown to Slurm",
+                           "note: Slurm runs without slurmdbd", "2 lines with names that Slurm does not know"})
+    EXPECT_TRUE(contains(compared.out, part)) << compared.out;
+  // The first configuration is one, and is put into no file that is there.
+  const std::string first = (directory / "first.yaml").string();
+  const Outcome made = run("init -o " + first, path);
+  EXPECT_EQ(made.exit_code, code(ExitCode::success)) << made.out << made.err;
+  EXPECT_EQ(run("check-config --against-slurm " + first, path).exit_code, code(ExitCode::success));
+  EXPECT_EQ(run("init -o " + first, path).exit_code, code(ExitCode::unreadable));
+  script("scontrol", "echo 'slurm_load_ctl_conf error: Unable to contact slurm controller' >&2; exit 1\n");
+  const Outcome away = run("init", path);
+  EXPECT_EQ(away.exit_code, code(ExitCode::unavailable));
+  EXPECT_TRUE(contains(away.err, "scontrol show config: exit code 1: slurm_load_ctl_conf error")) << away.err;
+}
+
+TEST_F(ShapleyctlBinary, CheckConfigDoubtsAnOrganizationWithoutRulesAndNodes) {
+  const fs::path file = directory / "doubtful.yaml";
+  std::ofstream(file) << "organizations:\n  - {name: a, accounts: [x]}\n  - {name: b}\n";
+  const Outcome outcome = run("check-config " + file.string());
+  EXPECT_EQ(outcome.exit_code, code(ExitCode::success));
+  EXPECT_TRUE(contains(outcome.out, ":3: warning: organization 'b' has neither rules nor nodes; ")) << outcome.out;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Client, AsksAndGetsTheAnswer) {
 
 TEST(Client, ADaemonThatIsAwayIsOneSentenceWithTheSocketAndTheRemedy) {
   const TemporaryDirectory directory;
-  const Error error = error_of(Client::connect({.socket = directory / "nobody"}));
+  const Error error = error_of(Client::connect(endpoint_at(directory / "nobody", milliseconds(10'000))));
   EXPECT_EQ(error.code, Errc::unavailable);
   EXPECT_EQ(error.what, "cannot reach shapleyd at " + (directory / "nobody").string() +
                             ": No such file or directory; is it running (systemctl status shapleyd)? Another socket: "

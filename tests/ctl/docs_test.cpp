@@ -2,10 +2,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "ctl/commands/history.hpp"
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/status.hpp"
 #include "ctl/commands/workflows.hpp"
@@ -40,6 +42,7 @@ TEST(Documentation, ListsEveryFieldWithItsMeaning) {
   ASSERT_FALSE(page.empty());
   expect_rows(page, status_fields());
   expect_rows(page, jobs_fields());
+  expect_rows(page, history_fields());
   expect_column_rows(page, workflow_fields());
   expect_column_rows(page, activity_fields());
 }
@@ -54,6 +57,23 @@ TEST(Documentation, ListsEveryExitCode) {
     EXPECT_TRUE(contains(page, "| " + number + " | ")) << number;
     EXPECT_TRUE(contains(manual, "\n" + number + "\t")) << number;
   }
+}
+
+// Books of the future are nobody's: every --at and --since is read by parse_past_time.
+TEST(CommandLine, TimesThatMustBePastAreReadAsSuch) {
+  std::size_t read = 0;
+  const auto folder = std::filesystem::path(SHAPLEY_SOURCE_DIR) / "ctl";
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ifstream in(file.path());
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    static const std::regex call("(parse_\\w*time)\\([^()]*\"(--at|--since)\"");
+    for (std::sregex_iterator it(text.begin(), text.end(), call), end; it != end; ++it) {
+      EXPECT_EQ((*it)[1], "parse_past_time") << file.path() << ": " << (*it)[2];
+      ++read;
+    }
+  }
+  EXPECT_GE(read, 3U);
 }
 
 }  // namespace

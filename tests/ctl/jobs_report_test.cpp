@@ -173,13 +173,84 @@ TEST_F(JobsReport, FindsTasksByTheirArrayAndLooksBackSevenDaysUnlessTold) {
   EXPECT_EQ(found({.all = true, .jobs = {11}}), 0U);
 }
 
+// scontrol update account=..., and the last task of an array, which runs under the array's own number.
+TEST_F(JobsReport, TellsTheNewestThatIsKnownOfAJob) {
+  JobDescribed rest{.job = JobId{72},
+                    .submit = second(0),
+                    .organization = "A",
+                    .array_job = 72,
+                    .array_task = {},
+                    .account = "acct",
+                    .partition = "short,long",
+                    .qos = "normal",
+                    .name = "fit",
+                    .wckey = ""};
+  events.emplace_back(rest);
+  rest.account = "moved";
+  rest.organization = "B";
+  events.emplace_back(change_to(rest, second(9)));
+  rest.array_task = 10;
+  rest.partition = "long";
+  events.emplace_back(change_to(rest, second(10)));
+  JobDescribed other = rest;
+  other.submit = second(1);
+  events.emplace_back(change_to(other, second(20)));
+  open(SegmentKind::run, 72, 10);
+  const json job = only_job();
+  EXPECT_EQ(job["account"], "moved");
+  EXPECT_EQ(job["organization"], "B");
+  EXPECT_EQ(job["array_task"], 10);
+  EXPECT_EQ(job["partition"], "long");
+  EXPECT_EQ(job["qos"], "normal");
+  const std::string text = ctl::render_jobs(report({.all = true}), {.format = "job", .header = false}).value();
+  EXPECT_EQ(text.substr(text.find_first_not_of(' ')), "72_10\n");
+  EXPECT_EQ(report({.all = true, .organizations = {"B"}})["jobs"].size(), 1U);
+  EXPECT_EQ(report({.all = true, .organizations = {"A"}})["jobs"].size(), 0U);
+  EXPECT_EQ(report({.all = true, .tasks = {{72, 10}}})["jobs"].size(), 1U);
+  EXPECT_EQ(report({.all = true, .tasks = {{72, 9}}})["jobs"].size(), 0U);
+}
+
+TEST_F(JobsReport, FindsTasksAsSlurmWritesThem) {
+  for (std::uint32_t task = 1; task <= 5; ++task) {
+    JobDescribed described;
+    described.job = JobId{72 + task};
+    described.submit = second(0);
+    described.array_job = 72;
+    described.array_task = task;
+    events.emplace_back(described);
+  }
+  describe(80, 0);
+  const auto found = [&](const std::string& text) {
+    JobsFilter filter{.all = true};
+    const auto added = ctl::add_jobs_named(text, filter);
+    EXPECT_TRUE(added) << added.error().what;
+    const json jobs = report(filter)["jobs"];
+    std::string ids;
+    for (const json& job : jobs) ids += job["job"].dump() + ' ';
+    return ids;
+  };
+  EXPECT_EQ(found("72_3"), "75 ");
+  EXPECT_EQ(found("72_[1-3]"), "73 74 75 ");
+  EXPECT_EQ(found("72_[1,4-5%2],80"), "73 76 77 80 ");
+  EXPECT_EQ(found("72"), "73 74 75 76 77 ");
+  EXPECT_EQ(found("72_9"), "");
+  JobsFilter filter;
+  for (const char* wrong : {"72_", "_3", "x", "72_x", "72_3_4", "72_[1-", "4294967296", "", "72_[0-99999]"}) {
+    const auto added = ctl::add_jobs_named(wrong, filter);
+    ASSERT_FALSE(added) << wrong;
+    EXPECT_EQ(added.error().code, Errc::invalid_argument) << wrong;
+    EXPECT_TRUE(added.error().what.starts_with("-j: '")) << added.error().what;
+  }
+}
+
 TEST_F(JobsReport, AFilterSurvivesTheWire) {
   const JobsFilter filter{.all = true,
                           .since = second(3),
                           .organizations = {"A", "B's"},
                           .accounts = {"x"},
                           .user_ids = {0, 4'000'000'000U},
-                          .jobs = {1}};
+                          .jobs = {1},
+                          .tasks = {{72, 3}, {72, 0}}};
   const auto parsed = parse_jobs_filter(json::parse(jobs_request(filter).dump()));
   ASSERT_TRUE(parsed) << parsed.error().what;
   EXPECT_EQ(jobs_request(*parsed), jobs_request(filter));
@@ -187,9 +258,10 @@ TEST_F(JobsReport, AFilterSurvivesTheWire) {
 }
 
 TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
-  for (const char* request : {R"({"all": 1})", R"({"since": "noon"})", R"({"accounts": "x"})", R"({"accounts": [1]})",
-                              R"({"organizations": {}})", R"({"user_ids": [-1]})", R"({"user_ids": ["a"]})",
-                              R"({"jobs": [4294967296]})", R"({"jobs": [1.5]})", "[]"}) {
+  for (const char* request :
+       {R"({"all": 1})", R"({"since": "noon"})", R"({"accounts": "x"})", R"({"accounts": [1]})",
+        R"({"organizations": {}})", R"({"user_ids": [-1]})", R"({"user_ids": ["a"]})", R"({"jobs": [4294967296]})",
+        R"({"jobs": [1.5]})", R"({"tasks": [72]})", R"({"tasks": [[72, -1]]})", R"({"tasks": [[72, 1, 2]]})", "[]"}) {
     const auto parsed = parse_jobs_filter(json::parse(request));
     ASSERT_FALSE(parsed) << request;
     EXPECT_EQ(parsed.error().code, Errc::invalid_argument) << request;

@@ -89,8 +89,8 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
   EXPECT_EQ(report["conservation"]["sum_phi_rate"], "1020");
   ASSERT_EQ(report["organizations"].size(), 4U);
   for (const json& row : report["organizations"]) {
-    for (const char* text : {"name", "sentence", "psi", "phi", "phi_direct", "phi_rate", "got_processor_seconds",
-                             "given_processor_seconds"}) {
+    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate",
+                             "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_TRUE(row[text].is_string()) << text;
     }
     for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "owned", "used", "lent",
@@ -102,7 +102,16 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
     EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
     EXPECT_EQ(row["guarantee"].is_number(), !is_commons);
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
-    EXPECT_EQ(row.size(), 24U) << "a new member needs a line in docs/reference/shapleyctl.md";
+    EXPECT_EQ(row.size(), 25U) << "a new member needs a line in docs/reference/shapleyctl.md";
+  }
+}
+
+TEST(StatusReport, ATitleIsTheNameUnlessTheConfigurationHasOne) {
+  json report = report_at(40);
+  for (const json& row : report["organizations"]) EXPECT_EQ(row["title"], row["name"]);
+  set_titles(report, {{"A", "Institute A"}, {"B", ""}, {"nobody", "x"}});
+  for (const json& row : report["organizations"]) {
+    EXPECT_EQ(row["title"], row["name"] == "A" ? json("Institute A") : row["name"]);
   }
 }
 
@@ -114,9 +123,9 @@ TEST(StatusReport, RanksByStandingAndLeavesCommonsWithoutOne) {
   EXPECT_EQ(rows[3]["name"], "commons");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(rows[i]["rank"], i + 1);
   EXPECT_TRUE(rows[3]["rank"].is_null());
-  EXPECT_EQ(rows[0]["sentence"], "is owed 0.00139 core-hours by the others");
+  EXPECT_EQ(rows[0]["sentence"], "is owed 0.00139 core-hours by the others, on average this period");
   EXPECT_EQ(rows[1]["sentence"], "is even with the others");
-  EXPECT_EQ(rows[2]["sentence"], "owes the others 0.00139 core-hours");
+  EXPECT_EQ(rows[2]["sentence"], "owes the others 0.00139 core-hours, on average this period");
 }
 
 // Since second 40 B runs on both processors again. At second 50 it is still owed for having been served later (145
@@ -246,10 +255,10 @@ TEST(FormatMicro, IsExact) {
 
 TEST(StandingSentence, ReadsAsASentence) {
   EXPECT_EQ(standing_sentence(0), "is even with the others");
-  EXPECT_EQ(standing_sentence(12.44), "is owed 12.4 core-hours by the others");
-  EXPECT_EQ(standing_sentence(-1204.26), "owes the others 1,204.3 core-hours");
-  EXPECT_EQ(standing_sentence(1e-9), "is owed less than 0.001 core-hours by the others");
-  EXPECT_EQ(standing_sentence(-0.0412), "owes the others 0.0412 core-hours");
+  EXPECT_EQ(standing_sentence(12.44), "is owed 12.4 core-hours by the others, on average this period");
+  EXPECT_EQ(standing_sentence(-1204.26), "owes the others 1,204.3 core-hours, on average this period");
+  EXPECT_EQ(standing_sentence(1e-9), "is owed less than 0.001 core-hours by the others, on average this period");
+  EXPECT_EQ(standing_sentence(-0.0412), "owes the others 0.0412 core-hours, on average this period");
 }
 
 }  // namespace

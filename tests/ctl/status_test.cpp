@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ctl/output/health.hpp"
+#include "text.hpp"
 
 namespace shapley::ctl {
 namespace {
@@ -20,7 +21,7 @@ json fixed_report() {
     "contribution": "direct_contr",
     "organizations": [
       {"name": "physics", "rank": 1, "standing_core_hours": 12.4375, "key_core_hours": -0.5,
-       "sentence": "is owed 12.4 core-hours by the others", "psi": "1234567890.25", "phi": "79999999999",
+       "sentence": "is owed 12.4 core-hours by the others, on average this period", "psi": "1234567890.25", "phi": "79999999999",
        "phi_direct": "79999999999", "phi_rate": "81000000000.000001", "got_core_hours": 0.5, "given_core_hours": 1520.25,
        "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0, "lent": 32.5,
        "borrowed": 0, "waiting": 8, "running_jobs": 0, "waiting_jobs": 2},
@@ -29,12 +30,12 @@ json fixed_report() {
        "got_core_hours": 0, "given_core_hours": 0, "got_processor_seconds": "0", "given_processor_seconds": "0",
        "owned": 0, "used": 0, "lent": 0, "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0},
       {"name": "guests", "rank": 3, "standing_core_hours": -3.125, "key_core_hours": -3.125,
-       "sentence": "owes the others 3.1 core-hours", "psi": "19732545333", "phi": "0", "phi_direct": "0", "phi_rate": "0",
+       "sentence": "owes the others 3.1 core-hours, on average this period", "psi": "19732545333", "phi": "0", "phi_direct": "0", "phi_rate": "0",
        "got_core_hours": 1519.75, "given_core_hours": 0, "got_processor_seconds": "5471100",
        "given_processor_seconds": "0", "owned": 0, "used": 33, "lent": 0, "borrowed": 33, "waiting": 400,
        "running_jobs": 2, "waiting_jobs": 100},
       {"name": "commons", "rank": null, "key_core_hours": null, "standing_core_hours": 0.00041,
-       "sentence": "is owed less than 0.001 core-hours by the others", "psi": "0", "phi": "2588", "phi_direct": "2588",
+       "sentence": "is owed less than 0.001 core-hours by the others, on average this period", "psi": "0", "phi": "2588", "phi_direct": "2588",
        "phi_rate": "0", "got_core_hours": 0, "given_core_hours": 0, "got_processor_seconds": "0",
        "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0.5, "borrowed": 0, "waiting": 0,
        "running_jobs": 0, "waiting_jobs": 0}],
@@ -57,21 +58,142 @@ json with_daemon(json report) {
 TEST(Status, ForPeople) {
   EXPECT_EQ(render_status(with_daemon(fixed_report()), {}).value(),
             "2026-11-21T07:00:00Z  contribution direct_contr  monthly period since 2026-11-01T00:00:00Z\n"
-            "Organization         Rank Standing    Key     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
-            "-------------------- ---- -------- ------ ------- ------- ----- ---- ---- -------- ------- -------\n"
-            "physics                 1    +12.4 -0.500  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
-            "a-very-long-organiz+    2      0.0    0.0       0       0     0    0    0        0       0       0\n"
-            "guests                  3     -3.1   -3.1 1.97e10       0     0   33    0       33     400     100\n"
-            "commons                 - +0.00041      -       0    2588     4    0  0.5        0       0       0\n"
+            "Organization             Rank Standing    Key     Psi     Phi Owned Used Lent Borrowed Waiting Pending\n"
+            "------------------------ ---- -------- ------ ------- ------- ----- ---- ---- -------- ------- -------\n"
+            "physics                     1    +12.4 -0.500  1.23e9 8.00e10    64    0 32.5        0       8       2\n"
+            "a-very-long-organization    2      0.0    0.0       0       0     0    0    0        0       0       0\n"
+            "guests                      3     -3.1   -3.1 1.97e10       0     0   33    0       33     400     100\n"
+            "commons                     - +0.00041      -       0    2588     4    0  0.5        0       0       0\n"
             "\n"
-            "physics is owed 12.4 core-hours by the others.\n"
+            "physics is owed 12.4 core-hours by the others, on average this period.\n"
             "a-very-long-organization is even with the others.\n"
-            "guests owes the others 3.1 core-hours.\n"
+            "guests owes the others 3.1 core-hours, on average this period.\n"
             "\n"
             "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n"
             "Ledger:  /var/lib/shapley/ledger.db, 12,345 events\n"
             "Daemon:  shapleyd 0.1.0, pid 4711, up 5 h 12 min, order strict, mode priorities\n"
             "Plugin:  connected, priority/shapley 0.1.0, Slurm 22.05.8, cluster consort, last heard just now\n");
+}
+
+TEST(Status, ATitleStandsInTheSentenceAndIsAField) {
+  json report = fixed_report();
+  report["organizations"][0]["title"] = "Institute of Physics";
+  const std::string text = render_status(report, {}).value();
+  EXPECT_TRUE(contains(
+      text, "\nphysics (Institute of Physics) is owed 12.4 core-hours by the others, on average this period.\n"))
+      << text;
+  EXPECT_EQ(render_status(report, {.format = "title", .header = false}).value(), "Institute of Physics\n-\n-\n-\n");
+}
+
+// Fifty organizations whose names differ at the end only, in rank order.
+json fifty() {
+  json report = fixed_report();
+  const json row = report["organizations"][0];
+  report["organizations"] = json::array();
+  for (int i = 1; i <= 50; ++i) {
+    json next = row;
+    next["name"] = "institute-of-applied-sciences-" + std::to_string(100 + i);
+    next["rank"] = i;
+    next["no_start_since"] = 1795244400 - 60;
+    report["organizations"].push_back(std::move(next));
+  }
+  return report;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Status, FiftyOrganizationsGiveTenSentences) {
+  const std::string text = render_status(fifty(), {}).value();
+  EXPECT_EQ(count_of(text, " is owed 12.4 core-hours by the others, on average this period.\n"), 10U);
+  EXPECT_EQ(count_of(text, "Waits:   institute-of"), 10U);
+  EXPECT_TRUE(contains(text, "\nand 40 others\n")) << text;
+  EXPECT_TRUE(contains(text, "\nWaits:   and 40 others\n")) << text;
+  json eleven = fifty();
+  eleven["organizations"].erase(eleven["organizations"].begin() + 11, eleven["organizations"].end());
+  EXPECT_FALSE(contains(render_status(eleven, {}).value(), "and 1 other"));
+}
+
+TEST(Status, NamesStayDistinguishableHoweverNarrowTheTerminal) {
+  for (const std::size_t columns : {std::size_t{0}, std::size_t{60}, std::size_t{100}, std::size_t{200}}) {
+    const std::string text = render_status(fifty(), {.columns = columns}).value();
+    for (int i = 1; i <= 50; ++i) {
+      EXPECT_TRUE(contains(text, "\ninstitute-of-applied-sciences-" + std::to_string(100 + i) + ' ')) << columns;
+    }
+  }
+}
+
+TEST(Status, FewOrManyAreChosen) {
+  json report = fifty();
+  EXPECT_EQ(choose_rows(report, {}, 3).value(), 47U);
+  ASSERT_EQ(report["organizations"].size(), 3U);
+  EXPECT_EQ(report["organizations"][2]["rank"], 3);
+  const std::string text = render_status(report, {.left_out = 47}).value();
+  EXPECT_TRUE(contains(text, "\nand 47 others\n\n")) << text;
+  report = fixed_report();
+  EXPECT_EQ(choose_rows(report, {"guests", "physics"}, 0).value(), 0U);
+  ASSERT_EQ(report["organizations"].size(), 2U);
+  EXPECT_EQ(report["organizations"][1]["name"], "guests");
+  const auto unknown = choose_rows(report, {"nosuch"}, 0);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Errc::invalid_argument);
+  EXPECT_EQ(unknown.error().what, "the books know no organization 'nosuch'; they know physics, guests");
+}
+
+TEST(Status, SaysWhichConfigurationIsInForceAndThatALaterOneWasRefused) {
+  json report = with_daemon(fixed_report());
+  report["daemon"]["configuration"] = {{"file", "/etc/shapley/shapleyd.yaml"},
+                                       {"hash", std::string(60, 'a') + "beef"},
+                                       {"loaded_at", 1795244400 - 18720},
+                                       {"refused_at", nullptr},
+                                       {"refusal", nullptr}};
+  const std::string in_force =
+      "\nConfig:  /etc/shapley/shapleyd.yaml, SHA-256 aaaaaaaaaaaaaaaa..., in force since 2026-11-21T01:48:00Z\n";
+  const std::string sound = render_status(report, {}).value();
+  EXPECT_NE(sound.find("mode priorities" + in_force + "Plugin:  "), std::string::npos) << sound;
+  report["daemon"]["configuration"]["refused_at"] = 1795244400 - 60;
+  report["daemon"]["configuration"]["refusal"] = "/etc/shapley/shapleyd.yaml:3: no such key\nx";
+  const std::string refused = render_status(report, {}).value();
+  EXPECT_NE(refused.find(in_force + "Config:  REFUSED at 2026-11-21T06:59:00Z: /etc/shapley/shapleyd.yaml:3: no such "
+                                    "key\\x0ax; the one above stays in force\nPlugin:  "),
+            std::string::npos)
+      << refused;
+}
+
+TEST(Status, SaysWhenNobodyLookedAndWhetherThatMatters) {
+  json report = with_daemon(fixed_report());
+  json& gaps = report["daemon"]["gaps"];
+  gaps = {{"count", 0}, {"seconds", 0}, {"unobserved_seconds", 0}, {"last_begin", nullptr}};
+  EXPECT_EQ(render_status(report, {}).value().find("Gaps:"), std::string::npos);
+  gaps = {{"count", 1},
+          {"seconds", 5},
+          {"unobserved_seconds", 0},
+          {"last_begin", 1795244400 - 70},
+          {"last_end", 1795244400 - 65},
+          {"last_cause", "slurmctld_down"}};
+  const std::string down = render_status(report, {}).value();
+  EXPECT_NE(down.find("\nGaps:    1 gap of observation, 5 s; the last one from 2026-11-21T06:58:50Z to "
+                      "2026-11-21T06:58:55Z, while slurmctld was down\n"),
+            std::string::npos)
+      << down;
+  gaps["count"] = 2;
+  gaps["seconds"] = 65;
+  gaps["unobserved_seconds"] = 60;
+  gaps["last_cause"] = "unobserved";
+  const std::string unobserved = render_status(report, {}).value();
+  EXPECT_NE(
+      unobserved.find("\nGaps:    2 gaps of observation, 1 min; the last one from 2026-11-21T06:58:50Z to "
+                      "2026-11-21T06:58:55Z, while slurmctld ran without the plugin; runs requeued in 1 min of it "
+                      "and who waited then are not in the books\n"),
+      std::string::npos)
+      << unobserved;
+  const auto is_painted = [&] { return health_lines(report, true).find("\x1b[31mGaps:") != std::string::npos; };
+  EXPECT_TRUE(is_painted());
+  gaps["last_end"] = 1795244400 - 8 * 86'400;
+  EXPECT_FALSE(is_painted()) << "a week is long enough to see it";
 }
 
 json observing_report() {
@@ -85,8 +207,8 @@ json observing_report() {
 
 TEST(Status, ObserveSaysWhatWouldHaveBeenAndThatNothingWas) {
   const std::string text = render_status(observing_report(), {}).value();
-  EXPECT_NE(text.find("Organization         WouldRank Standing "), std::string::npos) << text;
-  EXPECT_NE(text.find("\nphysics                      2    +12.4 "), std::string::npos) << text;
+  EXPECT_NE(text.find("Organization             WouldRank Standing "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nphysics                          2    +12.4 "), std::string::npos) << text;
   EXPECT_NE(text.find("\nRanks:   not in force (mode observe): priorities are untouched; with mode priorities: "
                       "a-very-long-organization, physics, guests\n"),
             std::string::npos)
@@ -97,11 +219,11 @@ TEST(Status, ObserveSaysWhatWouldHaveBeenAndThatNothingWas) {
 TEST(Status, SaysWhoGoesBeforeOneThatIsOwedMore) {
   json report = with_daemon(fixed_report());
   report["ranking"] = {{"sentences", {"guests will be owed more", "physics runs on few"}}};
-  EXPECT_NE(
-      render_status(report, {})
-          .value()
-          .find("core-hours.\n\nRanks:   guests will be owed more.\nRanks:   physics runs on few.\nBooks:   balanced"),
-      std::string::npos);
+  EXPECT_NE(render_status(report, {})
+                .value()
+                .find("core-hours, on average this period.\n\nRanks:   guests will be owed more.\nRanks:   physics "
+                      "runs on few.\nBooks:   balanced"),
+            std::string::npos);
 }
 
 TEST(Status, SaysWhoHasHadNoStart) {
@@ -110,9 +232,10 @@ TEST(Status, SaysWhoHasHadNoStart) {
   report["organizations"][0]["no_start_since"] = 1795244400 - 11'520;
   report["organizations"][1]["no_start_since"] = nullptr;
   const std::string text = render_status(report, {}).value();
-  EXPECT_NE(text.find("core-hours.\n\nWaits:   physics has startable jobs and has had no start since "
-                      "2026-11-21T03:48:00Z (3 h 12 min)\nBooks:   balanced"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("core-hours, on average this period.\n\nWaits:   physics has startable jobs and has had no start since "
+                "2026-11-21T03:48:00Z (3 h 12 min)\nBooks:   balanced"),
+      std::string::npos)
       << text;
   EXPECT_EQ(render_status(report, {.format = "organization%-8,no_start_since", .header = false}).value(),
             "physics  2026-11-21T03:48:00Z\n"

@@ -110,5 +110,26 @@ TEST(Table, FieldHelpListsNamesAndMeanings) {
             "note  what else\n");
 }
 
+std::string fitted_to(std::size_t terminal, const json& rows) {
+  auto columns = parse_columns("name%-10,size", k_fields).value();
+  fit_names(columns, "name", rows, terminal);
+  return render_table(columns, rows, {.header = false});
+}
+
+TEST(Table, NamesFollowTheTerminalAndStayDistinguishable) {
+  const json rows = json::array({{{"name", "institute-north"}, {"size_bytes", 1000}},
+                                 {{"name", "institute-south"}, {"size_bytes", 2000}},
+                                 {{"name", "library"}, {"size_bytes", 3000}}});
+  const std::string whole = "institute-north 1k\ninstitute-south 2k\nlibrary         3k\n";
+  EXPECT_EQ(fitted_to(0, rows), whole) << "no terminal";
+  EXPECT_EQ(fitted_to(80, rows), whole);
+  EXPECT_EQ(fitted_to(18, rows), "institute-no+ 1k\ninstitute-so+ 2k\nlibrary       3k\n");
+  EXPECT_EQ(fitted_to(17, rows), "institute-n+ 1k\ninstitute-s+ 2k\nlibrary      3k\n");
+  EXPECT_EQ(fitted_to(16, rows), whole) << "they would look alike";
+  EXPECT_EQ(fitted_to(5, rows), whole) << "that does not fit anyhow";
+  EXPECT_EQ(fitted_to(0, three_rows()), "physics    12k\nmaths      -6k\nBücher      7k\n");
+  EXPECT_EQ(fitted_to(5, three_rows()), "physics 12k\nmaths   -6k\nBücher   7k\n");
+}
+
 }  // namespace
 }  // namespace shapley::ctl

@@ -89,7 +89,7 @@ TEST_F(Terminal, NamesInALedger) {
                        k_escaped + "\\xff\\x9b"));
   EXPECT_TRUE(contains(run("jobs -nPa --ledger " + ledger + " -o name,organization").out,
                        k_escaped + "\\xff\\x9b|" + k_escaped + "\n"));
-  EXPECT_TRUE(contains(run("advise --ledger " + ledger).out, "Left out: 1 runs of " + k_escaped));
+  EXPECT_TRUE(contains(run("advise --ledger " + ledger).out, "\n" + k_escaped + " did "));
   EXPECT_EQ(run("audit " + ledger).exit_code, code(ExitCode::success));
 }
 

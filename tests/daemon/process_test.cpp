@@ -125,6 +125,16 @@ TEST_F(ProcessTest, SighupReloadsAndRefusesAFaultyFile) {
   EXPECT_TRUE(eventually([&] { return logged().find("the running configuration stays") != std::string::npos; }));
   const auto status = connect({})->ask(R"({"request":"status"})");
   EXPECT_EQ(status["daemon"]["mode"], "observe");
+  const auto& configuration = status["daemon"]["configuration"];
+  EXPECT_EQ(configuration["file"], (directory / "shapleyd.yaml").string());
+  EXPECT_GE(configuration["refused_at"], configuration["loaded_at"]);
+  EXPECT_NE(configuration["refusal"].get<std::string>().find("shapleyd.yaml:1: "), std::string::npos) << configuration;
+  write_configuration(yaml_in(directory));
+  daemon->signal(SIGHUP);
+  EXPECT_TRUE(feeder->expect<protocol::Welcome>().act) << logged();
+  const auto again = connect({})->ask(R"({"request":"status"})")["daemon"]["configuration"];
+  EXPECT_EQ(again["refusal"], nullptr);
+  EXPECT_NE(again["hash"], configuration["hash"]);
   EXPECT_EQ(status["ranks_act"], false);
   for (const auto& organization : status["organizations"]) {
     EXPECT_EQ(organization["would_rank"], organization["rank"]) << "nothing has happened since the ranks were computed";
@@ -401,7 +411,7 @@ TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
       << logged();
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success)) << logged();
-  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"), std::vector<std::string>{"7"});
+  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"), std::vector<std::string>{"10"});
 }
 
 // The test that the next one kills: it holds a daemon until it is killed itself. The daemon's pid goes into the file

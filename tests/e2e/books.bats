@@ -54,6 +54,30 @@ load lib/e2e
   expect_books_correct 10
 }
 
+# jobs_say JOBS FIELDS LINES: these fields of these jobs are LINES, in the order of sort.
+jobs_say() { [ "$(shapleyctl jobs -n -j "$1" -o "$2" | tr -s ' ' | sed 's/^ //' | sort)" = "$3" ]; }
+
+@test "jobs shows the account that a waiting job was moved to, and the last task of an array as Slurm writes it" {
+  CLUSTER_DATABASE=yes  # without accounts of its own Slurm takes no other one
+  start_with
+  close_queue
+  moved=$(submit astro "$(until_told moved)")
+  array=$(submit astro --array=3-5 "$(until_told array)")
+  wait_until 20 jobs_say "$moved" organization,account "astro astro"
+  wait_until 20 jobs_say "$array" job,organization "$array astro"
+  scontrol update jobid="$moved" account=chem
+  wait_until 20 jobs_say "$moved" organization,account "chem chem"
+  open_queue
+  wait_until 30 jobs_say "$array" job "${array}_3"$'\n'"${array}_4"$'\n'"${array}_5"
+  jobs_say "${array}_[4-5],$moved" job,account "$moved chem"$'\n'"${array}_4 astro"$'\n'"${array}_5 astro" ||
+    { shapleyctl jobs -j "${array}_[4-5],$moved"; false; }
+  wait_until 10 seconds_passed 1
+  tell moved
+  tell array
+  wait_drained 30
+  expect_books_correct 4
+}
+
 @test "fractions of a node and guests: the sums still balance" {
   cluster_prepare
   cluster_config "organizations:" \

@@ -101,6 +101,7 @@ ask_over_tcp() {
 }
 # sealed TEXT [PROGRAM...]: a credential of root, or of whom PROGRAM becomes.
 sealed() { printf %s "$1" | "${@:2}" munge -S "$CLUSTER_DIR/run/munge.socket"; }
+denied() { unmunge -S "$CLUSTER_DIR/run/munge.socket" <<<"$1" | grep -qF '"code":"denied"'; }
 # The first line and a question that the other controller asks.
 question() { printf 'shapley-controllers-1 %s 0123 0 1\n%s' "$1" "$2"; }
 
@@ -121,13 +122,14 @@ question() { printf 'shapley-controllers-1 %s 0123 0 1\n%s' "$1" "$2"; }
   answer=$(ask_over_tcp "$mine")
   unmunge -S "$CLUSTER_DIR/run/munge.socket" <<<"$answer" | grep -qF '"role":"standby"'
   [ -z "$(ask_over_tcp "$mine")" ]
-  # Neither is what another user sealed, what was sealed for something else, what is not sealed, and what only the own socket answers.
-  [ -z "$(ask_over_tcp "$(sealed "$(question q "$follow")" setpriv --reuid "$JOB_UID" --regid "$JOB_GID" --clear-groups)")" ]
+  # Another user may read the books, not copy them; nobody promotes this one from elsewhere.
+  denied "$(ask_over_tcp "$(sealed "$(question q "$follow")" setpriv --reuid "$JOB_UID" --regid "$JOB_GID" --clear-groups)")"
+  denied "$(ask_over_tcp "$(sealed "$(question q '{"request":"promote"}')")")"
+  # Neither is what was sealed for something else, and what is not sealed.
   [ -z "$(ask_over_tcp "$(sealed "$follow")")" ]
   [ -z "$(ask_over_tcp "$(sealed "$(question a "$follow")")")" ]
   [ -z "$(ask_over_tcp "$(question q "$follow")")" ]
-  [ -z "$(ask_over_tcp "$(sealed "$(question q '{"request":"status"}')")")" ]
-  grep -q "controllers: a connection over TCP was ended: munge: " "$CLUSTER_DIR/log/shapleyd1.out"
+  grep -q "server: a connection over TCP was ended: munge: " "$CLUSTER_DIR/log/shapleyd1.out"
   # The other controller was not disturbed.
   wait_until 15 pair_is 1 '.peer_answers' true
   ctld_start_on 1

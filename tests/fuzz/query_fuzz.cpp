@@ -36,12 +36,12 @@ class Daemon {
     service_->receive(std::move(o), k_now);
     require(service_->process(k_now), "the records are booked");
   }
-  // From the ledger's tables, too, as the reading thread does it.
+  // From the ledger's tables, too, as the reading thread does it; but no program is started for a report.
   [[nodiscard]] std::string ask(std::string_view request) {
     Answer answered = answer(*service_, request, k_now);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
-    const auto reader = shapley::ledger::Ledger::open(service_->site().configuration.ledger,
-                                                      shapley::ledger::OpenMode::read_beside_writer);
+    if (lane_of(request) == Lane::report) return "{}";
+    ReadingThread::Connection reader(service_->site().configuration.ledger);
     return std::get<ReadingThread::Question>(answered)(reader, {});
   }
 

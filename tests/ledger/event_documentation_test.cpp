@@ -95,6 +95,7 @@ TEST(EventDocumentation, the_page_names_every_word) {
   expect_words<SegmentKind>("kind");
   expect_words<CloseReason>("reason");
   expect_words<Period>("period");
+  expect_words<GapCause>("cause");
 }
 
 // --- dumps ---

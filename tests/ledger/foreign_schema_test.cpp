@@ -116,12 +116,16 @@ TEST_F(ForeignSchema, IsRefusedByWhoeverOpensTheFile) {
   }
 }
 
+fs::path dump_of(std::int64_t version) {
+  const std::string digits = std::to_string(version);
+  return fs::path(SHAPLEY_LEDGER_DUMPS) / (std::string(3 - digits.size(), '0') + digits + ".sql");
+}
+
 TEST_F(ForeignSchema, OfAnOldLedgerIsRefusedBeforeItIsMigrated) {
   for (std::int64_t version = 1; version <= newest_schema(); ++version) {
     SCOPED_TRACE(version);
     fs::remove(file());
-    const std::string dump = "00" + std::to_string(version) + ".sql";
-    tamper(file(), content_of(fs::path(SHAPLEY_LEDGER_DUMPS) / dump));
+    tamper(file(), content_of(dump_of(version)));
     {
       const Database old = must(open_for_copying(file()));
       EXPECT_EQ(must(schema_of(old)), must(genuine_schema(version))) << "the dump is as that release made it";
@@ -141,7 +145,7 @@ TEST_F(ForeignSchema, IsInNoLedgerThatWasMigratedOrCompacted) {
   for (std::int64_t version = 1; version <= newest_schema(); ++version) {
     SCOPED_TRACE(version);
     fs::remove(file());
-    tamper(file(), content_of(fs::path(SHAPLEY_LEDGER_DUMPS) / ("00" + std::to_string(version) + ".sql")));
+    tamper(file(), content_of(dump_of(version)));
     const std::int64_t last = writer(file()).last_sequence();
     EXPECT_EQ(schema(), present);
     must(compact(file()));

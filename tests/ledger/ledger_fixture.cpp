@@ -76,7 +76,7 @@ void tamper(const std::filesystem::path& file, const std::string& sql) {
 std::vector<std::string> dump(const Ledger& ledger) {
   std::vector<std::string> lines;
   for (const char* table : {"segments", "segment_nodes", "jobs", "organizations", "ownership", "capacity", "periods",
-                            "books_by_day", "contributions_by_day"}) {
+                            "job_changes", "books_by_day", "contributions_by_day"}) {
     for (const auto& row : must(query(ledger, "SELECT * FROM " + std::string(table)))) {
       std::string line = table;
       for (const std::string& cell : row) line += "|" + cell;

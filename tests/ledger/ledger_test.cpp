@@ -140,7 +140,7 @@ TEST_F(LedgerTest, a_lock_file_behind_a_symbolic_link_is_refused) {
 TEST_F(LedgerTest, migrates_an_empty_file_and_stamps_it) {
   std::ofstream(file()).close();
   { const Ledger ledger = writer(file()); }
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"7"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"10"});
   EXPECT_EQ(rows(file(), "PRAGMA application_id"), std::vector<std::string>{"1397248076"});
   EXPECT_EQ(rows(file(), "PRAGMA journal_mode"), std::vector<std::string>{"wal"});
 }

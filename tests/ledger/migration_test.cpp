@@ -198,7 +198,7 @@ TEST_F(LongMigration, killed_at_any_moment_begins_anew) {
   }
   EXPECT_EQ(kills, 5);
   EXPECT_EQ(copies(), 1U);
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"7"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{std::to_string(migrations().size())});
   EXPECT_EQ(rows(file(), "SELECT * FROM events"), events_);
   for (const Finding& finding : must(audit(reader(file()))).findings)
     ADD_FAILURE() << finding.check << ": " << finding.what;
@@ -279,6 +279,39 @@ TEST_F(Migration, views_of_the_sample_say_what_is_true) {
       (std::vector<std::string>{"guests|2.0", "library|9.331", "biology|26.656", "physics|96.0"}));
   EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM configurations WHERE text LIKE 'organizations:%'"),
             std::vector<std::string>{"1"});
+}
+
+// Amounts that say of which month or period they are, and by which estimator.
+TEST_F(Migration, views_by_month_say_what_the_others_do) {
+  for (std::size_t version = 1; version <= migrations().size(); ++version) {
+    SCOPED_TRACE(version);
+    std::filesystem::remove(file());
+    std::ifstream in(dump_of(version));
+    tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
+    static_cast<void>(writer(file()));
+    EXPECT_EQ(rows(file(),
+                   "SELECT month, organization, got_core_hours_of_month, given_core_hours_of_month_direct_contr, "
+                   "difference_core_hours_of_month_direct_contr FROM amounts_by_month"),
+              rows(file(), "SELECT * FROM core_hours_by_month"));
+    EXPECT_EQ(
+        rows(file(), "SELECT organization, owner, ROUND(SUM(processor_seconds), 3) FROM work_by_month GROUP BY 1, 2"),
+        rows(file(), "SELECT organization, owner, ROUND(processor_seconds, 3) FROM work_by_owner"));
+    EXPECT_EQ(
+        rows(file(),
+             "SELECT COUNT(*) FROM amounts_by_month WHERE ABS(got_core_hours_of_month - own_core_hours_of_month - "
+             "borrowed_core_hours_of_month) > 0.002 OR ABS(given_core_hours_of_month_direct_contr - "
+             "own_core_hours_of_month - lent_core_hours_of_month) > 0.002"),
+        std::vector<std::string>{"0"});
+    EXPECT_EQ(rows(file(),
+                   "SELECT organization, got_core_hours_of_period_so_far, given_core_hours_of_period_so_far, "
+                   "standing_core_hours_on_average_of_period FROM standings_by_month WHERE estimator = 'direct_contr'"),
+              rows(file(),
+                   "SELECT organization, got_core_hours, given_core_hours, standing_core_hours FROM "
+                   "balances_by_estimator WHERE estimator = 'direct_contr'"));
+    // Physics used 15.328 core-hours of biology's nodes in October, when biology used none of its own.
+    EXPECT_EQ(rows(file(), "SELECT * FROM who_owes_whom_by_month WHERE month = '2026-10' AND debtor = 'physics'"),
+              std::vector<std::string>{"2026-10|physics|biology|15.328|0.0|15.328"});
+  }
 }
 
 }  // namespace

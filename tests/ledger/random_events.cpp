@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <type_traits>
+#include <utility>
 
 #include "game/serving_order.hpp"
 
@@ -171,6 +172,11 @@ void make_sense(RankingDeclared& e) {
     exception.parts_per_million = part();
   }
   distinct(e.exceptions, [](const GuaranteedPart& exception) { return exception.organization; });
+}
+
+void make_sense(ObservationGap& e) {
+  if (e.end < e.begin) std::swap(e.begin, e.end);
+  if (e.end == e.begin) e.end = e.end + Duration{1};
 }
 
 void make_sense(ControllerPromoted& e) {

@@ -181,18 +181,108 @@ TEST_F(RecordComparison, what_lies_outside_the_ledger_or_the_records_is_left_out
   EXPECT_FALSE(clean(report));  // the first record ended long ago, so 18 should be there
   const auto rotated = against(jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(rotated));
-  EXPECT_TRUE(notes(rotated, "1 runs of the ledger ended before the first run of the records"));
+  EXPECT_TRUE(notes(rotated, "1 runs of the ledger ended before the records begin"));
   const auto older =
       against(jobcomp(3, k_t - 5000, k_t - 1000, 1) + jobcomp(18, k_t, k_t + 50, 4) + jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(older));
   EXPECT_TRUE(notes(older, "1 recorded runs ended before the ledger began"));
 }
 
-TEST_F(RecordComparison, a_record_after_the_ledgers_last_event_says_so) {
+// The ledger's last event was received at k_t + 100,000.
+TEST_F(RecordComparison, what_a_copy_of_the_ledger_is_too_old_for_is_a_note) {
   run(17, k_t, k_t + 100, 4);
-  const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 200'000, k_t + 200'100, 4));
-  ASSERT_EQ(report.findings.size(), 1U);
-  EXPECT_NE(report.findings[0].what.find("the ledger's last event was received before it began"), std::string::npos);
+  const auto later = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 200'000, k_t + 200'100, 4));
+  EXPECT_TRUE(clean(later));
+  EXPECT_TRUE(
+      notes(later, "1 recorded runs began after the ledger's last event was received, at 2026-11-22T10:46:40Z"));
+  add(opened(18, k_t + 99'000, "a", 4));
+  const auto ended = [&](std::int64_t end) {
+    return against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("18", k_t + 99'000, end, 4) +
+                         sacct("19", k_t + 99'999, k_t + 100'001, 1));
+  };
+  EXPECT_TRUE(clean(ended(k_t + 100'001)));
+  EXPECT_TRUE(notes(ended(k_t + 100'001), "1 runs ended after the ledger's last event was received"));
+  EXPECT_FALSE(clean(ended(k_t + 99'900)));  // the ledger went on, and still has it open
+  EXPECT_FALSE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("18", k_t + 99'000, 0, 4) +
+                                   sacct("19", k_t + 99'000, k_t + 100'001, 1))));
+}
+
+TEST_F(RecordComparison, what_the_records_are_too_old_for_is_a_note) {
+  run(17, k_t, k_t + 100, 4);
+  run(18, k_t + 500, k_t + 600, 4);
+  const auto running = against_sacct(sacct("16", k_t - 5'000, k_t - 4'000, 1) + sacct("17", k_t, 0, 4));
+  EXPECT_TRUE(clean(running));
+  EXPECT_TRUE(notes(running, "1 runs of the ledger began after the records were made"));
+  EXPECT_TRUE(notes(running, "1 runs had not ended when the records were made"));
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4))));
+}
+
+// A month from k_t + 10,000 to k_t + 20,000, and what crosses its edges.
+class MonthOfRecords : public RecordComparison {
+ protected:
+  MonthOfRecords() {
+    run(1, k_t, k_t + 100, 1);              // before
+    run(2, k_t + 9'000, k_t + 10'000, 1);   // ended as it began
+    run(3, k_t + 9'000, k_t + 11'000, 2);   // across the first edge
+    run(4, k_t + 12'000, k_t + 13'000, 3);  // within
+    run(5, k_t + 19'000, k_t + 30'000, 4);  // across the second
+    run(6, k_t + 20'000, k_t + 21'000, 1);  // began as it ended
+    run(7, k_t + 50'000, k_t + 51'000, 1);  // after
+    add(opened(8, k_t + 15'000, "a", 2));   // goes on
+    run(9, k_t + 9'000, k_t + 40'000, 1);   // longer than all of it
+  }
+  // What sacct -S -E shows of it, some day later.
+  [[nodiscard]] static std::string shown() {
+    return sacct("3", k_t + 9'000, k_t + 11'000, 2) + sacct("4", k_t + 12'000, k_t + 13'000, 3) +
+           sacct("5", k_t + 19'000, k_t + 30'000, 4) + sacct("8", k_t + 15'000, 0, 2, "00:00:00", "RUNNING") +
+           sacct("9", k_t + 9'000, k_t + 40'000, 1) + "11|Unknown|Unknown|PENDING|0|00:00:00\n";
+  }
+  AuditReport of_month(const std::string& rows) {
+    std::istringstream in("JobIDRaw|Start|End|State|AllocCPUS|Suspended\n" + rows);
+    const auto records = must(read_slurm_records(in, [](auto, auto) { return std::nullopt; }));
+    const ComparedInterval month{.since = Instant{k_t + 10'000}, .until = Instant{k_t + 20'000}};
+    AuditReport report;
+    compare_with_records(facts_, {{k_t - 1000}, {k_t + 100'000}}, records, report, month);
+    return report;
+  }
+};
+
+TEST_F(MonthOfRecords, what_lies_outside_is_no_finding) {
+  const auto report = of_month(shown());
+  EXPECT_TRUE(clean(report));
+  EXPECT_EQ(report.runs_compared, 5);
+  EXPECT_TRUE(notes(report, "2 runs of the ledger ended before the records begin"));
+  EXPECT_TRUE(notes(report, "2 runs of the ledger began after the records were made"));
+  EXPECT_FALSE(clean(against_sacct(shown())));  // nobody said of which time they are
+  // Nor are rows that sacct shows beyond it, whether the ledger has them or not.
+  const auto more = of_month(shown() + sacct("7", k_t + 50'000, k_t + 51'007, 1) + sacct("12", k_t + 60'000, 0, 1) +
+                             sacct("1", k_t, k_t + 100, 9));
+  EXPECT_TRUE(clean(more));
+  EXPECT_TRUE(notes(more, "3 runs that both sides or the records alone have lie outside of the interval"));
+}
+
+TEST_F(MonthOfRecords, a_defect_within_is_found) {
+  const auto without = [](const std::string& row) {
+    std::string rows = shown();
+    return rows.erase(rows.find(row), row.size());
+  };
+  const auto findings = [&](const std::string& rows) { return of_month(rows).findings.size(); };
+  EXPECT_EQ(findings(without(sacct("3", k_t + 9'000, k_t + 11'000, 2))), 1U);
+  EXPECT_EQ(findings(without(sacct("4", k_t + 12'000, k_t + 13'000, 3))), 1U);
+  EXPECT_EQ(findings(without(sacct("5", k_t + 19'000, k_t + 30'000, 4))), 1U);
+  EXPECT_EQ(findings(without(sacct("8", k_t + 15'000, 0, 2, "00:00:00", "RUNNING"))), 1U);
+  EXPECT_EQ(findings(without(sacct("9", k_t + 9'000, k_t + 40'000, 1))), 1U);
+  EXPECT_EQ(findings(shown() + sacct("12", k_t + 12'345, k_t + 12'346, 1)), 1U);
+  EXPECT_EQ(findings(shown() + sacct("12", k_t + 9'000, k_t + 12'346, 1)), 1U);
+  // Other times, and so another length, or other sizes, at either edge, too.
+  EXPECT_EQ(findings(without(sacct("4", k_t + 12'000, k_t + 13'000, 3)) + sacct("4", k_t + 12'000, k_t + 13'001, 3)),
+            2U);
+  EXPECT_EQ(findings(without(sacct("3", k_t + 9'000, k_t + 11'000, 2)) + sacct("3", k_t + 9'001, k_t + 11'000, 2)), 2U);
+  EXPECT_EQ(findings(without(sacct("5", k_t + 19'000, k_t + 30'000, 4)) + sacct("5", k_t + 19'000, k_t + 30'000, 5)),
+            1U);
+  // A run that the ledger has outside of the interval, and Slurm within.
+  EXPECT_EQ(findings(shown() + sacct("7", k_t + 15'000, k_t + 51'000, 1)), 2U);
+  EXPECT_EQ(of_month("").findings.size(), 5U);
 }
 
 TEST_F(RecordComparison, jobs_that_never_ran_do_not_matter) {
@@ -343,6 +433,26 @@ TEST_F(RecordComparison, a_repeated_hour_is_read_as_the_ledger_has_it) {
   run(17, second_half_past_two, second_half_past_two + 60, 4);
   const std::string row = "17|2026-10-25T02:30:00|2026-10-25T02:31:00|COMPLETED|4|00:00:00\n";
   EXPECT_TRUE(clean(against_sacct(row)));
+}
+
+// The plugin was away from k_t + 100 to k_t + 160.
+TEST_F(RecordComparison, what_ended_while_nobody_looked_is_a_note) {
+  add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::unobserved});
+  run(17, k_t, k_t + 160, 4);  // requeued within the gap; the ledger has the new submit time
+  run(18, k_t, k_t + 50, 1);
+  const auto report = against_sacct(sacct("17", k_t, k_t + 140, 4) + sacct("18", k_t, k_t + 50, 1) +
+                                    sacct("19", k_t + 110, k_t + 130, 2));
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(notes(report, "1 recorded runs are not in the ledger and ended in a gap of observation"));
+  EXPECT_TRUE(notes(report, "1 runs ended in a gap of observation"));
+  // What ended when somebody looked is a finding as ever.
+  EXPECT_FALSE(clean(against_sacct(sacct("18", k_t, k_t + 50, 1) + sacct("20", k_t + 110, k_t + 170, 2))));
+  EXPECT_FALSE(clean(against_sacct(sacct("18", k_t, k_t + 60, 1))));
+}
+
+TEST_F(RecordComparison, while_slurmctld_was_down_no_run_can_be_missing) {
+  add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::slurmctld_down});
+  EXPECT_FALSE(clean(against_sacct(sacct("19", k_t + 110, k_t + 130, 2))));
 }
 
 TEST(Weights, are_found_in_a_configurations_text) {

@@ -72,7 +72,8 @@ std::string kind_word(const SegmentKey& key) {
 
 struct NaiveViews {
   std::map<std::vector<std::string>, NaiveSegment> segments;  // by job, anchor, kind, ordinal
-  std::set<std::vector<std::string>> nodes, jobs;
+  std::set<std::vector<std::string>> nodes;
+  std::map<std::vector<std::string>, std::map<Instant, JobDescribed>> jobs;  // by job, submit; what holds from when
 
   static std::vector<std::string> name_of_segment(const SegmentKey& key) {
     return {std::to_string(key.job.value), std::to_string(key.anchor.value), kind_word(key),
@@ -102,13 +103,28 @@ struct NaiveViews {
     segments[name_of_segment(e.key)].retracted = std::to_string(e.at.value);
   }
   void operator()(const JobDescribed& e) {
-    const auto or_null = [](std::uint32_t value) { return value == 0 ? std::string() : std::to_string(value); };
-    jobs.insert({std::to_string(e.job.value), std::to_string(e.submit.value), e.organization, or_null(e.array_job),
-                 e.array_task ? std::to_string(*e.array_task) : "", or_null(e.het_job), std::to_string(e.user_id),
-                 std::to_string(e.group_id), e.account, e.partition, e.qos, e.name, e.wckey});
+    jobs[{std::to_string(e.job.value), std::to_string(e.submit.value)}][k_beginning_of_time] = e;
+  }
+  void operator()(const JobChanged& e) {
+    jobs[{std::to_string(e.job.value), std::to_string(e.submit.value)}][e.at] = e.description();
   }
   template <typename Fact>
   void operator()(const Fact& /*e*/) {}
+
+  [[nodiscard]] std::set<std::vector<std::string>> job_rows() const {
+    const auto or_null = [](std::uint32_t value) { return value == 0 ? std::string() : std::to_string(value); };
+    std::set<std::vector<std::string>> rows;
+    for (const auto& [name, told] : jobs) {
+      if (!told.contains(k_beginning_of_time)) continue;
+      const JobDescribed& e = told.begin()->second;
+      const JobDescribed& last = told.rbegin()->second;
+      const auto task = last.array_task ? last.array_task : e.array_task;
+      rows.insert({name[0], name[1], last.organization, or_null(e.array_job), task ? std::to_string(*task) : "",
+                   or_null(e.het_job), std::to_string(e.user_id), std::to_string(e.group_id), last.account,
+                   last.partition, last.qos, last.name, last.wckey});
+    }
+    return rows;
+  }
 
   [[nodiscard]] std::set<std::vector<std::string>> segment_rows() const {
     std::set<std::vector<std::string>> rows;
@@ -135,7 +151,7 @@ void expect_views(const Ledger& ledger, const std::vector<Event>& events) {
   RC_ASSERT(read("SELECT job, anchor, kind, ordinal, node, processors, cpus, memory, gres FROM segment_nodes") ==
             naive.nodes);
   RC_ASSERT(read("SELECT job, submit, organization, array_job, array_task, het_job, user_id, group_id, account, "
-                 "partition, qos, name, wckey FROM jobs") == naive.jobs);
+                 "partition, qos, name, wckey FROM jobs") == naive.job_rows());
 }
 
 RC_GTEST_PROP(StoredEvents, of_any_kind_show_in_the_views_what_they_say, ()) {

@@ -5,7 +5,7 @@ set -euo pipefail
 source "$1/packaging/completion.bash"
 shift
 die() { echo "completion: $*"; exit 1; }
-[[ $(complete -p shapleyctl shapley-sim | wc -l) -eq 2 ]] || die "not both programs have one"
+for program in "${@##*/}"; do complete -p "$program" >/dev/null || die "$program has none"; done
 
 # offered WORD...: what bash offers for the last of these words, sorted.
 offered() {
@@ -20,7 +20,9 @@ options_of() { "$@" --help | awk '/^ +-/ { sub(/^ +/, ""); sub(/ .*/, ""); sub(/
 commands=0
 for program in "$@"; do
   listed=$("$program" --help | awk '/^Subcommands:/ { here = 1; next } /^[^ ]/ { here = 0 } here && NF { print $1 }' | sort)
-  same "$program" "$listed" "$(offered "$program" "")"
+  # A program without commands takes files.
+  [[ -n $listed ]] || [[ -z $(offered "$program" "") ]] || die "$program: offered without being listed: $(offered "$program" "")"
+  [[ -z $listed ]] || same "$program" "$listed" "$(offered "$program" "")"
   same "$program -" "$(options_of "$program")" "$(offered "$program" -)"
   for command in $listed; do
     same "$program $command -" "$(options_of "$program" "$command")" "$(offered "$program" "$command" -)"
@@ -28,6 +30,6 @@ for program in "$@"; do
     commands=$((commands + 1))
   done
 done
-[[ $(offered "$1" st) == status && $(offered "$1" --timeout 5 audit --against-) == --against-head ]] || die "beginnings of words are not completed"
+[[ $(offered "$1" statu) == status && $(offered "$1" --timeout 5 audit --against-) == --against-head ]] || die "beginnings of words are not completed"
 [[ $commands -ge 16 ]] || die "only $commands commands"
 echo "completion: $commands commands and their options"

@@ -9,9 +9,17 @@ usr=$root/usr
 for file in sbin/shapleyd bin/shapleyctl bin/shapley-sim lib/systemd/system/shapleyd.service share/man/man1/shapleyctl.1 \
   share/man/man1/shapley-sim.1 share/man/man5/shapleyd.yaml.5 share/man/man8/shapleyd.8 \
   share/doc/slurm-shapley/examples/shapleyd.yaml lib/sysusers.d/slurm-shapley.conf lib/tmpfiles.d/slurm-shapley.conf \
-  share/bash-completion/completions/shapleyctl share/bash-completion/completions/shapley-sim; do
+  share/doc/slurm-shapley/examples/prometheus/shapley.rules.yml share/doc/slurm-shapley/examples/grafana/shapley.json \
+  share/bash-completion/completions/shapleyctl share/bash-completion/completions/shapleyd share/bash-completion/completions/shapley-sim; do
   [ -f "$usr/$file" ] || { echo "not installed: /usr/$file" >&2; exit 1; }
 done
+if [ -x "$1/bin/shapley-exporter" ]; then
+  for file in sbin/shapley-exporter lib/systemd/system/shapley-exporter.service share/man/man8/shapley-exporter.8 share/bash-completion/completions/shapley-exporter; do
+    [ -f "$usr/$file" ] || { echo "not installed: /usr/$file" >&2; exit 1; }
+  done
+  grep -qx 'ExecStart=/usr/sbin/shapley-exporter .*' "$usr/lib/systemd/system/shapley-exporter.service"
+  "$usr/sbin/shapley-exporter" --version
+fi
 for plugin in priority_shapley site_factor_shapley; do
   [ "$(find "$usr/lib" -path "*/slurm-wlm/$plugin.so" | wc -l)" -eq 1 ] || { echo "not installed: $plugin.so" >&2; exit 1; }
 done

@@ -6,8 +6,12 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 unit=$folder/${1##*/}
 # The program is not installed where tests run.
-sed 's|^ExecStart=/usr/sbin/shapleyd |ExecStart=/bin/true |' "$1" >"$unit"
+sed -E 's#^(ExecStart|ExecReload)=/usr/sbin/[a-z-]* #\1=/bin/true #' "$1" >"$unit"
 complaints=$(systemd-analyze verify --man=no "$unit" 2>&1) || { echo "$complaints"; exit 1; }
 # An unknown setting is only a complaint, no failure. Of other units on the machine nothing is asked.
 if grep -F "${1##*/}" <<<"$complaints"; then exit 1; fi
+# A reload checks the very file that was started with, before the daemon is asked to read it.
+file=$(sed -n 's|^ExecStart=/usr/sbin/shapleyd --config ||p' "$1")
+[[ ${1##*/} != shapleyd.service || $(grep '^ExecReload=' "$1") == "ExecReload=/usr/sbin/shapleyd --check-config --config $file"$'\n'"ExecReload=/bin/kill -HUP \$MAINPID" ]] ||
+  { echo "ExecReload does not check $file first"; exit 1; }
 systemd-analyze security --offline=true --no-pager --threshold=10 "$unit" | tail -n 1

@@ -71,8 +71,10 @@ inline void pick(Rule& m) {
   pick_all(organization, kind, name, id);
 }
 inline void pick(Hello& m) {
-  auto& [version, role, program, cluster, slurm_version, instance, min_job_age_s, interval_ms] = m;
-  pick_all(version, role, program, cluster, slurm_version, instance, min_job_age_s, interval_ms);
+  auto& [version, role, program, cluster, slurm_version, instance, min_job_age_s, interval_ms, backlog,
+         dropped_backlogs, on_behalf_of, observing_since, observed_before, controller_ran_at, dropped] = m;
+  pick_all(version, role, program, cluster, slurm_version, instance, min_job_age_s, interval_ms, backlog,
+           dropped_backlogs, on_behalf_of, observing_since, observed_before, controller_ran_at, dropped);
 }
 inline void pick(Welcome& m) {
   auto& [version, program, act, strict, weight, stale_after_s, acknowledged] = m;

@@ -196,12 +196,33 @@ grep -qF "absent$escaped" "$dir/err" || die "the file is not named: $(cat "$dir/
 ends 2 '' "$sim" trace --malformed "$hostile"
 printable "$dir/err" || die "an argument drives the terminal: $(cat -v "$dir/err")"
 
+# A site's own history: as it ran first, a page without charts where there is no gnuplot, and the same bytes again.
+site=$(dirname "$0")/../history/site
+replay=(env TZ=UTC "$sim" replay --config "$site/shapleyd.yaml" --trace "$site/march.txt" --nodes "$site/nodes.txt")
+ends 0 '' "${replay[@]}" --json
+cp "$dir/out" "$dir/first"
+jq -e '.jobs == 150 and .outcomes[0].policy == "as it ran" and ([.outcomes[].policy] | contains(["fcfs", "direct_contr", "shapley_rate"])) and
+       .outcomes[1].all.mean_wait_s < .outcomes[0].all.mean_wait_s and .outcomes[0].distance_to_ref_s > .outcomes[4].distance_to_ref_s' "$dir/out" >/dev/null ||
+  die "another replay: $(cat "$dir/out")"
+ends 0 '' "${replay[@]}" --json
+cmp "$dir/out" "$dir/first"
+ends 0 '' "${replay[@]}" --since 2026-03-02T12:00:00 --until 2026-03-02T13:00:00 --policies fcfs,karma --estimates exact
+grep -q '^karma .*all ' "$dir/out" || die "no row of karma"
+ends 0 '' "$(command -v env)" PATH=/nonexistent TZ=UTC "${replay[@]:2}" --policies fcfs --html "$dir/page.html"
+grep -q '<p>No chart: ' "$dir/page.html" && grep -q '<td>astro</td>' "$dir/page.html" || die "no page without gnuplot"
+ends 1 'policy ref: rigid parallel jobs' "${replay[@]}" --policies ref
+ends 1 'no_such.yaml' "$sim" replay --config "$dir/no_such.yaml" --trace "$site/march.txt"
+ends 1 'since: tomorrow is no time' "${replay[@]}" --since tomorrow
+ends 2 'config is required' "$sim" replay --trace "$site/march.txt"
+
 # A missing gnuplot is said in a sentence; the numbers are printed all the same.
 ends 1 'gnuplot.*install' env PATH=/nonexistent "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
 grep -q '^rand ' "$dir/out" || die "no table without gnuplot"
 if command -v gnuplot >/dev/null; then
   ends 0 '' "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
   ends 0 '' "$sim" run "${window[@]}" --policy ref --plot-time "$dir/t.svg" --plot-gantt "$dir/g.svg"
+  ends 0 '' "${replay[@]}" --policies fcfs,direct_contr --html "$dir/charts.html"
+  [[ $(grep -c '</svg>' "$dir/charts.html") == 2 ]] || die "the page has other than two charts"
   for plot in p t g; do grep -q '</svg>' "$dir/$plot.svg" || die "$plot.svg is no picture"; done
 else
   echo "gnuplot is not installed: plots are not tried"

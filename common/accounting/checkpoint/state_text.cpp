@@ -96,6 +96,9 @@ void write_jobs(TextWriter& out, const Jobs& jobs, const std::atomic<bool>* stop
       out.line("description").instant(d.submit).number(Int128{d.content_hash}).word(d.organization);
       out.number(d.array.value);
     }
+    for (const JobChange& c : job.changes) {
+      out.line("change").instant(c.submit).instant(c.at).number(Int128{c.content_hash}).word(c.organization);
+    }
     for (const SegmentRecord& record : job.segments) write_segment(out, record);
   }
 }
@@ -320,6 +323,13 @@ class Loader {
       d.organization = in_.word();
       d.array = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
       state_.note_task(id, d.array);
+    }
+    while (in_.next("change")) {
+      JobChange& c = job.changes.emplace_back();
+      c.submit = in_.instant(k_zero, k_last_instant);
+      c.at = in_.instant(k_zero, k_last_instant);
+      c.content_hash = static_cast<std::uint64_t>(in_.number(0, k_max_hash));
+      c.organization = in_.word();
     }
     while (in_.next("segment")) {
       SegmentRecord record = read_segment(id);

@@ -19,8 +19,11 @@ class DirectContr final : public Estimator {
 
   void contributions(const Question& question, std::span<Credit> credits) override {
     const std::vector<game::UtilitySum>& sums = given_.periods()[question.period].sums;
+    const bool is_open = question.period + 1 == given_.periods().size();
     for (std::size_t i = 0; i < credits.size(); ++i) {
-      credits[i] = {sums[i].utility_at(question.t), sums[i].work_at(question.t)};
+      credits[i] = {.phi = sums[i].utility_at(question.t),
+                    .given = sums[i].work_at(question.t),
+                    .rate = is_open ? sums[i].running() : MicroProcessors{}};
     }
   }
 

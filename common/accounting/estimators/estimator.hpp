@@ -28,8 +28,9 @@ class TextWriter;
 
 // What one organization gave in a period by one estimator.
 struct Credit {
-  Utility phi;    // contribution, in the unit of psi
-  CpuTime given;  // work credited to it
+  Utility phi;             // contribution, in the unit of psi
+  CpuTime given;           // work credited to it
+  MicroProcessors rate{};  // work credited each second from then on, as long as nothing changes; 0 in closed periods
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 

@@ -47,12 +47,15 @@ class ShapleyRate final : public Estimator {
   void contributions(const Question& question, std::span<Credit> credits) override {
     const RateSnapshot& present = history_.evaluate(question.t);
     const auto& closed = history_.closed_periods();
+    const bool is_open = question.period >= closed.size();
     const auto credit = [&](const game::UtilitySum& sum) {
-      return Credit{sum.utility_at(question.t), sum.work_at(question.t)};
+      return Credit{.phi = sum.utility_at(question.t),
+                    .given = sum.work_at(question.t),
+                    .rate = is_open ? sum.running() : MicroProcessors{}};
     };
     // Who joined later than the rows were made has none.
     std::fill(credits.begin(), credits.end(), Credit{});
-    if (question.period < closed.size()) {
+    if (!is_open) {
       std::ranges::transform(closed[question.period], credits.begin(), credit);
     } else {
       std::ranges::transform(present.rows, credits.begin(), credit, &RateRow::given);

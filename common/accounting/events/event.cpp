@@ -26,6 +26,16 @@ void append_value(std::string& text, const Value& value) {
 
 }  // namespace
 
+JobDescribed JobChanged::description() const {
+  return {job,      submit,  organization, array_job, array_task, het_job, user_id,
+          group_id, account, partition,    qos,       name,       wckey};
+}
+
+JobChanged change_to(const JobDescribed& now, Instant at) {
+  return {now.job,     now.submit,   at,          now.organization, now.array_job, now.array_task, now.het_job,
+          now.user_id, now.group_id, now.account, now.partition,    now.qos,       now.name,       now.wckey};
+}
+
 std::string_view kind_of(const Event& event) {
   return std::visit([]<typename Fact>(const Fact&) { return k_description<Fact>.name; }, event);
 }
@@ -70,6 +80,18 @@ std::string_view name_of(CloseReason reason) {
       return "vanished";
   }
   return "ended";
+}
+
+std::string_view name_of(GapCause cause) {
+  switch (cause) {
+    case GapCause::slurmctld_down:
+      return "slurmctld_down";
+    case GapCause::unobserved:
+      return "unobserved";
+    case GapCause::dropped:
+      return "dropped";
+  }
+  return "slurmctld_down";
 }
 
 }  // namespace shapley::accounting

@@ -234,6 +234,37 @@ inline constexpr auto k_description<JobDescribed> = describe(
     member("account", &JobDescribed::account), member("partition", &JobDescribed::partition),
     member("qos", &JobDescribed::qos), member("name", &JobDescribed::name), member("wckey", &JobDescribed::wckey));
 
+// The same facts about a job as they are from `at` on: somebody moved or renamed it, it got the partition where it
+// runs, or what stood for the pending tasks of an array became its last task. Members as of JobDescribed, of which the
+// one of the same job and submit time holds before the first of these. The books do not depend on it.
+struct JobChanged {
+  JobId job;
+  Instant submit;
+  Instant at;
+  std::string organization;
+  std::uint32_t array_job = 0;
+  std::optional<std::uint32_t> array_task;
+  std::uint32_t het_job = 0;
+  std::uint32_t user_id = 0;
+  std::uint32_t group_id = 0;
+  std::string account, partition, qos, name, wckey;
+  friend bool operator==(const JobChanged&, const JobChanged&) = default;
+
+  // The description that holds from `at` on.
+  [[nodiscard]] JobDescribed description() const;
+};
+// The event that says that a job is as in `now` from `at` on.
+[[nodiscard]] JobChanged change_to(const JobDescribed& now, Instant at);
+template <>
+inline constexpr auto k_description<JobChanged> = describe(
+    "job_changed", member<Role::identity>("job", &JobChanged::job),
+    member<Role::identity>("submit", &JobChanged::submit), member<Role::identity_and_time>("at", &JobChanged::at),
+    member("organization", &JobChanged::organization), member("array_job", &JobChanged::array_job),
+    member("array_task", &JobChanged::array_task), member("het_job", &JobChanged::het_job),
+    member("user_id", &JobChanged::user_id), member("group_id", &JobChanged::group_id),
+    member("account", &JobChanged::account), member("partition", &JobChanged::partition),
+    member("qos", &JobChanged::qos), member("name", &JobChanged::name), member("wckey", &JobChanged::wckey));
+
 // The configuration in force from `at`, as text, so that members can read the rules that made the books.
 struct ConfigurationLoaded {
   Instant at;
@@ -357,9 +388,57 @@ inline constexpr auto k_description<ControllerPromoted> =
              member("asked_by", &ControllerPromoted::asked_by), member("followed_to", &ControllerPromoted::followed_to))
         .kept("promotion");
 
+// Why slurmctld's records were not looked at for a time. slurmctld_down: nothing says that slurmctld ran then, so
+// nothing can have started. unobserved: it ran at least for a part of the time, without the plugin. dropped: it was
+// observed, but the observations were more than the plugin keeps, and shapleyd did not take them.
+enum class GapCause : std::uint8_t { slurmctld_down, unobserved, dropped };
+
+// From `begin`, or a little later, to `end` nobody looked at slurmctld's records. The books do not depend on it: what
+// the records still tell afterwards is booked with Slurm's own times. Runs whose records were overwritten or purged
+// within the gap are missing (requeued ones at once, ended ones after MinJobAge), as are waits, and changes of nodes
+// that were undone.
+struct ObservationGap {
+  Instant begin;
+  Instant end;  // > begin
+  GapCause cause = GapCause::slurmctld_down;
+  friend bool operator==(const ObservationGap&, const ObservationGap&) = default;
+};
+template <>
+inline constexpr auto k_description<ObservationGap> =
+    describe("observation_gap", member<Role::identity>("begin", &ObservationGap::begin),
+             member<Role::identity_and_time>("end", &ObservationGap::end), member("cause", &ObservationGap::cause))
+        .kept("gap");
+
+// Runs that no shapleyd watched, from an export of Slurm's accounting: their own events stand right before this one, in
+// the same transaction or, of a new ledger, in all of it. The books do not depend on it; whose word they rest on must
+// be known. Identity: `at`, `sha256`.
+struct HistoryImported {
+  Instant at;              // when that was done
+  std::string file;        // name of the export
+  std::string sha256;      // of its bytes, hexadecimal
+  std::int64_t rows = 0;   // of jobs that it has
+  std::int64_t runs = 0;   // that were imported
+  std::int64_t known = 0;  // that the ledger had already
+  Instant since;           // the earliest start and the latest end of what was imported
+  Instant until;
+  std::string author;  // who did it, by the kernel's word: "uid 0"
+  std::string reason;
+  friend bool operator==(const HistoryImported&, const HistoryImported&) = default;
+};
+template <>
+inline constexpr auto k_description<HistoryImported> =
+    describe("history_imported", member<Role::identity_and_time>("at", &HistoryImported::at),
+             member("file", &HistoryImported::file), member<Role::identity>("sha256", &HistoryImported::sha256),
+             member("rows", &HistoryImported::rows), member("runs", &HistoryImported::runs),
+             member("known", &HistoryImported::known), member("since", &HistoryImported::since),
+             member("until", &HistoryImported::until), member("author", &HistoryImported::author),
+             member("reason", &HistoryImported::reason))
+        .kept("import");
+
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
-                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted>;
+                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted, JobChanged,
+                           ObservationGap, HistoryImported>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);
@@ -373,6 +452,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 
 [[nodiscard]] std::string_view name_of(SegmentKind kind);
 [[nodiscard]] std::string_view name_of(CloseReason reason);
+[[nodiscard]] std::string_view name_of(GapCause cause);
 
 // Every value of an enumeration that events have members of.
 template <typename Word>
@@ -383,6 +463,8 @@ template <>
 inline constexpr std::array k_values<CloseReason>{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued,
                                                   CloseReason::resized, CloseReason::started,   CloseReason::changed,
                                                   CloseReason::vanished};
+template <>
+inline constexpr std::array k_values<GapCause>{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped};
 template <>
 inline constexpr std::array k_values<Period>{Period::none, Period::monthly, Period::quarterly, Period::yearly};
 

@@ -164,6 +164,11 @@ Expected<void> check_content(const ControllerPromoted& event) {
   return {};
 }
 
+Expected<void> check_content(const ObservationGap& event) {
+  if (event.end <= event.begin) return refuse(event, "a gap ends after it begins");
+  return {};
+}
+
 Expected<void> check_content(const PlacementResolved& event) {
   if (event.placement.empty()) return refuse(event, "the placement needs a name");
   if (event.nodes.empty()) return {};

@@ -30,6 +30,7 @@ Instant last_instant(const SegmentRecord& record) {
 
 Instant last_instant(const JobRecord& job) {
   Instant last = job.descriptions.empty() ? k_beginning_of_time : job.descriptions.back().submit;
+  for (const JobChange& change : job.changes) last = std::max(last, change.at);
   for (const SegmentRecord& record : job.segments) last = std::max(last, last_instant(record));
   return last;
 }
@@ -60,23 +61,30 @@ void JobRecord::refresh() {
     memory.segments.push_back(record.live.opened.key);
     if (latest == nullptr || record.live.opened.begin >= latest->begin) latest = &record.live.opened;
   }
+  memory.organization = latest != nullptr ? latest->organization : std::string{};
+  memory.array = {};
+  memory.description.reset();
   if (!descriptions.empty()) {
-    memory.organization = descriptions.back().organization;
-    memory.array = descriptions.back().array;
-  } else {
-    memory.organization = latest != nullptr ? latest->organization : std::string{};
-    memory.array = {};
+    const JobDescription& last = descriptions.back();
+    memory.organization = last.organization;
+    memory.array = last.array;
+    memory.description = {.submit = last.submit, .content = last.content_hash};
   }
+  if (changes.empty() || (memory.description && changes.back().submit < memory.description->submit)) return;
+  const JobChange& last = changes.back();
+  memory.organization = last.organization;
+  memory.description = {.submit = last.submit, .since = last.at, .content = last.content_hash};
 }
 
-std::uint64_t content_hash(const JobDescribed& event) {
-  std::uint64_t hash = fnv1a(event.organization);
-  for (const std::string* text : {&event.account, &event.partition, &event.qos, &event.name, &event.wckey}) {
+std::uint64_t content_hash(const JobDescribed& description) {
+  std::uint64_t hash = fnv1a(description.organization);
+  for (const std::string* text :
+       {&description.account, &description.partition, &description.qos, &description.name, &description.wckey}) {
     hash = fnv1a(*text, hash_number(text->size(), hash));
   }
-  const std::uint64_t task = event.array_task ? std::uint64_t{*event.array_task} + 1 : 0;
-  for (const std::uint64_t number : {std::uint64_t{event.array_job}, task, std::uint64_t{event.het_job},
-                                     std::uint64_t{event.user_id}, std::uint64_t{event.group_id}}) {
+  const std::uint64_t task = description.array_task ? std::uint64_t{*description.array_task} + 1 : 0;
+  for (const std::uint64_t number : {std::uint64_t{description.array_job}, task, std::uint64_t{description.het_job},
+                                     std::uint64_t{description.user_id}, std::uint64_t{description.group_id}}) {
     hash = hash_number(number, hash);
   }
   return hash;

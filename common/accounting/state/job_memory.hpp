@@ -35,10 +35,19 @@ struct JobDescription {
   JobId array;  // 0: none
 };
 
+// A description that holds from `at` on instead of the one of the same submit time.
+struct JobChange {
+  Instant submit;
+  Instant at;
+  std::uint64_t content_hash = 0;
+  std::string organization;
+};
+
 struct JobRecord {
   JobMemory memory;                          // as find_job shows it
   std::vector<SegmentRecord> segments;       // ascending by key
   std::vector<JobDescription> descriptions;  // ascending by submit
+  std::vector<JobChange> changes;            // ascending by submit, at
 
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
   SegmentRecord& obtain(const SegmentKey& key);
@@ -47,9 +56,6 @@ struct JobRecord {
 };
 
 using Jobs = std::unordered_map<JobId, JobRecord>;
-
-// Stands for the texts of a description, which only matter to distinguish a repetition from a contradiction.
-[[nodiscard]] std::uint64_t content_hash(const JobDescribed& event);
 
 // The instant from which on the `most` finished jobs of the latest ends are remembered (those that end in one second
 // with them, too); k_beginning_of_time when there are not more. Jobs with an open segment are not finished. REQUIRES:

@@ -90,6 +90,11 @@ Period State::period() const {
   return impl_->period_rules.rule_at(impl_->now);
 }
 
+Instant State::next_dated_change() const {
+  const Instant hand_over = impl_->hand_overs.empty() ? k_end_of_time : impl_->hand_overs.begin()->first;
+  return std::min(hand_over, impl_->next_boundary);
+}
+
 const std::vector<std::string>& State::organizations() const {
   return impl_->organizations.names();
 }
@@ -122,6 +127,11 @@ std::vector<ObservationsMistimed> State::mistimed_observations() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<ObservationGap> State::observation_gaps() const {
+  const auto& all = impl_->kept.all<ObservationGap>();
+  return {all.begin(), all.end()};
+}
+
 const ControllerPromoted* State::last_promotion() const {
   const auto& promotions = impl_->kept.all<ControllerPromoted>();
   return promotions.empty() ? nullptr : &*promotions.rbegin();
@@ -142,7 +152,7 @@ const JobMemory* State::find_job(JobId job) const {
   const auto it = impl_->jobs.find(job);
   if (it == impl_->jobs.end()) return nullptr;
   const JobRecord& record = it->second;
-  return record.memory.segments.empty() && record.descriptions.empty() ? nullptr : &record.memory;
+  return record.memory.segments.empty() && !record.memory.description ? nullptr : &record.memory;
 }
 
 std::vector<JobId> State::jobs_with_open_segments() const {
@@ -217,6 +227,26 @@ std::map<std::string, PlacementUse, std::less<>> State::placement_uses() const {
     if (!record.live.end) use.demand[impl_->organization_of(record)] += opened.processors;
   });
   return uses;
+}
+
+void State::visit_pieces(Instant from, Instant until, const VisitPiece& visit) const {
+  for (const Node& node : impl_->nodes) {
+    impl_->for_each_held_on(node, from, [&](const SegmentRecord& run, const Work& held) {
+      const Work clipped{held.processors, std::max(held.begin, from), std::min(held.end, until)};
+      if (clipped.begin >= clipped.end) return;
+      impl_->for_each_piece(node, impl_->organization_of(run), clipped,
+                            [&](const Piece& piece) { visit(run.live.opened.key, piece); });
+    });
+  }
+}
+
+void State::visit_waits(Instant from, Instant until, const VisitWait& visit) const {
+  impl_->for_each_remembered([&](const SegmentRecord& record) {
+    const SegmentOpened& opened = record.live.opened;
+    if (opened.key.kind != SegmentKind::wait) return;
+    const Duration length = std::min(record.end(), until) - std::max(opened.begin, from);
+    if (length.value > 0) visit(impl_->organization_of(record), opened.processors, length);
+  });
 }
 
 void State::compact(Instant keep) {

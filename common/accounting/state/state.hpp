@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "accounting/estimators/estimator.hpp"
 #include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
 #include "base/error.hpp"
@@ -48,6 +50,7 @@ struct Standing {
 
   [[nodiscard]] Utility phi(EstimatorId e) const { return credits[e.value].phi; }
   [[nodiscard]] CpuTime given(EstimatorId e) const { return credits[e.value].given; }
+  [[nodiscard]] MicroProcessors rate(EstimatorId e) const { return credits[e.value].rate; }
   [[nodiscard]] Utility balance(EstimatorId e) const { return phi(e) - psi; }
 };
 
@@ -76,9 +79,20 @@ struct PlacementUse {
   std::map<OrgId, MicroProcessors> demand;  // of those that are open, by organization
 };
 
+// Stands for the members of a description but for job and submit time: whether two of them say the same.
+[[nodiscard]] std::uint64_t content_hash(const JobDescribed& description);
+
+// Which description of a job is known as its newest.
+struct KnownDescription {
+  Instant submit;
+  Instant since = k_beginning_of_time;  // of the change (JobChanged) that it comes from, if it comes from one
+  std::uint64_t content = 0;            // its content_hash
+};
+
 // What the observer needs to know of a job that slurmctld may still mention.
 struct JobMemory {
   std::string organization;
+  std::optional<KnownDescription> description;
   JobId array;                              // 0: none
   std::vector<SegmentKey> segments;         // ascending; runs and waits that count
   std::vector<RetractedSegment> retracted;  // ascending by key
@@ -123,6 +137,9 @@ class State {
   [[nodiscard]] Instant period_begin()
       const;  // of the period that holds now(); time of the first event at the earliest
   [[nodiscard]] Period period() const;
+  // When the books change next by themselves, by what is known now(): a period ends, or a node changes hands.
+  // k_end_of_time: never.
+  [[nodiscard]] Instant next_dated_change() const;
 
   // Names by OrgId; guests is 0, commons is 1.
   [[nodiscard]] const std::vector<std::string>& organizations() const;
@@ -140,6 +157,8 @@ class State {
 
   // All of them, ascending.
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;
+  // All of them, ascending by begin.
+  [[nodiscard]] std::vector<ObservationGap> observation_gaps() const;
   // The one of the highest epoch, whenever it was; nullptr: no controller was promoted ever.
   [[nodiscard]] const ControllerPromoted* last_promotion() const;
 
@@ -166,6 +185,14 @@ class State {
   [[nodiscard]] std::vector<std::string> resolved_placements() const;
   // Of each of placements(), how it is used. Walks over all remembered jobs.
   [[nodiscard]] std::map<std::string, PlacementUse, std::less<>> placement_uses() const;
+
+  // What the remembered runs held during [from, until), and what the remembered waits asked for: by what is known now,
+  // clipped to it, in no particular order. The pieces sum to what got and given by direct_contr grew by. REQUIRES: from
+  // >= horizon(), until <= now().
+  using VisitPiece = std::function<void(const SegmentKey& run, const Piece& piece)>;
+  void visit_pieces(Instant from, Instant until, const VisitPiece& visit) const;
+  using VisitWait = std::function<void(OrgId organization, MicroProcessors processors, Duration length)>;
+  void visit_waits(Instant from, Instant until, const VisitWait& visit) const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give, or from before `keep`
   // if that is earlier. The books do not change.

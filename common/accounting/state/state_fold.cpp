@@ -192,6 +192,16 @@ void State::Impl::fold(const JobDescribed& event) {
   note_task(event.job, {event.array_job});
 }
 
+template <>
+void State::Impl::fold(const JobChanged& event) {
+  JobRecord& job = jobs[event.job];
+  const auto later = std::find_if(job.changes.begin(), job.changes.end(), [&](const JobChange& c) {
+    return std::pair(c.submit, c.at) > std::pair(event.submit, event.at);
+  });
+  job.changes.insert(later, {event.submit, event.at, content_hash(event.description()), event.organization});
+  job.refresh();
+}
+
 void State::Impl::note_start(const SegmentRecord& record, std::vector<Instant>& starts) const {
   const SegmentKey& key = record.live.opened.key;
   if (!record.counts() || key.kind != SegmentKind::run) return;
@@ -219,12 +229,22 @@ void State::Impl::fold(const ChargeDeclared& event) {
 }
 
 template <>
+void State::Impl::fold(const HistoryImported& event) {
+  kept.keep(event);
+}
+
+template <>
 void State::Impl::fold(const ObservationsMistimed& event) {
   kept.keep(event);
 }
 
 template <>
 void State::Impl::fold(const ControllerPromoted& event) {
+  kept.keep(event);
+}
+
+template <>
+void State::Impl::fold(const ObservationGap& event) {
   kept.keep(event);
 }
 

@@ -96,6 +96,17 @@ Expected<Applied> State::Impl::validate(const JobDescribed& event) const {
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const JobChanged& event) const {
+  if (const auto job = jobs.find(event.job); job != jobs.end()) {
+    for (const JobChange& known : job->second.changes) {
+      if (known.submit != event.submit || known.at != event.at) continue;
+      return same_or_conflict(known.content_hash == content_hash(event.description()), event);
+    }
+  }
+  return Applied::changed;  // likewise
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const ConfigurationLoaded& event) const {
   const auto known = configurations.find(event.at);
   if (known != configurations.end()) return same_or_conflict(known->second == fnv1a(event.text), event);
@@ -115,6 +126,12 @@ Expected<Applied> State::Impl::validate(const ChargeDeclared& event) const {
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const HistoryImported& event) const {
+  if (const HistoryImported* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const ObservationsMistimed& event) const {
   if (const ObservationsMistimed* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise
@@ -123,6 +140,12 @@ Expected<Applied> State::Impl::validate(const ObservationsMistimed& event) const
 template <>
 Expected<Applied> State::Impl::validate(const ControllerPromoted& event) const {
   if (const ControllerPromoted* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
+Expected<Applied> State::Impl::validate(const ObservationGap& event) const {
+  if (const ObservationGap* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise
 }
 

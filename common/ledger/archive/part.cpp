@@ -42,11 +42,14 @@ constexpr std::string_view k_their_jobs =
     "INSERT INTO temp.copied SELECT j.seq FROM source.event_jobs j WHERE j.seq <= ?1 AND (j.submit >= ?2 "
     "OR j.job IN (SELECT e.job FROM temp.copied c JOIN source.event_rows e ON e.seq = c.seq))";
 
-// Declarations hold on. Of placements the books know what is needed; of a node the last state before the horizon and
-// the largest, by which its owners' parts are told.
+// Declarations hold on. Of jobs the changes stay whose descriptions do; of placements the books know what is needed; of
+// a node the last state before the horizon and the largest, by which its owners' parts are told.
 constexpr std::string_view k_declarations =
     "INSERT INTO temp.copied SELECT e.seq FROM source.event_texts t JOIN source.event_rows e ON e.seq = t.seq "
-    "WHERE e.seq <= ?1 AND (e.at >= ?2 OR t.kind NOT IN ('placement_resolved', 'capacity_changed') OR t.key IN ("
+    "WHERE e.seq <= ?1 AND (e.at >= ?2 OR t.kind NOT IN ('placement_resolved', 'capacity_changed', 'job_changed') "
+    "OR t.key IN (SELECT 'job_changed/' || d.job || '/' || d.submit || '/' || d.at FROM source.job_changes d "
+    "  JOIN source.event_jobs j ON j.job = d.job AND j.submit = d.submit JOIN temp.copied c ON c.seq = j.seq) "
+    "OR t.key IN ("
     "  SELECT 'capacity_changed/' || node || '/' || at || '/' || ordinal FROM ("
     "    SELECT node, at, ordinal, ROW_NUMBER() OVER (PARTITION BY node ORDER BY at DESC, ordinal DESC) AS newest, "
     "      ROW_NUMBER() OVER (PARTITION BY node ORDER BY whole DESC, at) AS largest "

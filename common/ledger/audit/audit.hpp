@@ -45,15 +45,24 @@ struct AuditOptions {
 // open segments, organizations, nodes, periods, days and retracted runs. SQLite sorts in temporary files.
 [[nodiscard]] Expected<AuditReport> audit(const Ledger& ledger, const AuditOptions& options = {});
 
+// The time that records are compared for: runs that held processors at some instant of it. All of it as a rule.
+struct ComparedInterval {
+  std::optional<Instant> since = std::nullopt;
+  std::optional<Instant> until = std::nullopt;  // exclusive; the records were made then or later
+};
+
 // Compares every run of the ledger that ended with Slurm's own records: `sacct -P` output (header line decides the
 // columns) or jobcomp/filetxt ("JobId=... UserId=... "). The format is recognized from the first line. Conventions for
 // resized, requeued and suspended jobs: docs/reference/ledger.md. The records are in memory as a whole, and with them
-// the runs of their jobs, and what did not end before the first of them.
-// `files`: a ledger and, the newest first, the archives before it that are to be compared, too. REQUIRES: not empty.
+// the runs of their jobs, and what did not end before the first of them. What lies beyond the interval, the records'
+// own horizon or the ledger's is a note, no finding. `files`: a ledger and, the newest first, the archives before it
+// that are to be compared, too. REQUIRES: not empty.
 [[nodiscard]] Expected<AuditReport> audit_against(std::span<const Ledger* const> files,
-                                                  const std::filesystem::path& records);
-[[nodiscard]] inline Expected<AuditReport> audit_against(const Ledger& ledger, const std::filesystem::path& records) {
-  return audit_against(std::array{&ledger}, records);
+                                                  const std::filesystem::path& records,
+                                                  const ComparedInterval& asked = {});
+[[nodiscard]] inline Expected<AuditReport> audit_against(const Ledger& ledger, const std::filesystem::path& records,
+                                                         const ComparedInterval& asked = {}) {
+  return audit_against(std::array{&ledger}, records, asked);
 }
 // When the first of the recorded runs began, which says how far back archives are needed; nullopt: none began. Errors
 // as of audit_against().

@@ -21,8 +21,12 @@ using Databases = std::vector<const Database*>;  // the newest file first
 
 // The latest job known as this task of an array.
 Expected<std::optional<JobId>> task_of(const Database& database, std::uint32_t array_job, std::uint32_t task) {
-  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT job FROM main.event_jobs WHERE array_job = ?1 AND "
-                                                        "array_task = ?2 ORDER BY seq DESC LIMIT 1"));
+  // The last task of an array has the array's own number, which is told later.
+  SHAPLEY_TRY_ASSIGN(
+      Statement select,
+      database.prepare("SELECT job FROM main.event_jobs j WHERE array_job = ?1 AND (array_task = ?2 OR (job = ?1 AND "
+                       "(SELECT array_task FROM main.jobs s WHERE s.job = j.job AND s.submit = j.submit) = ?2)) "
+                       "ORDER BY seq DESC LIMIT 1"));
   SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, std::int64_t{array_job}).bind(2, std::int64_t{task}).step());
   return row ? std::optional(JobId{static_cast<std::uint32_t>(select.integer(0))}) : std::nullopt;
 }
@@ -96,11 +100,11 @@ class SegmentEvents {
 // The facts that have to be compared, job by job.
 class FactsToCompare {
  public:
-  explicit FactsToCompare(const SlurmRecords& records) : selection_(records) {}
+  FactsToCompare(const SlurmRecords& records, const ComparedInterval& asked) : selection_(records, asked) {}
 
   Expected<void> read(const Databases& files, AuditReport& report) {
     // The newest file has copies of all declarations.
-    SHAPLEY_TRY(read_configurations(*files.front()));
+    SHAPLEY_TRY(read_declarations(*files.front()));
     SHAPLEY_TRY_ASSIGN(std::vector<SegmentEvents> events, events_of(files));
     std::optional<accounting::SegmentKey> last;
     while (SegmentEvents* next = first_of(events)) {
@@ -141,10 +145,11 @@ class FactsToCompare {
     return first;
   }
 
-  Expected<void> read_configurations(const Database& database) {
+  // What says how to compare: how processors were charged, and when nobody looked.
+  Expected<void> read_declarations(const Database& database) {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_texts WHERE kind = "
-                                                          "'configuration_loaded' ORDER BY seq"));
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_texts WHERE kind IN "
+                                                          "('configuration_loaded', 'observation_gap') ORDER BY seq"));
     while (true) {
       SHAPLEY_TRY_ASSIGN(const bool row, select.step());
       if (!row) return {};
@@ -186,7 +191,8 @@ Expected<OwnEvents> own_events(const Database& database) {
   return OwnEvents{ends.integer(0), {.first_received = {ends.integer(1)}, .last_received = {ends.integer(2)}}};
 }
 
-Expected<AuditReport> compare(const Databases& files, const std::filesystem::path& file) {
+Expected<AuditReport> compare(const Databases& files, const std::filesystem::path& file,
+                              const ComparedInterval& asked) {
   std::vector<Transaction> snapshots;
   AuditReport report;
   LedgerSpan span;
@@ -199,18 +205,19 @@ Expected<AuditReport> compare(const Databases& files, const std::filesystem::pat
     span.first_received = own.span.first_received;
   }
   SHAPLEY_TRY_ASSIGN(const SlurmRecords records, read_records(files, file));
-  FactsToCompare ledger(records);
+  FactsToCompare ledger(records, asked);
   SHAPLEY_TRY(ledger.read(files, report));
-  compare_with_records(ledger.facts(), span, records, report, ledger.left_out());
+  compare_with_records(ledger.facts(), span, records, report, asked, ledger.left_out());
   return report;
 }
 
 }  // namespace
 
-Expected<AuditReport> audit_against(std::span<const Ledger* const> files, const std::filesystem::path& records) {
+Expected<AuditReport> audit_against(std::span<const Ledger* const> files, const std::filesystem::path& records,
+                                    const ComparedInterval& asked) {
   Databases databases;
   for (const Ledger* ledger : files) databases.push_back(&LedgerAccess::impl(*ledger).database);
-  auto report = compare(databases, records);
+  auto report = compare(databases, records, asked);
   if (!report) return LedgerAccess::impl(*files.front()).failed("audit against records", std::move(report).error());
   return report;
 }

@@ -36,7 +36,13 @@ struct Add {
   }
   void operator()(const accounting::PeriodDeclared& e) const { facts.periods[e.at] = e.period; }
   void operator()(const accounting::ConfigurationLoaded& e) const { facts.configurations[e.at] = e.text; }
+  void operator()(const accounting::ObservationGap& e) const {
+    if (e.cause != accounting::GapCause::slurmctld_down) facts.gaps.push_back(e);
+  }
   void operator()(const accounting::JobDescribed& e) const {
+    if (e.array_job != 0 && e.array_task) facts.array_tasks[{e.array_job, *e.array_task}] = e.job;
+  }
+  void operator()(const accounting::JobChanged& e) const {
     if (e.array_job != 0 && e.array_task) facts.array_tasks[{e.array_job, *e.array_task}] = e.job;
   }
   // Other kinds (the order of organizations) have no part in psi, phi by direct_contr or Slurm's

@@ -56,6 +56,7 @@ class Facts {
   std::map<std::uint32_t, WholeNode> whole_nodes;
   std::map<Instant, Period> periods;
   std::map<Instant, std::string> configurations;
+  std::vector<accounting::ObservationGap> gaps;  // in which slurmctld ran
   std::map<std::pair<std::uint32_t, std::uint32_t>, JobId>
       array_tasks;  // (array job, task) -> the latest job known by that name
 };

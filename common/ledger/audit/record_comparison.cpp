@@ -15,29 +15,18 @@ std::string text_of(const RecordedTime& time) {
   return format_instant(time.instant);
 }
 
-std::optional<Instant> earliest_end_of(const std::vector<RecordedRun>& runs) {
-  std::optional<Instant> earliest;
-  for (const RecordedRun& run : runs) {
-    if (run.end()) earliest = std::min(earliest.value_or(k_end_of_time), run.end()->instant);
-  }
-  return earliest;
-}
-
-// REQUIRES: it has ended.
-bool is_before_records(const LedgerRun& run, std::optional<Instant> earliest_end) {
-  return !earliest_end || *run.end < *earliest_end;
-}
-
 class Comparison {
  public:
   Comparison(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
-             const RunsLeftOut& left_out)
+             const ComparedInterval& asked, const RunsLeftOut& left_out)
       : facts_(facts),
         span_(span),
         records_(records),
+        records_span_(records, asked),
         report_(report),
         ledger_(facts, report.findings),
         before_records_(left_out.before_records),
+        after_records_(left_out.after_records),
         empty_(left_out.empty) {}
 
   void run() {
@@ -50,7 +39,6 @@ class Comparison {
       compare_job({first, last});
       first = last;
     }
-    earliest_end_ = earliest_end_of(runs);
     for (LedgerRun& run : ledger_.runs()) {
       if (!run.matched) report_unrecorded(run);
     }
@@ -60,6 +48,16 @@ class Comparison {
 
  private:
   void find(std::string what) { report_.findings.push_back({"records", std::move(what)}); }
+
+  // Whether the recorded run ended while nobody looked at slurmctld's records, though slurmctld ran.
+  [[nodiscard]] bool ended_unobserved(const RecordedRun& recorded) const {
+    // Its end and the gap's are whole seconds of two programs.
+    constexpr Duration k_rounding{1};
+    const auto& end = recorded.end();
+    return end && std::ranges::any_of(facts_.gaps, [&](const accounting::ObservationGap& gap) {
+             return gap.begin - k_rounding <= end->instant && end->instant <= gap.end + k_rounding;
+           });
+  }
 
   static bool starts_with(const RecordedRun& recorded, const LedgerRun& run) {
     if (recorded.start()) return recorded.start()->is(run.begin);
@@ -101,12 +99,23 @@ class Comparison {
   }
 
   void compare(const LedgerRun& run, const RecordedRun& recorded) {
+    const auto end = recorded.end() ? recorded.end()->instant : k_end_of_time;
+    const auto begin = recorded.start() ? recorded.start()->instant : run.begin;
+    // What one side has in the interval, however the other has it.
+    if (!records_span_.asks_for(run.begin, run.end.value_or(k_end_of_time)) && !records_span_.asks_for(begin, end)) {
+      ++outside_;
+      return;
+    }
     ++report_.runs_compared;
     const std::string name = run_name(run.job, run.begin) + " (line " + std::to_string(recorded.pieces.back().line) +
                              ", " + recorded.state + ")";
     if (recorded.start() && !recorded.start()->is(run.begin)) {
       find(name + ": begins at " + format_instant(run.begin) + " in the ledger, at " + text_of(*recorded.start()) +
            " in the record");
+    }
+    if (recorded.end() && run.end && !recorded.end()->is(*run.end) && ended_unobserved(recorded)) {
+      ++ended_unobserved_;
+      return;
     }
     compare_ends(run, recorded, name);
     compare_pieces(run, recorded, name);
@@ -117,6 +126,8 @@ class Comparison {
     const auto& end = recorded.end();
     if (!end) {
       if (run.end) ++unfinished_records_;
+    } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
+      ++ended_since_;
     } else if (!run.end) {
       find(name + ": is still open in the ledger, ended at " + text_of(*end) + " in the record");
     } else if (run.ended_suspended ? *run.end > std::max(end->instant, end->twin.value_or(end->instant))
@@ -129,6 +140,10 @@ class Comparison {
   void compare_pieces(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
     const std::size_t common = std::min(run.pieces.size(), recorded.pieces.size());
     if (run.pieces.size() != recorded.pieces.size()) {
+      if (!run.end || !recorded.end()) {
+        ++resized_since_;
+        return;
+      }
       if (records_.format == RecordFormat::sacct && recorded.pieces.size() == 1) {
         ++hidden_sizes_;
       } else {
@@ -190,6 +205,13 @@ class Comparison {
       ++empty_;
     } else if (end && end->instant <= span_.first_received) {
       ++before_ledger_;
+    } else if (!records_span_.asks_for(start ? start->instant : k_beginning_of_time,
+                                       end ? end->instant : k_end_of_time)) {
+      ++outside_;
+    } else if (start && start->instant > span_.last_received - k_on_the_way) {
+      ++after_ledger_;
+    } else if (ended_unobserved(recorded)) {
+      ++missed_;
     } else {
       std::string what = "job " + std::to_string(recorded.job.value) + " (line " +
                          std::to_string(recorded.pieces.back().line) + ", " + recorded.state +
@@ -197,9 +219,6 @@ class Comparison {
       if (start) what += " from " + text_of(*start);
       if (end) what += " to " + text_of(*end);
       what += " that the ledger does not have";
-      if (start && start->instant > span_.last_received) {
-        what += "; the ledger's last event was received before it began, at " + format_instant(span_.last_received);
-      }
       find(std::move(what));
     }
   }
@@ -207,12 +226,14 @@ class Comparison {
   void report_unrecorded(const LedgerRun& run) {
     if (run.is_empty()) {
       ++empty_;
-    } else if (!run.end) {
-      ++open_;
-    } else if (is_before_records(run, earliest_end_)) {
+    } else if (run.end && records_span_.is_before(run)) {
       ++before_records_;
+    } else if (records_span_.is_after(run)) {
+      ++after_records_;
+    } else if (!run.end && !records_span_.must_have_open(run.begin)) {
+      ++open_;
     } else {
-      std::string what = run_name(run.job, run.begin) + " to " + format_instant(*run.end) +
+      std::string what = run_name(run.job, run.begin) + (run.end ? " to " + format_instant(*run.end) : ", still open") +
                          ": the ledger has a run that the records do not have";
       if (records_.format == RecordFormat::sacct) what += " (sacct without -D hides runs that were requeued)";
       find(std::move(what));
@@ -227,7 +248,15 @@ class Comparison {
     note(records_.steps, "rows of job steps left out");
     note(records_.pending_arrays, "rows of array tasks that have not started left out");
     note(before_ledger_, "recorded runs ended before the ledger began: left out");
-    note(before_records_, "runs of the ledger ended before the first run of the records did: left out");
+    note(before_records_, "runs of the ledger ended before the records begin: left out");
+    note(after_records_, "runs of the ledger began after the records were made: left out");
+    note(after_ledger_, "recorded runs began after the ledger's last event was received, at " +
+                            format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
+                            " s before: left out");
+    note(ended_since_, "runs ended after the ledger's last event was received, at " +
+                           format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
+                           " s before: their ends are not compared");
+    note(outside_, "runs that both sides or the records alone have lie outside of the interval: not compared");
     note(open_, "runs are open in the ledger and have no record yet: left out");
     note(unfinished_records_, "runs had not ended when the records were made: their ends are not compared");
     note(empty_, "runs of no duration that only one side has: left out, they hold nothing");
@@ -235,8 +264,15 @@ class Comparison {
          "records name a run again that another record has with the ledger's very start and end: left out (slurmctld "
          "was "
          "killed before it saved its state, and recorded an end twice)");
+    note(missed_,
+         "recorded runs are not in the ledger and ended in a gap of observation that it has on record (slurmctld ran "
+         "without the plugin): not in the books");
+    note(ended_unobserved_,
+         "runs ended in a gap of observation that the ledger has on record, and there at another second than in the "
+         "record");
     note(suspended_unknown_,
          "runs were suspended and the records do not say for how long: compared by start and end only");
+    note(resized_since_, "runs were resized and had not ended on one side: their sizes are not compared");
     note(hidden_sizes_, "runs were resized and the records show their last size only (sacct -D shows all)");
     note(weighted_, "sizes not compared: the configuration weighs processors, records count CPUs");
   }
@@ -244,99 +280,19 @@ class Comparison {
   const Facts& facts_;
   const LedgerSpan& span_;
   const SlurmRecords& records_;
+  RecordsSpan records_span_;
   AuditReport& report_;
   LedgerRuns ledger_;
-  std::optional<Instant> earliest_end_;
-  std::int64_t before_records_, empty_;
+  std::int64_t before_records_, after_records_, empty_;
+  std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
-               weighted_ = 0, recorded_again_ = 0;
+               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0;
 };
-
-// --- runs of the records ---
-
-// Puts the rows of one job together. REQUIRES: rows in order of time.
-class RowJoiner {
- public:
-  RowJoiner(RecordFormat format, std::vector<RecordedRun>& runs) : format_(format), runs_(runs) {}
-
-  void add(const SlurmRecord& row) {
-    if (!row.start || (!row.end && row.state == "PENDING")) return;  // never started
-    if (row.state == "RESIZING") return add_resized(row);
-    const bool continues = !resized_.pieces.empty() &&
-                           (row.start == resized_.pieces.back().end || row.start == resized_.pieces.front().begin);
-    if (!continues) finish();
-    RecordedRun run = std::exchange(resized_, {});
-    const auto begin = continues ? run.pieces.back().end : row.start;
-    run.pieces.push_back({begin, row.end, row.cpus, row.line});
-    take(row, run);
-    runs_.push_back(std::move(run));
-  }
-
-  // A run that was resized and whose end is not recorded goes on.
-  void finish() {
-    if (resized_.pieces.empty()) return;
-    RecordedRun run = std::exchange(resized_, {});
-    run.pieces.push_back({run.pieces.back().end, std::nullopt, std::nullopt, run.pieces.back().line});
-    runs_.push_back(std::move(run));
-  }
-
- private:
-  // jobcomp/filetxt prints the moment of the resize as start and end; sacct the true start, and the moment as end.
-  void add_resized(const SlurmRecord& row) {
-    const auto begin = !resized_.pieces.empty()         ? resized_.pieces.back().end
-                       : format_ == RecordFormat::sacct ? row.start
-                                                        : std::nullopt;
-    const auto end = format_ == RecordFormat::sacct ? row.end : row.start;
-    resized_.pieces.push_back({begin, end, row.cpus, row.line});
-    take(row, resized_);
-  }
-
-  static void take(const SlurmRecord& row, RecordedRun& run) {
-    run.job = row.job;
-    run.state = row.state;
-    if (row.suspended) run.suspended = run.suspended.value_or(Duration{}) + *row.suspended;
-  }
-
-  RecordFormat format_;
-  std::vector<RecordedRun>& runs_;
-  RecordedRun resized_;
-};
-
-// A job that is requeued while it completes is recorded twice, the second time perhaps with its CPUs already taken
-// away.
-bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
-  return row.start == before.start && row.end == before.end && (row.cpus == before.cpus || row.cpus == 0);
-}
 
 }  // namespace
 
-std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
-  std::map<JobId, std::vector<const SlurmRecord*>> by_job;
-  for (const SlurmRecord& row : records.records) by_job[row.job].push_back(&row);
-  std::vector<RecordedRun> runs;
-  for (auto& [job, rows] : by_job) {
-    // jobcomp/filetxt is in order already; sacct sorts as it likes.
-    if (records.format == RecordFormat::sacct) {
-      std::stable_sort(rows.begin(), rows.end(), [](const SlurmRecord* a, const SlurmRecord* b) {
-        const auto key = [](const SlurmRecord* row) {
-          const auto instant = [](const auto& time) { return time ? time->instant : k_end_of_time; };
-          return std::pair(instant(row->start), instant(row->end));
-        };
-        return key(a) < key(b);
-      });
-    }
-    RowJoiner joiner(records.format, runs);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (i == 0 || !repeats(*rows[i], *rows[i - 1])) joiner.add(*rows[i]);
-    }
-    joiner.finish();
-  }
-  return runs;
-}
-
-RunSelection::RunSelection(const SlurmRecords& records) {
+RunSelection::RunSelection(const SlurmRecords& records, const ComparedInterval& asked) : span_(records, asked) {
   for (const SlurmRecord& record : records.records) recorded_.insert(record.job);
-  earliest_end_ = earliest_end_of(recorded_runs(records));
 }
 
 bool RunSelection::wants(JobId job, const Facts& of_job) {
@@ -346,18 +302,19 @@ bool RunSelection::wants(JobId job, const Facts& of_job) {
   if (!findings.empty()) return true;
   RunsLeftOut of_this;
   for (const LedgerRun& run : ledger.runs()) {
-    if (!run.end) return true;
-    if (!run.is_empty() && !is_before_records(run, earliest_end_)) return true;
-    ++(run.is_empty() ? of_this.empty : of_this.before_records);
+    const bool before = span_.is_before(run);
+    if (!run.is_empty() && !before && !span_.is_after(run)) return true;
+    ++(run.is_empty() ? of_this.empty : before ? of_this.before_records : of_this.after_records);
   }
   left_out_.before_records += of_this.before_records;
+  left_out_.after_records += of_this.after_records;
   left_out_.empty += of_this.empty;
   return false;
 }
 
 void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
-                          const RunsLeftOut& left_out) {
-  Comparison(facts, span, records, report, left_out).run();
+                          const ComparedInterval& asked, const RunsLeftOut& left_out) {
+  Comparison(facts, span, records, report, asked, left_out).run();
 }
 
 bool counts_cpus_only(const std::string& configuration) {

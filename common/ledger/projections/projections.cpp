@@ -19,8 +19,8 @@ using accounting::OwnershipSpan;
 using accounting::OwnershipStated;
 using accounting::SegmentKey;
 
-constexpr std::array<std::string_view, 5> k_tables{"segment_events", "organizations", "ownership", "capacity",
-                                                   "periods"};
+constexpr std::array<std::string_view, 6> k_tables{"segment_events", "organizations", "ownership",
+                                                   "capacity",       "periods",       "job_changes"};
 
 // The parts with what they leave given to commons, ascending by name.
 std::vector<OwnerPart> completed(std::vector<OwnerPart> owners) {
@@ -152,8 +152,13 @@ Expected<bool> Projector::reaches_before(const Event& event, Instant horizon) {
 }
 
 Expected<void> Projector::clear() {
+  SHAPLEY_TRY_ASSIGN(Statement select,
+                     database_->prepare("SELECT 1 FROM " + schema_ + ".sqlite_master WHERE name = ?1"));
   for (const std::string_view table : k_tables) {
-    SHAPLEY_TRY(database_->execute("DELETE FROM " + schema_ + "." + std::string(table)));
+    // A ledger that is being migrated does not have those of later schemas yet.
+    SHAPLEY_TRY_ASSIGN(const bool there, select.bind(1, table).step());
+    select.reset();
+    if (there) SHAPLEY_TRY(database_->execute("DELETE FROM " + schema_ + "." + std::string(table)));
   }
   return {};
 }
@@ -252,6 +257,20 @@ Expected<void> Projector::fold(const accounting::CapacityChanged& e, std::int64_
 Expected<void> Projector::fold(const accounting::PeriodDeclared& e, std::int64_t /*sequence*/) {
   SHAPLEY_TRY_ASSIGN(Statement * row, cached("INSERT INTO SCHEMA.periods(at, period) VALUES (?1, ?2)"));
   return row->bind(1, e.at.value).bind(2, name_of(e.period)).run();
+}
+
+Expected<void> Projector::fold(const accounting::JobChanged& e, std::int64_t /*sequence*/) {
+  SHAPLEY_TRY_ASSIGN(Statement * row,
+                     cached("INSERT INTO SCHEMA.job_changes(job, submit, at, organization, array_task, "
+                            "account, partition, qos, name, wckey) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"));
+  row->bind(1, std::int64_t{e.job.value}).bind(2, e.submit.value).bind(3, e.at.value).bind(4, e.organization);
+  if (e.array_task) {
+    row->bind(5, std::int64_t{*e.array_task});
+  } else {
+    row->bind_null(5);
+  }
+  return row->bind(6, e.account).bind(7, e.partition).bind(8, e.qos).bind(9, e.name).bind(10, e.wckey).run();
 }
 
 }  // namespace shapley::ledger

@@ -50,6 +50,7 @@ class Projector {
   Expected<void> fold(const accounting::OwnershipStated& e, std::int64_t sequence);
   Expected<void> fold(const accounting::CapacityChanged& e, std::int64_t sequence);
   Expected<void> fold(const accounting::PeriodDeclared& e, std::int64_t sequence);
+  Expected<void> fold(const accounting::JobChanged& e, std::int64_t sequence);
   template <typename Fact>
   Expected<void> fold(const Fact& /*e*/, std::int64_t /*sequence*/) {
     return {};  // no table is made from other kinds

@@ -63,17 +63,28 @@ constexpr const char* k_live =
     "SELECT job, submit FROM jobs WHERE job IN (SELECT job FROM segment_events WHERE closed IS NULL "
     "AND retracted IS NULL)";
 
-// SQL for whether a job has one of the ids. An id names a job, a whole array or a whole heterogeneous job.
-std::string named(const std::vector<std::uint32_t>& jobs, const std::string& table) {
-  const std::string ids = " IN " + listed_numbers(jobs);
-  return '(' + table + "job" + ids + " OR " + table + "array_job" + ids + " OR " + table + "het_job" + ids + ')';
+// SQL for whether a job is one of those that are named. An id names a job, a whole array or a whole heterogeneous job.
+std::string named(const JobsFilter& filter, const std::string& table) {
+  std::string any;
+  const auto add = [&](const std::string& condition) { any += (any.empty() ? "(" : " OR ") + condition; };
+  if (!filter.jobs.empty()) {
+    const std::string ids = " IN " + listed_numbers(filter.jobs);
+    for (const char* column : {"job", "array_job", "het_job"}) add(table + column + ids);
+  }
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_array;
+  for (const ArrayTask& task : filter.tasks) by_array[task.array].push_back(task.task);
+  for (const auto& [array, tasks] : by_array) {
+    add('(' + table + "array_job = " + std::to_string(array) + " AND " + table + "array_task IN " +
+        listed_numbers(tasks) + ')');
+  }
+  return any + ')';
 }
 
 // SQL for the (job, submit) to look at. Every branch is a search in an index, so that a question's cost follows from
 // its answer and not from the age of the ledger.
 std::string chosen(const JobsFilter& filter, Instant at) {
   if (!filter.all) return k_live;
-  if (!filter.jobs.empty()) return "SELECT job, submit FROM jobs WHERE " + named(filter.jobs, "");
+  if (filter.names_jobs()) return "SELECT job, submit FROM jobs WHERE " + named(filter, "");
   const Instant since = filter.since.value_or(at - k_reported_history);
   return "SELECT job, submit FROM jobs WHERE submit >= " + std::to_string(since.value) + " UNION " + k_live;
 }
@@ -83,7 +94,7 @@ std::string conditions(const JobsFilter& filter) {
   if (!filter.organizations.empty()) where += " AND jobs.organization IN " + listed(filter.organizations);
   if (!filter.accounts.empty()) where += " AND jobs.account IN " + listed(filter.accounts);
   if (!filter.user_ids.empty()) where += " AND jobs.user_id IN " + listed_numbers(filter.user_ids);
-  if (!filter.jobs.empty()) where += " AND " + named(filter.jobs, "jobs.");
+  if (filter.names_jobs()) where += " AND " + named(filter, "jobs.");
   return where;
 }
 
@@ -246,6 +257,10 @@ json job_json(const Row& row, const std::vector<Segment>& all, Instant at) {
 
 constexpr const char* k_lists[] = {"organizations", "accounts", "user_ids", "jobs"};
 
+bool is_number_of_32_bits(const json& item) {
+  return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+}
+
 Expected<void> check_request(const json& request) {
   if (!request.is_object()) return fail(Errc::invalid_argument, "jobs: the request is no JSON object");
   if (request.contains("all") && !request["all"].is_boolean()) {
@@ -259,14 +274,29 @@ Expected<void> check_request(const json& request) {
     const bool of_text = std::string_view(list) == "organizations" || std::string_view(list) == "accounts";
     const auto fits = [&](const json& item) {
       if (of_text) return item.is_string();
-      return item.is_number_unsigned() && item.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+      return is_number_of_32_bits(item);
     };
     if (!request[list].is_array() || !std::all_of(request[list].begin(), request[list].end(), fits)) {
       return fail(Errc::invalid_argument,
                   std::string("jobs: '") + list + "' must be a list of " + (of_text ? "names" : "numbers of 32 bits"));
     }
   }
+  if (!request.contains("tasks")) return {};
+  const auto is_task = [](const json& item) {
+    return item.is_array() && item.size() == 2 && is_number_of_32_bits(item[0]) && is_number_of_32_bits(item[1]);
+  };
+  if (!request["tasks"].is_array() || !std::all_of(request["tasks"].begin(), request["tasks"].end(), is_task)) {
+    return fail(Errc::invalid_argument, "jobs: 'tasks' must be a list of [array, task], numbers of 32 bits");
+  }
   return {};
+}
+
+std::vector<ArrayTask> tasks_of(const json& request) {
+  std::vector<ArrayTask> tasks;
+  for (const json& task : request.value("tasks", json::array())) {
+    tasks.push_back({task[0].get<std::uint32_t>(), task[1].get<std::uint32_t>()});
+  }
+  return tasks;
 }
 
 }  // namespace
@@ -279,13 +309,15 @@ Expected<JobsFilter> parse_jobs_filter(const json& request) {
       .organizations = request.value("organizations", std::vector<std::string>{}),
       .accounts = request.value("accounts", std::vector<std::string>{}),
       .user_ids = request.value("user_ids", std::vector<std::uint32_t>{}),
-      .jobs = request.value("jobs", std::vector<std::uint32_t>{})};
+      .jobs = request.value("jobs", std::vector<std::uint32_t>{}),
+      .tasks = tasks_of(request)};
 }
 
 json jobs_request(const JobsFilter& filter) {
   json request{{"request", "jobs"},           {"all", filter.all},           {"organizations", filter.organizations},
                {"accounts", filter.accounts}, {"user_ids", filter.user_ids}, {"jobs", filter.jobs}};
   if (filter.since) request["since"] = filter.since->value;
+  for (const ArrayTask& task : filter.tasks) request["tasks"].push_back({task.array, task.task});
   return request;
 }
 

@@ -23,15 +23,25 @@ inline constexpr std::size_t k_max_reported_jobs = 10'000;
 // How far back `all` looks unless it is told: a question about everything would hold up the daemon.
 inline constexpr Duration k_reported_history{7 * 24 * 3600};
 
-// An empty list selects everything; several lists must all match.
+// A task of an array, by Slurm's number of the array and its own.
+struct ArrayTask {
+  std::uint32_t array = 0;
+  std::uint32_t task = 0;
+  friend bool operator==(const ArrayTask&, const ArrayTask&) = default;
+};
+
+// An empty list selects everything; several lists must all match, but that `jobs` and `tasks` are one list.
 struct JobsFilter {
   bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
-  // With `all`: of those only the jobs submitted then or later. Not when `jobs` names some.
+  // With `all`: of those only the jobs submitted then or later. Not when `jobs` or `tasks` names some.
   std::optional<Instant> since = std::nullopt;
   std::vector<std::string> organizations = {};
   std::vector<std::string> accounts = {};
   std::vector<std::uint32_t> user_ids = {};
   std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
+  std::vector<ArrayTask> tasks = {};     // a task that waits is a part of its array's record, and found by no number
+
+  [[nodiscard]] bool names_jobs() const { return !jobs.empty() || !tasks.empty(); }
 };
 
 // As members of the request {"request": "jobs", "all": true, "accounts": [...], ...} by the names above.

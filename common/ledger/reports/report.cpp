@@ -32,22 +32,10 @@ std::string exact(CpuTime work) {
   return format_micro(work.value);
 }
 
-double core_hours(CpuTime work) {
-  return static_cast<double>(work.value) / static_cast<double>(k_micro) / k_seconds_per_hour;
-}
-
 // Whole processors stay integers in JSON; fractions (shared nodes) become the nearest double of six decimals.
 json processors(MicroProcessors q) {
   if (q.value % k_micro == 0) return q.value / k_micro;
   return static_cast<double>(q.value) / static_cast<double>(k_micro);
-}
-
-// (phi - psi) / elapsed / 3600. Nothing can have happened in a period that has not lasted a second: 0.
-double standing_core_hours(Utility balance, Duration elapsed) {
-  if (elapsed.value <= 0 || balance.value == 0) return 0.0;
-  const double processor_seconds =
-      static_cast<double>(balance.value) / static_cast<double>(k_micro) / static_cast<double>(elapsed.value);
-  return processor_seconds / k_seconds_per_hour;
 }
 
 // What an organization's open segments say; they are few per job: at most one run and one wait.
@@ -100,6 +88,7 @@ json organization_row(const Standing& standing, const RowContext& context) {
   const accounting::Rank* by = context.by;
   json row{
       {"name", context.name},
+      {"title", context.name},
       {"rank", context.rank ? json(*context.rank) : json(nullptr)},
       {"key_core_hours", by ? json(standing_core_hours(by->key, context.elapsed + context.horizon)) : json(nullptr)},
       {"key", by ? json(exact(by->key)) : json(nullptr)},
@@ -204,6 +193,17 @@ json ranking_sentences(const json& rows, Duration horizon) {
 
 }  // namespace
 
+double core_hours(CpuTime work) {
+  return static_cast<double>(work.value) / static_cast<double>(k_micro) / k_seconds_per_hour;
+}
+
+double standing_core_hours(Utility balance, Duration elapsed) {
+  if (elapsed.value <= 0 || balance.value == 0) return 0.0;
+  const double processor_seconds =
+      static_cast<double>(balance.value) / static_cast<double>(k_micro) / static_cast<double>(elapsed.value);
+  return processor_seconds / k_seconds_per_hour;
+}
+
 std::string format_micro(Int128 micro) {
   const bool negative = micro < 0;
   const Int128 whole = micro / k_micro;
@@ -236,8 +236,8 @@ std::string standing_sentence(double standing_core_hours) {
   // 0.001 core-hours are 3.6 core-seconds: a smaller amount is true, but no amount worth reading.
   const std::string amount =
       std::fabs(standing_core_hours) < 0.001 ? "less than 0.001" : format_core_hours(standing_core_hours);
-  if (standing_core_hours > 0) return "is owed " + amount + " core-hours by the others";
-  return "owes the others " + amount + " core-hours";
+  if (standing_core_hours > 0) return "is owed " + amount + " core-hours by the others, on average this period";
+  return "owes the others " + amount + " core-hours, on average this period";
 }
 
 json no_start_report(const accounting::State& state, const std::vector<std::string>& only) {
@@ -251,6 +251,38 @@ json no_start_report(const accounting::State& state, const std::vector<std::stri
     rows.push_back({{"organization", name}, {"since", no_start_since(jobs[id], starts[id])}});
   }
   return rows;
+}
+
+std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
+  // "and 1 other" would say less than the name does.
+  const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return shown == names.size() ? text : text + " and " + std::to_string(names.size() - shown) + " others";
+}
+
+tl::unexpected<Error> unknown_organization(const std::string& name, const std::vector<std::string>& known) {
+  constexpr std::size_t k_named = 30;
+  return fail(Errc::invalid_argument,
+              "the books know no organization '" + name + "'; they know " + listed_names(known, k_named));
+}
+
+Expected<void> check_organizations(const accounting::State& state, const std::vector<std::string>& names) {
+  const std::vector<std::string>& known = state.organizations();
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    std::vector<std::string> listed;
+    for (const OrgId organization : state.configured_order()) listed.push_back(known[organization.value]);
+    return unknown_organization(name, listed);
+  }
+  return {};
+}
+
+void set_titles(json& report, const std::map<std::string, std::string>& titles) {
+  for (json& row : report["organizations"]) {
+    const auto title = titles.find(row["name"].get<std::string>());
+    if (title != titles.end() && !title->second.empty()) row["title"] = title->second;
+  }
 }
 
 json status_report(accounting::State& state, Instant t, EstimatorId estimator) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <utility>
@@ -10,36 +11,80 @@
 
 namespace shapley::planning {
 
-std::vector<std::int64_t> run_alone(const std::vector<SubmittedJob>& jobs, std::int64_t processors) {
+namespace {
+
+// What holds processors, and how many there are.
+class Cluster {
+ public:
+  explicit Cluster(const std::vector<ClusterSize>& sizes) : sizes_(sizes) {}
+
+  // REQUIRES: `now` does not fall.
+  void advance(std::int64_t now) {
+    for (; next_ < sizes_.size() && sizes_[next_].from <= now; ++next_) size_ = sizes_[next_].processors;
+    for (; !running_.empty() && running_.top().first <= now; running_.pop()) used_ -= running_.top().second;
+  }
+  void start(std::int64_t end, std::int64_t processors) {
+    running_.emplace(end, processors);
+    used_ += processors;
+  }
+  // Negative where it has become smaller than what runs.
+  [[nodiscard]] std::int64_t idle() const { return size_ - used_; }
+  // When more may be idle next; none: never.
+  [[nodiscard]] std::optional<std::int64_t> next_change() const {
+    std::optional<std::int64_t> next;
+    if (!running_.empty()) next = running_.top().first;
+    if (next_ < sizes_.size()) next = std::min(next.value_or(sizes_[next_].from), sizes_[next_].from);
+    return next;
+  }
+
+ private:
+  using Completion = std::pair<std::int64_t, std::int64_t>;  // instant, processors
+  const std::vector<ClusterSize>& sizes_;
+  std::size_t next_ = 0;
+  std::int64_t size_ = 0;
+  std::int64_t used_ = 0;
+  std::priority_queue<Completion, std::vector<Completion>, std::greater<>> running_;
+};
+
+}  // namespace
+
+std::vector<std::optional<std::int64_t>> run_alone(const std::vector<SubmittedJob>& jobs,
+                                                   const std::vector<ClusterSize>& sizes) {
   std::vector<std::size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return jobs[a].submit < jobs[b].submit; });
   std::vector<Int128> widths;
   for (const std::size_t job : order) widths.push_back(jobs[job].processors);
   MinTree waiting(widths);
-  using Completion = std::pair<std::int64_t, std::int64_t>;  // instant, processors
-  std::priority_queue<Completion, std::vector<Completion>, std::greater<>> running;
-  std::vector<std::int64_t> starts(jobs.size(), 0);
+  Cluster cluster(sizes);
+  std::vector<std::optional<std::int64_t>> starts(jobs.size());
   std::size_t arrived = 0;
-  std::int64_t idle = processors;
   std::int64_t now = jobs.empty() ? 0 : jobs[order.front()].submit;
   while (!waiting.empty()) {
     while (arrived < order.size() && jobs[order[arrived]].submit <= now) ++arrived;
-    for (; !running.empty() && running.top().first <= now; running.pop()) idle += running.top().second;
-    const auto place = waiting.first_at_most(0, idle);
+    cluster.advance(now);
+    const auto place = waiting.first_at_most(0, cluster.idle());
     if (place && *place < arrived) {
       const SubmittedJob& job = jobs[order[*place]];
       starts[order[*place]] = now;
-      idle -= job.processors;
-      running.emplace(now + job.length, job.processors);
+      cluster.start(now + job.length, job.processors);
       waiting.take(*place);
       continue;
     }
-    // The next end or the next submission, whichever comes first; there is one while a job waits.
-    std::int64_t next = arrived < order.size() ? jobs[order[arrived]].submit : running.top().first;
-    if (!running.empty()) next = std::min(next, running.top().first);
-    now = next;
+    // The next end, submission or size, whichever comes first.
+    std::optional<std::int64_t> next = cluster.next_change();
+    if (arrived < order.size())
+      next = std::min(next.value_or(jobs[order[arrived]].submit), jobs[order[arrived]].submit);
+    if (!next) break;
+    now = *next;
   }
+  return starts;
+}
+
+std::vector<std::int64_t> run_alone(const std::vector<SubmittedJob>& jobs, std::int64_t processors) {
+  std::vector<std::int64_t> starts;
+  const std::vector<ClusterSize> always{{std::numeric_limits<std::int64_t>::min(), processors}};
+  for (const std::optional<std::int64_t>& start : run_alone(jobs, always)) starts.push_back(start.value());
   return starts;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace shapley::planning {
@@ -10,10 +11,22 @@ namespace shapley::planning {
 struct SubmittedJob {
   std::int64_t submit = 0;      // seconds
   std::int64_t length = 1;      // seconds, >= 1
-  std::int64_t processors = 1;  // 1 .. the cluster's
+  std::int64_t processors = 1;  // >= 1
 };
 
-// The start of each job. O(n log n). REQUIRES: every job fits the cluster.
+// From `from` on the cluster has so many processors.
+struct ClusterSize {
+  std::int64_t from = 0;        // seconds
+  std::int64_t processors = 0;  // >= 0
+};
+
+// The start of each job; none: there are never enough processors for it. What runs when the cluster becomes smaller
+// ends where it is, and nothing starts until enough is free again. `sizes` ascending by `from`; before the first there
+// are none. O((n + k) log n) for n jobs and k sizes.
+[[nodiscard]] std::vector<std::optional<std::int64_t>> run_alone(const std::vector<SubmittedJob>& jobs,
+                                                                 const std::vector<ClusterSize>& sizes);
+
+// The same on a cluster of one size. REQUIRES: every job fits it.
 [[nodiscard]] std::vector<std::int64_t> run_alone(const std::vector<SubmittedJob>& jobs, std::int64_t processors);
 
 }  // namespace shapley::planning

@@ -1,5 +1,7 @@
 #include "scheduling/policies/direct_contr.hpp"
 
+#include <algorithm>
+
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
 #include "scheduling/guaranteed.hpp"
@@ -31,8 +33,7 @@ class DirectContr final : public Policy {
   }
 
   void completed(std::int64_t t, std::size_t organization, std::int32_t owner) override {
-    ++free_[static_cast<std::size_t>(owner)];
-    ++free_total_;
+    if (++free_[static_cast<std::size_t>(owner)] > 0) ++free_total_;
     got_[organization].change(t, -1);
     gave_[static_cast<std::size_t>(owner)].change(t, -1);
   }
@@ -40,6 +41,17 @@ class DirectContr final : public Policy {
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
     return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; }),
                     [&](std::size_t u) { return key(u, t); });
+  }
+
+  // A run that began before a processor changed hands counts for its owner of then to its end.
+  [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>& processors) override {
+    free_total_ = 0;
+    for (std::size_t u = 0; u < free_.size(); ++u) {
+      free_[u] = static_cast<std::int64_t>(processors[u]) - gave_[u].running;
+      free_total_ += static_cast<std::uint64_t>(std::max<std::int64_t>(free_[u], 0));
+    }
+    guaranteed_ = Guaranteed(processors, options_.rule.guarantee);
+    return true;
   }
 
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
@@ -56,9 +68,9 @@ class DirectContr final : public Policy {
 
   // The owner of the lowest-numbered free processor, or of one drawn among all free ones.
   [[nodiscard]] std::size_t free_owner() {
-    std::uint64_t draw = options_.identity ? 0 : rng_.below(free_total_);
+    auto draw = static_cast<std::int64_t>(options_.identity ? 0 : rng_.below(free_total_));
     std::size_t owner = 0;
-    while (draw >= free_[owner]) draw -= free_[owner++];
+    while (draw >= std::max<std::int64_t>(free_[owner], 0)) draw -= std::max<std::int64_t>(free_[owner++], 0);
     return owner;
   }
 
@@ -67,8 +79,8 @@ class DirectContr final : public Policy {
   Guaranteed guaranteed_;
   std::vector<game::Accrual> got_;
   std::vector<game::Accrual> gave_;
-  std::vector<std::uint64_t> free_;  // by owner
-  std::uint64_t free_total_;
+  std::vector<std::int64_t> free_;  // by owner; negative: it gives more than it owns by now
+  std::uint64_t free_total_;        // of the positive ones
 };
 
 }  // namespace

@@ -53,6 +53,12 @@ class Policy {
   // think.
   [[nodiscard]] virtual std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) = 0;
 
+  // From t on organizations own so many processors (after the completions of that instant, before its releases). What
+  // runs goes on. False: the policy knows only those that it was made with, and nothing changed.
+  [[nodiscard]] virtual bool endowed(std::int64_t /*t*/, const std::vector<std::uint32_t>& /*processors*/) {
+    return false;
+  }
+
   // phi at t of every organization, where the policy has one.
   [[nodiscard]] virtual std::optional<std::vector<Rational>> contributions(std::int64_t /*t*/) { return std::nullopt; }
   // v of every coalition the policy simulates, by bit mask.

@@ -46,10 +46,7 @@ class ShapleyRate final : public Policy {
       values_.resize(std::size_t{1} << processors_.size());
       demands_.resize(values_.size());
       machines_.resize(values_.size());
-      for (Coalition coalition = 1; coalition < values_.size(); ++coalition) {
-        const auto u = static_cast<std::size_t>(std::countr_zero(coalition));
-        machines_[coalition] = machines_[coalition & (coalition - 1)] + processors_[u];
-      }
+      count_machines();
     } else {
       scale_ = 2;
     }
@@ -72,6 +69,16 @@ class ShapleyRate final : public Policy {
                     [&](std::size_t u) { return key(u, t); });
   }
 
+  [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
+    advance(t);
+    processors_.assign(processors.begin(), processors.end());
+    total_ = std::accumulate(processors_.begin(), processors_.end(), std::int64_t{0});
+    guaranteed_ = Guaranteed(processors, options_.rule.guarantee);
+    count_machines();
+    stale_ = true;
+    return true;
+  }
+
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) override {
     advance(t);
     std::vector<Rational> phi;
@@ -84,6 +91,14 @@ class ShapleyRate final : public Policy {
   [[nodiscard]] Integer key(std::size_t u, std::int64_t t) const {
     return game::frozen_ahead<Integer>(gave_[u].psi - scale_ * own_[u].psi_at(t),
                                        gave_[u].done - scale_ * own_[u].done_at(t), options_.rule.horizon);
+  }
+
+  // What every coalition owns together; of the exact method.
+  void count_machines() {
+    for (Coalition coalition = 1; coalition < machines_.size(); ++coalition) {
+      const auto u = static_cast<std::size_t>(std::countr_zero(coalition));
+      machines_[coalition] = machines_[coalition & (coalition - 1)] + processors_[u];
+    }
   }
 
   // Several demands change at one instant; rates are computed once, when time moves on.

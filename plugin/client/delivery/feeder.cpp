@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -30,6 +31,7 @@ Feeder::Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& in
       wake_up_(wake_up),
       board_(board),
       backlog_(options_.spool_path, options_.spool_max_bytes, log),
+      hello_(options_.hello),
       backoff_(options_.timings.first_backoff) {}
 
 Expected<void> Feeder::start() {
@@ -59,7 +61,10 @@ void Feeder::run() noexcept {
   bool recovered = false;
   while (!stopping_) {
     try {
-      if (!std::exchange(recovered, true)) backlog_.recover();
+      if (!std::exchange(recovered, true)) {
+        backlog_.recover();
+        hello_.observed_before = backlog_.last_observed_at();
+      }
       turn();
     } catch (...) {
       start_over();
@@ -67,6 +72,13 @@ void Feeder::run() noexcept {
   }
   try {
     take_observations();
+    // The next instance tells the daemon until when this one looked; nothing else says so where nothing changed. The
+    // last scan was an interval ago at most.
+    constexpr std::uint32_t k_ms = 1000;
+    protocol::Observations farewell;
+    farewell.observed_at =
+        std::max(backlog_.last_observed_at(), std::time(nullptr) - (hello_.interval_ms + k_ms - 1) / k_ms);
+    backlog_.add_observations(std::move(farewell), false, Clock::now());
     backlog_.spool(Clock::time_point::max());
   } catch (...) {
     // Slurm's own records remain; the next life's snapshot covers all but runs that are purged before it.
@@ -77,6 +89,7 @@ void Feeder::start_over() noexcept {
   // Only want of memory throws here. What was in hand is gone, so a fresh snapshot must follow, on a new connection.
   try {
     inbox_.mark_lost();
+    note_dropped();
     lose(Error{Errc::limit, "the feeder ran out of memory"});
   } catch (...) {
     state_ = State::away;
@@ -131,6 +144,7 @@ void Feeder::take_observations() {
   Inbox::Content content = inbox_.take();
   if (content.lost) {
     ++counters_.dropped_backlogs;
+    note_dropped();
     log_.error("feeder: observations were dropped, because more than " + std::to_string(options_.spool_max_bytes) +
                " bytes of them waited or memory ran out; a fresh snapshot follows");
     if (state_ != State::away) lose(Error{Errc::unavailable, "closed for a fresh snapshot"});
@@ -164,7 +178,13 @@ void Feeder::keep_bound() {
              " unacknowledged messages exceed the bound of " + std::to_string(options_.spool_max_bytes) +
              " bytes and were dropped; a fresh snapshot follows when shapleyd is back");
   backlog_.drop();
+  note_dropped();
   if (state_ == State::connected) lose(Error{Errc::unavailable, "the daemon does not acknowledge"});
+}
+
+void Feeder::note_dropped() {
+  hello_.observing_since = std::time(nullptr);
+  hello_.dropped = true;
 }
 
 void Feeder::spool_what_is_due() {
@@ -183,7 +203,9 @@ void Feeder::connect() {
   Expected<Connection> connection = Connection::open(options_.socket_path);
   if (!connection) return lose(connection.error());
   connection_.emplace(std::move(*connection));
-  connection_->start_writing(protocol::encode_frame(options_.hello));
+  hello_.backlog = backlog_.entries();
+  hello_.dropped_backlogs = counters_.dropped_backlogs;
+  connection_->start_writing(protocol::encode_frame(hello_));
   sending_observations_ = false;
   state_ = State::greeting;
   answer_due_ = Clock::now() + options_.timings.answer_timeout;

@@ -99,6 +99,9 @@ class Feeder {
   void watch_staleness();
   void publish_counters();
 
+  // Observations were lost for good: what the daemon is told from now on is observed since now.
+  void note_dropped();
+
   const FeederOptions options_;
   const Log log_;
   EventDescriptor& event_;
@@ -111,6 +114,7 @@ class Feeder {
 
   // The thread's own.
   Backlog backlog_;
+  protocol::Hello hello_;
   State state_ = State::away;
   std::optional<Connection> connection_;
   bool sending_observations_ = false;  // the frame under way is from the backlog, not Hello

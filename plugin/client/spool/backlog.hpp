@@ -52,6 +52,8 @@ class Backlog {
   // Everything up to `sequence` is durable in the daemon. False: it was never sent.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence);
 
+  // Observation time of the last entry; 0: there is none.
+  [[nodiscard]] std::int64_t last_observed_at() const { return entries_.empty() ? 0 : entries_.back().observed_at; }
   [[nodiscard]] std::uint64_t last_sequence() const { return next_sequence_ - 1; }
   // Whether everything up to `sequence` was acknowledged (or dropped).
   [[nodiscard]] bool is_through(std::uint64_t sequence) const {

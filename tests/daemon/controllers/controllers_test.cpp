@@ -53,7 +53,7 @@ class Host {
   std::string ask(const std::string& request) {
     Answer answered = answer(*service_, request, Instant{now_}, Asker::administrator);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
-    const auto reader = ledger::Ledger::open(site_.configuration.ledger, ledger::OpenMode::read_beside_writer);
+    ReadingThread::Connection reader(site_.configuration.ledger);
     return std::get<ReadingThread::Question>(answered)(reader, {});
   }
 

@@ -15,14 +15,16 @@ namespace shapley::daemon {
 namespace {
 
 // A question without an end of its own.
-std::string endless(const Expected<ledger::Ledger>& ledger, ledger::QueryBudget budget) {
+std::string endless(ReadingThread::Connection& connection, ledger::QueryBudget budget) {
+  const Expected<ledger::Ledger>& ledger = connection.ledger();
   if (!ledger) return ledger.error().what;
   const auto rows = ledger::query(
       *ledger, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n", budget);
   return rows ? "it came to an end" : std::string(name_of(rows.error().code));
 }
 
-std::string number_of_events(const Expected<ledger::Ledger>& ledger, ledger::QueryBudget budget) {
+std::string number_of_events(ReadingThread::Connection& connection, ledger::QueryBudget budget) {
+  const Expected<ledger::Ledger>& ledger = connection.ledger();
   if (!ledger) return ledger.error().what;
   const auto rows = ledger::query(*ledger, "SELECT COUNT(*) FROM events", budget);
   return rows ? rows->at(0).at(0) : rows.error().what;

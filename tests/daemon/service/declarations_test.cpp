@@ -123,6 +123,26 @@ TEST(Declarations, ADateInThePastIsAppliedFromNowOnAndSaidSo) {
   EXPECT_NE(again.warnings[0].find("n1"), std::string::npos);
 }
 
+TEST(Declarations, ADateInThePastIsSaidOnceAndNotAtEveryReload) {
+  const std::string begin = "organizations:\n  - {name: physics, nodes: [";
+  const std::string end = "]}\n  - {name: chemistry, nodes: [n2]}\n";
+  const auto load = [](const std::string& text, const Declared& known, std::int64_t seconds) {
+    const auto configuration = config::parse(text);
+    EXPECT_TRUE(configuration);
+    return declare(*configuration, text, known, k_now + Duration{seconds});
+  };
+  Declared known = remember({}, load(begin + "n1" + end, {}, 0).events);
+  const std::string dated = begin + "{nodes: n1, from: 1970-01-03}" + end;
+  const Declarations first = load(dated, known, 500);
+  EXPECT_EQ(first.warnings.size(), 1U);
+  known = remember(known, first.events);
+  EXPECT_TRUE(load(dated, known, 600).warnings.empty()) << "the same file";
+  const Declarations edited = load("mode: observe\n" + dated, known, 700);
+  EXPECT_TRUE(edited.warnings.empty()) << "another key was changed";
+  known = remember(known, edited.events);
+  EXPECT_EQ(load(begin + "{nodes: n1, from: 1970-01-04}" + end, known, 800).warnings.size(), 1U) << "another date";
+}
+
 TEST(Declarations, AHandOverThatWasAnnouncedInTimeIsNoNewsAfterItsDate) {
   config::Configuration c = two_owners();
   const Instant date = k_now + Duration{1000};

@@ -47,6 +47,26 @@ TEST_F(ServiceTest, AfterAScanOfRunsAWaitCountsFromWhereItBegan) {
   }
 }
 
+// The books forget what neither runs nor could start; its first description is in the ledger all the same.
+TEST_F(ServiceTest, AJobThatWasForgottenWhileItWasHeldAndMovedMeanwhileIsShownWhereItIs) {
+  connect(1);
+  protocol::JobRecord held = waiting({.id = 7, .start = now});
+  held.wait = protocol::WaitReason::held;
+  snapshot({held, running({.id = 8, .start = now})});
+  now += 10;
+  see({ended({.id = 8, .start = k_begin}, now)});
+  forget_the_past();
+  ASSERT_EQ(service->books().state().find_job(JobId{7}), nullptr);
+  held.account = "chem";
+  snapshot({held});
+  const Lines moved{"7|chemistry|chem"};
+  EXPECT_EQ(rows("SELECT job, organization, account FROM jobs WHERE job = 7"), moved);
+  const auto events = service->books().last_sequence();
+  now += 10;
+  see({held});
+  EXPECT_EQ(service->books().last_sequence(), events) << "said once";
+}
+
 TEST_F(ServiceTest, NothingIsAcknowledgedBeforeItIsProcessed) {
   connect(1);
   queue({running({.id = 1, .start = now})});

@@ -67,9 +67,9 @@ std::string sentence_of(std::span<const Request> table, Asker asker) {
 }
 
 constexpr Request k_toys[] = {
-    {"open", Asker::anybody, false, "what everybody may know",
+    {"open", Asker::anybody, Lane::memory, "what everybody may know",
      [](Service&, const Question&) { return Answer("open"); }},
-    {"shut", Asker::administrator, true, "what administrators may know",
+    {"shut", Asker::administrator, Lane::ledger, "what administrators may know",
      [](Service&, const Question&) { return Answer("shut"); }},
 };
 
@@ -77,10 +77,11 @@ TEST(Requests, StandInTheOrderOfTheirNames) {
   EXPECT_TRUE(std::ranges::is_sorted(requests(), std::ranges::less_equal{}, &Request::name));
 }
 
-TEST(Requests, ThatReadTheLedgerAreKnownByTheirText) {
-  EXPECT_TRUE(reads_ledger(R"({"request":"jobs","all":true})"));
+TEST(Requests, HaveALaneByTheirText) {
+  EXPECT_EQ(lane_of(R"({"request":"jobs","all":true})"), Lane::ledger);
+  EXPECT_EQ(lane_of(R"({"request":"status_at","at":1})"), Lane::report);
   for (const char* other : {R"({"request":"status"})", R"({"request":"nothing"})", R"({"jobs":1})", "[", ""}) {
-    EXPECT_FALSE(reads_ledger(other)) << other;
+    EXPECT_EQ(lane_of(other), Lane::memory) << other;
   }
 }
 

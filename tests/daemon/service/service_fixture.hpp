@@ -87,8 +87,7 @@ class ServiceTest : public testing::Test {
   [[nodiscard]] nlohmann::json ask(const std::string& request) {
     Answer answered = answer(*service, request, Instant{now});
     if (const auto* text = std::get_if<std::string>(&answered)) return nlohmann::json::parse(*text);
-    const auto file = site.configuration.ledger;
-    const auto reader = ledger::Ledger::open(file, ledger::OpenMode::read_beside_writer);
+    ReadingThread::Connection reader(site.configuration.ledger);
     return nlohmann::json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
   }
 

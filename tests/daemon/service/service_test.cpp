@@ -96,6 +96,28 @@ TEST_F(ServiceTest, AReloadChangesOwnershipFromNowOn) {
   EXPECT_EQ(service->site().text, "physics owns all");
 }
 
+TEST_F(ServiceTest, StatusSaysWhichConfigurationIsInForceAndWhyALaterOneIsNot) {
+  // printf 'the first' | sha256sum
+  site.text = "the first";
+  now += 10;
+  ASSERT_TRUE(service->reload(site, Instant{now}).has_value());
+  const auto told = [&] { return ask(R"({"request":"status"})")["daemon"]["configuration"]; };
+  EXPECT_EQ(told()["hash"], "6fa2c9ea02d6b6cc4aeb86495d9a1beac7ebeba72023ebd2c1ec8564117f1c6e");
+  EXPECT_EQ(told()["loaded_at"], k_begin + 10);
+  EXPECT_EQ(told()["refused_at"], nullptr);
+  EXPECT_EQ(told()["refusal"], nullptr);
+  now += 10;
+  service->note_refusal(one_line({{3, "a fault", "a remedy"}, {4, "another", "too"}}, "x.yaml"), Instant{now});
+  EXPECT_EQ(told()["hash"], "6fa2c9ea02d6b6cc4aeb86495d9a1beac7ebeba72023ebd2c1ec8564117f1c6e");
+  EXPECT_EQ(told()["loaded_at"], k_begin + 10);
+  EXPECT_EQ(told()["refused_at"], k_begin + 20);
+  EXPECT_EQ(told()["refusal"], "x.yaml:3: a fault; a remedy (and 1 more fault)");
+  site.text = "the second";
+  ASSERT_TRUE(service->reload(site, Instant{now}).has_value());
+  EXPECT_NE(told()["hash"], "6fa2c9ea02d6b6cc4aeb86495d9a1beac7ebeba72023ebd2c1ec8564117f1c6e");
+  EXPECT_EQ(told()["refusal"], nullptr) << "what was refused before is over";
+}
+
 TEST_F(ServiceTest, AReloadCannotMoveTheLedger) {
   Site changed = site;
   changed.configuration.ledger = directory / "other.db";

@@ -1,4 +1,5 @@
 // The course of a healthy connection: Hello, snapshot, changes, acknowledgements.
+#include <ctime>
 #include <limits>
 
 #include "plugin/client/scan/records.hpp"
@@ -19,9 +20,29 @@ TEST_F(Handshake, HelloSaysWhoWeAre) {
   EXPECT_EQ(hello.cluster, "tester");
   EXPECT_EQ(hello.slurm_version, "22.05.8");
   EXPECT_EQ(hello.interval_ms, 1000U);
+  EXPECT_EQ(hello.backlog, 0U);
+  EXPECT_EQ(hello.dropped_backlogs, 0U);
   EXPECT_EQ(hello.min_job_age_s, 300U);
   EXPECT_NE(hello.instance, 0U);
   EXPECT_LE(hello.instance, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+}
+
+TEST_F(Handshake, HelloSaysUntilWhenAnEarlierLifeLookedAndSinceWhenThisOneDoes) {
+  const std::int64_t before = std::time(nullptr);
+  daemon.listen();
+  start();
+  const protocol::Hello first = daemon.welcome();
+  EXPECT_GE(first.observing_since, before);
+  EXPECT_EQ(first.observed_before, 0) << "there was none";
+  EXPECT_EQ(first.controller_ran_at, 17) << "as the shim says";
+  EXPECT_FALSE(first.dropped);
+  // Nothing changed in all its life, so nothing was observed; its end is known all the same.
+  const std::int64_t end = std::time(nullptr);
+  stop();
+  start();
+  const protocol::Hello second = daemon.welcome();
+  EXPECT_GE(second.observed_before, end - 1) << "the interval of its scans";
+  EXPECT_LE(second.observed_before, second.observing_since);
 }
 
 TEST_F(Handshake, TwoLivesHaveTwoInstances) {

@@ -213,6 +213,7 @@ void ClientTest::start() {
                                          .program = "priority/shapley test",
                                          .interval_ms = 1000,
                                          .min_job_age_s = 300,
+                                         .state_saved_at = 17,
                                          .spool_max_bytes = spool_max_bytes,
                                          .log = record_line};
   client = create(options, timings);

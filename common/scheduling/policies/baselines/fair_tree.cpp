@@ -50,6 +50,10 @@ class FairTree final : public Policy {
     }
     return best;
   }
+  [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>& processors) override {
+    processors_ = processors;
+    return true;
+  }
 
  private:
   void advance(std::int64_t t) {

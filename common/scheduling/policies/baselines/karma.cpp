@@ -46,6 +46,11 @@ class Karma final : public Policy {
     }
     return best;
   }
+  [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
+    advance(t);
+    share_.assign(processors.begin(), processors.end());
+    return true;
+  }
 
  private:
   // Below its guarantee, so that one more processor costs no credit.

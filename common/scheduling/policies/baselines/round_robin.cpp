@@ -19,6 +19,7 @@ class RoundRobin final : public Policy {
     const Coalition from_next = waiting & (~Coalition{0} << next_);
     return static_cast<std::size_t>(std::countr_zero(from_next != 0 ? from_next : waiting));
   }
+  [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>&) override { return true; }
 
  private:
   std::size_t organizations_;

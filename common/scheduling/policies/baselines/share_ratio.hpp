@@ -39,6 +39,10 @@ class ShareRatio final : public Policy {
     }
     return best;
   }
+  [[nodiscard]] bool endowed(std::int64_t, const std::vector<std::uint32_t>& processors) override {
+    processors_ = processors;
+    return true;
+  }
 
  private:
   std::vector<std::uint32_t> processors_;

@@ -1,0 +1,180 @@
+#include "config/difference.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/brackets.hpp"
+#include "base/calendar.hpp"
+#include "config/organizations.hpp"
+#include "config/settings.hpp"
+#include "config/values.hpp"
+
+namespace shapley::config {
+
+namespace {
+
+using accounting::OwnerPart;
+using accounting::OwnershipSpan;
+
+void compare_values(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
+  const auto old_values = values_of(before);
+  const auto new_values = values_of(after);
+  for (std::size_t i = 0; i < old_values.size(); ++i) {
+    const auto& [key, value] = old_values[i];
+    if (value == new_values[i].second) continue;
+    lines.push_back("key " + key + ": " + value + " -> " + new_values[i].second);
+  }
+}
+
+const OrganizationConfig* organization_of(const Configuration& configuration, const std::string& name) {
+  const auto found = std::ranges::find(configuration.organizations, name, &OrganizationConfig::name);
+  return found == configuration.organizations.end() ? nullptr : &*found;
+}
+
+// Those that both have, in the order of the first.
+std::vector<std::string> common_names(const Configuration& of, const Configuration& with) {
+  std::vector<std::string> names;
+  for (const OrganizationConfig& o : of.organizations) {
+    if (organization_of(with, o.name) != nullptr) names.push_back(o.name);
+  }
+  return names;
+}
+
+void compare_organizations(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
+  for (const OrganizationConfig& o : after.organizations) {
+    if (organization_of(before, o.name) == nullptr) lines.push_back("organization " + o.name + ": new");
+  }
+  for (const OrganizationConfig& o : before.organizations) {
+    const OrganizationConfig* now = organization_of(after, o.name);
+    if (now == nullptr) {
+      lines.push_back("organization " + o.name + ": no longer named; it keeps its row and its standing in the books");
+      continue;
+    }
+    if (o.title != now->title)
+      lines.push_back("organization " + o.name + ": title '" + o.title + "' -> '" + now->title + "'");
+    // What follows the file is said there.
+    const bool followed = o.guarantee == before.guarantee && now->guarantee == after.guarantee;
+    if (o.guarantee != now->guarantee && !followed) {
+      lines.push_back("organization " + o.name + ": guarantee " + part_text(o.guarantee) + " -> " +
+                      part_text(now->guarantee));
+    }
+    const bool workflows_followed = o.workflows == before.workflows && now->workflows == after.workflows;
+    if (o.workflows != now->workflows && !workflows_followed) {
+      lines.push_back("organization " + o.name + ": the order of its workflows changed");
+    }
+  }
+  if (common_names(before, after) != common_names(after, before)) {
+    lines.emplace_back("organizations: another order, which breaks ties of rank and says whose rules are tried first");
+  }
+}
+
+using RuleName = std::pair<RuleKind, std::string>;
+
+// Whose jobs a rule's are: the first organization that names it.
+std::map<RuleName, std::string> owners_of_rules(const Configuration& configuration) {
+  std::map<RuleName, std::string> owners;
+  for (const OrganizationConfig& o : configuration.organizations) {
+    for (const Rule& rule : o.rules) owners.emplace(RuleName{rule.kind, rule.name}, o.name);
+  }
+  return owners;
+}
+
+std::vector<RuleName> rule_order(const Configuration& configuration) {
+  std::vector<RuleName> order;
+  for (const OrganizationConfig& o : configuration.organizations) {
+    for (const Rule& rule : o.rules) order.emplace_back(rule.kind, rule.name);
+  }
+  return order;
+}
+
+void compare_rules(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
+  const auto old_owners = owners_of_rules(before);
+  const auto new_owners = owners_of_rules(after);
+  const std::size_t so_far = lines.size();
+  const auto name_of_rule = [](const RuleName& rule) { return std::string(word_of(rule.first)) + ' ' + rule.second; };
+  for (const auto& [rule, owner] : new_owners) {
+    const auto old = old_owners.find(rule);
+    if (old == old_owners.end()) {
+      lines.push_back(name_of_rule(rule) + ": new, -> " + owner);
+    } else if (old->second != owner) {
+      lines.push_back(name_of_rule(rule) + ": " + old->second + " -> " + owner + ", for runs that begin from then on");
+    }
+  }
+  for (const auto& [rule, owner] : old_owners) {
+    if (!new_owners.contains(rule)) lines.push_back(name_of_rule(rule) + ": no longer named, was of " + owner);
+  }
+  if (lines.size() == so_far && rule_order(before) != rule_order(after)) {
+    lines.emplace_back("rules: another order, which matters for jobs that several match");
+  }
+}
+
+std::string owners_text(std::vector<OwnerPart> owners) {
+  if (owners.empty()) return "commons";
+  std::ranges::sort(owners, {}, &OwnerPart::organization);
+  std::string text;
+  for (const OwnerPart& part : owners) {
+    if (!text.empty()) text += " and ";
+    text += part.organization;
+    if (part.parts_per_million != accounting::k_whole_node) text += ' ' + part_text(part.parts_per_million);
+  }
+  return text;
+}
+
+// Who owns the node at `now`, and what is agreed for later.
+std::string ownership_text(const std::vector<OwnershipSpan>& spans, Instant now) {
+  std::string text = "commons";
+  for (const OwnershipSpan& span : spans) {
+    if (span.from <= now) {
+      text = owners_text(span.owners);
+    } else {
+      text += ", from " + format_instant(span.from) + ' ' + owners_text(span.owners);
+    }
+  }
+  return text;
+}
+
+std::map<std::string, std::string> ownership_texts(const Configuration& configuration, Instant now) {
+  std::map<std::string, std::string> texts;
+  for (const accounting::OwnershipStated& statement : ownership_statements(configuration, now)) {
+    texts[statement.node] = ownership_text(statement.spans, now);
+  }
+  return texts;
+}
+
+void compare_nodes(const Configuration& before, const Configuration& after, Instant now,
+                   std::vector<std::string>& lines) {
+  const auto old_owners = ownership_texts(before, now);
+  const auto new_owners = ownership_texts(after, now);
+  const auto owner = [](const std::map<std::string, std::string>& owners, const std::string& node) {
+    const auto found = owners.find(node);
+    return found == owners.end() ? std::string("commons") : found->second;
+  };
+  std::set<std::string> nodes;
+  for (const auto* owners : {&old_owners, &new_owners}) {
+    std::ranges::transform(*owners, std::inserter(nodes, nodes.end()), [](const auto& entry) { return entry.first; });
+  }
+  // Nodes that change alike stand in one line.
+  std::map<std::string, std::vector<std::string>> by_change;
+  for (const std::string& node : nodes) {
+    const std::string was = owner(old_owners, node);
+    const std::string is = owner(new_owners, node);
+    if (was != is) by_change[was + " -> " + is].push_back(node);
+  }
+  for (const auto& [change, changed] : by_change) lines.push_back("nodes " + collapse_names(changed) + ": " + change);
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const Configuration& before, const Configuration& after, Instant now) {
+  std::vector<std::string> lines;
+  compare_values(before, after, lines);
+  compare_organizations(before, after, lines);
+  compare_rules(before, after, lines);
+  compare_nodes(before, after, now, lines);
+  return lines;
+}
+
+}  // namespace shapley::config

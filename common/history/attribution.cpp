@@ -1,0 +1,139 @@
+#include "history/attribution.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <optional>
+#include <utility>
+
+#include <grp.h>
+#include <pwd.h>
+
+#include "history/sacct_fields.hpp"
+
+namespace shapley::history {
+
+namespace {
+
+// Beyond all that systems give to people; for names that nobody knows a number of.
+constexpr std::uint32_t k_first_made_up = 0xf000'0000U;
+
+std::optional<std::uint32_t> user_here(const std::string& name) {
+  const passwd* entry = getpwnam(name.c_str());
+  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->pw_uid);
+}
+
+std::optional<std::uint32_t> group_here(const std::string& name) {
+  const group* entry = getgrnam(name.c_str());
+  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->gr_gid);
+}
+
+template <typename Here>
+void add_name(std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name, const Here& here) {
+  if (name.empty() || numbers.contains(name)) return;
+  auto number = parse_number<std::uint32_t>(name);
+  if (!number) number = here(name);
+  numbers.emplace(name, number.value_or(k_first_made_up + static_cast<std::uint32_t>(numbers.size())));
+}
+
+protocol::RuleKind wire_kind(config::RuleKind kind) {
+  switch (kind) {
+    case config::RuleKind::account:
+      return protocol::RuleKind::account;
+    case config::RuleKind::partition:
+      return protocol::RuleKind::partition;
+    case config::RuleKind::qos:
+      return protocol::RuleKind::qos;
+    case config::RuleKind::user:
+      return protocol::RuleKind::user;
+    case config::RuleKind::group:
+      return protocol::RuleKind::group;
+  }
+  return protocol::RuleKind::account;
+}
+
+std::string lower(std::string_view text) {
+  std::string folded(text);
+  for (char& c : folded) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return folded;
+}
+
+std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name) {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? 0xffff'ffffU : found->second;
+}
+
+}  // namespace
+
+Expected<AccountParents> read_account_parents(std::istream& text) {
+  AccountParents parents;
+  std::string line;
+  for (int number = 1; std::getline(text, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    const std::size_t bar = line.find('|');
+    if (bar == std::string::npos || line.find('|', bar + 1) != std::string::npos) {
+      return fail(Errc::invalid_argument, "line " + std::to_string(number) +
+                                              ": no line ACCOUNT|PARENT; export with sacctmgr -nP list associations "
+                                              "format=Account,ParentName");
+    }
+    if (bar + 1 < line.size()) parents[lower(line.substr(0, bar))] = lower(line.substr(bar + 1));
+  }
+  return parents;
+}
+
+Attribution::Attribution(const config::Configuration& configuration, const std::vector<SacctRow>& rows,
+                         AccountParents parents)
+    : parents_(std::move(parents)) {
+  for (const SacctRow& row : rows) {
+    if (row.user_id && !row.user.empty()) users_.emplace(row.user, *row.user_id);
+    if (row.group_id && !row.group.empty()) groups_.emplace(row.group, *row.group_id);
+  }
+  std::vector<protocol::Rule> rules;
+  for (const config::OrganizationConfig& organization : configuration.organizations) {
+    for (const config::Rule& rule : organization.rules) {
+      protocol::Rule wire{organization.name, wire_kind(rule.kind), rule.name, 0};
+      if (rule.kind == config::RuleKind::user) {
+        add_name(users_, rule.name, user_here);
+        wire.id = number_of(users_, rule.name);
+      } else if (rule.kind == config::RuleKind::group) {
+        add_name(groups_, rule.name, group_here);
+        wire.id = number_of(groups_, rule.name);
+      }
+      rules.push_back(std::move(wire));
+    }
+  }
+  for (const SacctRow& row : rows) {
+    if (!row.user_id) add_name(users_, row.user, user_here);
+    if (!row.group_id) add_name(groups_, row.group, group_here);
+  }
+  classifier_ = protocol::Classifier(std::move(rules));
+}
+
+std::uint32_t Attribution::user_of(const SacctRow& row) const {
+  return row.user_id ? *row.user_id : number_of(users_, row.user);
+}
+
+std::uint32_t Attribution::group_of(const SacctRow& row) const {
+  return row.group_id ? *row.group_id : number_of(groups_, row.group);
+}
+
+std::vector<std::string> Attribution::ancestors_of(std::string_view account) const {
+  constexpr std::size_t k_deepest = 64;  // a loop in the file ends
+  std::vector<std::string> ancestors;
+  for (auto at = parents_.find(lower(account)); at != parents_.end() && ancestors.size() < k_deepest;
+       at = parents_.find(ancestors.back()))
+    ancestors.push_back(at->second);
+  return ancestors;
+}
+
+std::string_view Attribution::organization_of(const SacctRow& row) const {
+  const std::vector<std::string> ancestors = ancestors_of(row.account);
+  return classifier_.organization_of({.account = row.account,
+                                      .account_ancestors = ancestors,
+                                      .partition = row.partition,
+                                      .qos = row.qos,
+                                      .user_id = user_of(row),
+                                      .group_id = group_of(row)});
+}
+
+}  // namespace shapley::history

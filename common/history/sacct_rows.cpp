@@ -1,0 +1,275 @@
+#include "history/sacct_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <istream>
+#include <utility>
+
+#include "base/brackets.hpp"
+#include "history/sacct_fields.hpp"
+
+namespace shapley::history {
+
+namespace {
+
+constexpr const char* k_export =
+    "sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,"
+    "Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList";
+
+enum class Column {
+  job_id,
+  job_id_raw,
+  user,
+  user_id,
+  group,
+  group_id,
+  account,
+  partition,
+  qos,
+  name,
+  wckey,
+  state,
+  submit,
+  eligible,
+  start,
+  end,
+  suspended,
+  elapsed,
+  limit_minutes,
+  limit,
+  requested_cpus,
+  cpus,
+  tres,
+  nodes,
+};
+constexpr std::array<std::string_view, 24> k_columns{
+    "JobID",     "JobIDRaw",   "User",         "UID",       "Group",   "GID",       "Account",   "Partition",
+    "QOS",       "JobName",    "WCKey",        "State",     "Submit",  "Eligible",  "Start",     "End",
+    "Suspended", "ElapsedRaw", "TimelimitRaw", "Timelimit", "ReqCPUS", "AllocCPUS", "AllocTRES", "NodeList"};
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    const std::size_t bar = line.find('|');
+    fields.push_back(line.substr(0, bar));
+    if (bar == std::string_view::npos) return fields;
+    line.remove_prefix(bar + 1);
+  }
+}
+
+struct Header {
+  std::size_t width = 0;
+  std::array<std::optional<std::size_t>, k_columns.size()> at;
+
+  [[nodiscard]] bool has(Column column) const { return at[static_cast<std::size_t>(column)].has_value(); }
+};
+
+Header header_of(std::string_view line) {
+  const auto names = split(line);
+  Header header{.width = names.size(), .at = {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t column = 0; column < k_columns.size(); ++column) {
+      if (names[i] == k_columns[column]) header.at[column] = i;
+    }
+  }
+  return header;
+}
+
+Expected<Header> read_header(std::string_view line) {
+  Header header = header_of(line);
+  const auto missing = [](std::string_view name) {
+    return fail(Errc::invalid_argument,
+                "line 1: column " + std::string(name) + " is missing; export with " + std::string(k_export));
+  };
+  if (!header.has(Column::job_id) && !header.has(Column::job_id_raw)) return missing("JobIDRaw");
+  if (!header.has(Column::user) && !header.has(Column::user_id)) return missing("User");
+  for (const Column needed :
+       {Column::account, Column::state, Column::submit, Column::start, Column::end, Column::cpus}) {
+    if (!header.has(needed)) return missing(k_columns[static_cast<std::size_t>(needed)]);
+  }
+  return header;
+}
+
+// One row's fields; the error of a bad one names line and column.
+class Fields {
+ public:
+  Fields(const Header& header, const std::vector<std::string_view>& fields, std::int64_t line)
+      : header_(header), fields_(fields), line_(line) {}
+
+  // Empty where the column is missing.
+  [[nodiscard]] std::string_view text(Column column) const {
+    const auto at = header_.at[static_cast<std::size_t>(column)];
+    return at ? fields_[*at] : std::string_view{};
+  }
+  [[nodiscard]] tl::unexpected<Error> bad(Column column, const std::string& what) const {
+    return fail(Errc::invalid_argument, "line " + std::to_string(line_) + ": " +
+                                            std::string(k_columns[static_cast<std::size_t>(column)]) + ": '" +
+                                            std::string(text(column).substr(0, 64)) + "' " + what);
+  }
+  // Empty: 0.
+  [[nodiscard]] Expected<std::uint32_t> count(Column column) const {
+    if (text(column).empty()) return 0U;
+    const auto value = parse_number<std::uint32_t>(text(column));
+    if (!value) return bad(column, "is no number; export with sacct -P, and without --units");
+    return *value;
+  }
+  [[nodiscard]] Expected<LocalTime> time(Column column) const {
+    const auto time = parse_time(text(column));
+    if (!time) {
+      return bad(column,
+                 "is no time of this time zone; export and read with the same TZ, or with SLURM_TIME_FORMAT=%s");
+    }
+    return *time;
+  }
+  [[nodiscard]] Expected<std::optional<std::uint32_t>> id(Column column) const {
+    if (text(column).empty()) return std::nullopt;
+    SHAPLEY_TRY_ASSIGN(const std::uint32_t id, count(column));
+    return id;
+  }
+
+ private:
+  const Header& header_;
+  const std::vector<std::string_view>& fields_;
+  std::int64_t line_;
+};
+
+Expected<void> read_identity(const Fields& fields, bool has_raw, SacctRow& row) {
+  const JobName name = parse_job_name(fields.text(Column::job_id));
+  row.array_job = name.array_job;
+  row.array_task = name.array_task;
+  row.het_job = name.het_job;
+  if (has_raw) {
+    const auto raw = parse_number<std::uint32_t>(fields.text(Column::job_id_raw));
+    if (!raw) return fields.bad(Column::job_id_raw, "is no job's number; export with sacct -P");
+    row.job = *raw;
+  } else if (name.number) {
+    row.job = *name.number;
+  } else {
+    return fields.bad(Column::job_id, "tells an array's task, but not its job's number; export JobIDRaw, too");
+  }
+  return {};
+}
+
+Expected<void> read_owner(const Fields& fields, SacctRow& row) {
+  row.user = fields.text(Column::user);
+  row.group = fields.text(Column::group);
+  SHAPLEY_TRY_ASSIGN(row.user_id, fields.id(Column::user_id));
+  SHAPLEY_TRY_ASSIGN(row.group_id, fields.id(Column::group_id));
+  row.account = fields.text(Column::account);
+  row.partition = fields.text(Column::partition);
+  row.qos = fields.text(Column::qos);
+  row.name = fields.text(Column::name);
+  row.wckey = fields.text(Column::wckey);
+  return {};
+}
+
+Expected<void> read_times(const Fields& fields, SacctRow& row) {
+  SHAPLEY_TRY_ASSIGN(const LocalTime submit, fields.time(Column::submit));
+  if (!submit.instant) return fields.bad(Column::submit, "is no time; leave rows out that were never submitted");
+  row.submit = *submit.instant;
+  SHAPLEY_TRY_ASSIGN(const LocalTime eligible, fields.time(Column::eligible));
+  row.eligible = eligible.instant;
+  SHAPLEY_TRY_ASSIGN(LocalTime start, fields.time(Column::start));
+  SHAPLEY_TRY_ASSIGN(LocalTime end, fields.time(Column::end));
+  if (const std::string_view text = fields.text(Column::suspended); !text.empty()) {
+    const auto suspended = parse_duration(text);
+    if (!suspended) return fields.bad(Column::suspended, "is no duration; export with sacct -P");
+    row.suspended = *suspended;
+  }
+  settle_twins(start, end, row.suspended, parse_number<std::int64_t>(fields.text(Column::elapsed)));
+  row.start = start.instant;
+  row.end = end.instant;
+  if (row.start && row.end && *row.end < *row.start)
+    return fields.bad(Column::end, "lies before Start; correct the row or leave it out");
+  if (row.start && row.end && row.suspended > *row.end - *row.start)
+    return fields.bad(Column::suspended, "is more than the time from Start to End; correct the row or leave it out");
+  return {};
+}
+
+Expected<void> read_limit(const Fields& fields, SacctRow& row) {
+  if (const std::string_view minutes = fields.text(Column::limit_minutes); !minutes.empty()) {
+    if (const auto value = parse_number<std::uint32_t>(minutes)) {
+      row.requested = Duration{std::int64_t{*value} * 60};
+    } else if (!is_no_limit(minutes)) {
+      return fields.bad(Column::limit_minutes, "is no number of minutes; export with sacct -P");
+    }
+    return {};
+  }
+  const std::string_view text = fields.text(Column::limit);
+  if (text.empty() || is_no_limit(text)) return {};
+  row.requested = parse_duration(text);
+  if (!row.requested) return fields.bad(Column::limit, "is no duration; export with sacct -P");
+  return {};
+}
+
+Expected<void> read_holding(const Fields& fields, SacctRow& row) {
+  SHAPLEY_TRY_ASSIGN(row.cpus, fields.count(Column::cpus));
+  SHAPLEY_TRY_ASSIGN(row.requested_cpus, fields.count(Column::requested_cpus));
+  const auto tres = parse_tres(fields.text(Column::tres));
+  if (!tres) return fields.bad(Column::tres, "is no list of resources like cpu=4,mem=8G; export with sacct -P");
+  row.memory = tres->memory;
+  row.gres = tres->gres;
+  const std::string_view nodes = fields.text(Column::nodes);
+  if (nodes.empty() || nodes == "None assigned" || nodes == "(null)") return {};
+  auto names = expand_brackets(nodes);
+  if (!names) return fields.bad(Column::nodes, "is no list of nodes: " + names.error().what);
+  std::sort(names->begin(), names->end());
+  names->erase(std::unique(names->begin(), names->end()), names->end());
+  row.nodes = std::move(*names);
+  return {};
+}
+
+Expected<SacctRow> read_row(const Header& header, const std::vector<std::string_view>& texts, std::int64_t line) {
+  SacctRow row;
+  row.line = line;
+  const Fields fields(header, texts, line);
+  SHAPLEY_TRY(read_identity(fields, header.has(Column::job_id_raw), row));
+  SHAPLEY_TRY(read_owner(fields, row));
+  const std::string_view state = fields.text(Column::state);
+  row.state = state.substr(0, state.find(' '));  // "CANCELLED by 1000"
+  if (row.state.empty()) return fields.bad(Column::state, "is no state; export with sacct -P");
+  SHAPLEY_TRY(read_times(fields, row));
+  SHAPLEY_TRY(read_limit(fields, row));
+  SHAPLEY_TRY(read_holding(fields, row));
+  return row;
+}
+
+}  // namespace
+
+Expected<SacctRows> read_sacct_rows(std::istream& text) {
+  std::string line;
+  if (!std::getline(text, line)) {
+    return fail(Errc::invalid_argument, "line 1: the header is missing; export with " + std::string(k_export));
+  }
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  SHAPLEY_TRY_ASSIGN(const Header header, read_header(line));
+  SacctRows out;
+  out.has_nodes = header.has(Column::nodes);
+  out.has_limits = header.has(Column::limit) || header.has(Column::limit_minutes);
+  for (std::int64_t number = 2; std::getline(text, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    const auto fields = split(line);
+    if (fields.size() != header.width) {
+      return fail(Errc::invalid_argument, "line " + std::to_string(number) + ": " + std::to_string(fields.size()) +
+                                              " fields where the header has " + std::to_string(header.width) +
+                                              "; export without columns that users fill, such as JobName");
+    }
+    const Fields row(header, fields, number);
+    const std::string_view name = row.text(header.has(Column::job_id) ? Column::job_id : Column::job_id_raw);
+    const std::string_view raw = row.text(Column::job_id_raw);
+    if (name.find('.') != std::string_view::npos || raw.find('.') != std::string_view::npos) {
+      ++out.steps;
+    } else if (name.find('[') != std::string_view::npos) {
+      ++out.pending_arrays;
+    } else {
+      SHAPLEY_TRY_ASSIGN(SacctRow read, read_row(header, fields, number));
+      out.rows.push_back(std::move(read));
+    }
+  }
+  if (text.bad()) return fail(Errc::io, "the export cannot be read to its end");
+  return out;
+}
+
+}  // namespace shapley::history

@@ -1,0 +1,180 @@
+#include "history/site_nodes.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "history/sacct_fields.hpp"
+
+namespace shapley::history {
+
+namespace {
+
+// The word after "NAME=" in a line of words; empty: there is none.
+std::string_view value_of(std::string_view line, std::string_view name) {
+  for (std::size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+    const std::size_t after = at + name.size();
+    if ((at > 0 && line[at - 1] != ' ') || after >= line.size() || line[after] != '=') continue;
+    return line.substr(after + 1, line.find(' ', after) - after - 1);
+  }
+  return {};
+}
+
+// "gpu:tesla:2(S:0-1),shard:8": each name once, all its types together.
+std::optional<std::vector<protocol::Tres>> parse_gres(std::string_view text) {
+  std::map<std::string, std::uint64_t> sums;
+  while (!text.empty() && text != "(null)") {
+    // A parenthesis may hold commas.
+    std::size_t depth = 0, end = 0;
+    for (; end < text.size() && (text[end] != ',' || depth > 0); ++end) {
+      if (text[end] == '(') ++depth;
+      if (text[end] == ')' && depth > 0) --depth;
+    }
+    std::string_view item = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    item = item.substr(0, item.find('('));
+    const std::size_t first = item.find(':');
+    const std::size_t last = item.rfind(':');
+    std::uint64_t count = 1;
+    if (last != std::string_view::npos) {
+      std::string_view digits = item.substr(last + 1);
+      std::uint64_t unit = 1;
+      if (digits.ends_with('K')) unit = 1024;
+      if (digits.ends_with('M')) unit = 1024 * 1024;
+      if (digits.ends_with('G')) unit = 1024ULL * 1024 * 1024;
+      if (unit != 1) digits.remove_suffix(1);
+      const auto value = parse_number<std::uint32_t>(digits);
+      if (!value) return std::nullopt;
+      count = *value * unit;
+    }
+    sums["gres/" + std::string(item.substr(0, first))] += count;
+  }
+  std::vector<protocol::Tres> gres;
+  for (const auto& [name, count] : sums) {
+    if (count > 0) gres.push_back({name, count});
+  }
+  return gres;
+}
+
+std::optional<protocol::NodeRecord> read_scontrol_line(std::string_view line) {
+  protocol::NodeRecord node;
+  node.name = value_of(line, "NodeName");
+  // From 22.05 on there are CPUs that jobs may not use.
+  std::string_view cpus = value_of(line, "CPUEfctv");
+  if (cpus.empty()) cpus = value_of(line, "CPUTot");
+  const auto count = parse_number<std::uint32_t>(cpus);
+  const auto memory = parse_number<std::uint64_t>(value_of(line, "RealMemory"));
+  const auto kept = parse_number<std::uint64_t>(value_of(line, "MemSpecLimit")).value_or(0);
+  const auto gres = parse_gres(value_of(line, "Gres"));
+  if (node.name.empty() || !count || !gres) return std::nullopt;
+  node.cpus = *count;
+  node.memory = memory.value_or(0) > kept ? *memory - kept : 0;
+  node.gres = *gres;
+  return node;
+}
+
+std::optional<protocol::NodeRecord> read_sinfo_line(std::string_view line) {
+  const std::size_t space = line.find_first_of(" \t");
+  if (space == std::string_view::npos) return std::nullopt;
+  const std::size_t digits = line.find_first_not_of(" \t", space);
+  if (digits == std::string_view::npos) return std::nullopt;
+  std::string_view cpus = line.substr(digits);
+  cpus = cpus.substr(0, cpus.find_last_not_of(" \t") + 1);
+  const auto count = parse_number<std::uint32_t>(cpus);
+  if (!count) return std::nullopt;
+  protocol::NodeRecord node;
+  node.name = line.substr(0, space);
+  node.cpus = *count;
+  return node;
+}
+
+// `whole` in parts that differ by one at most, the greater ones first.
+std::vector<std::uint64_t> split(std::uint64_t whole, std::size_t parts) {
+  std::vector<std::uint64_t> split(parts, whole / parts);
+  for (std::size_t i = 0; i < whole % parts; ++i) ++split[i];
+  return split;
+}
+
+// The sizes of the row's nodes, where all are known and together they are what it held.
+std::optional<std::vector<std::uint64_t>> whole_nodes(const SacctRow& row, const SiteNodes& nodes) {
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t sum = 0;
+  for (const std::string& name : row.nodes) {
+    const auto node = nodes.find(name);
+    if (node == nodes.end()) return std::nullopt;
+    sizes.push_back(node->second.cpus);
+    sum += node->second.cpus;
+  }
+  return sum == row.cpus ? std::optional(std::move(sizes)) : std::nullopt;
+}
+
+}  // namespace
+
+Expected<SiteNodes> read_nodes(std::istream& text) {
+  SiteNodes nodes;
+  std::string line;
+  for (int number = 1; std::getline(text, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    const bool scontrol = line.starts_with("NodeName=");
+    auto node = scontrol ? read_scontrol_line(line) : read_sinfo_line(line);
+    if (!node) {
+      return fail(Errc::invalid_argument, "line " + std::to_string(number) +
+                                              ": no line of scontrol show nodes --oneliner, nor NODE CPUS; export "
+                                              "the nodes with one of them");
+    }
+    std::string name = node->name;
+    nodes.insert_or_assign(std::move(name), *std::move(node));  // sinfo has a line for every partition
+  }
+  if (nodes.empty()) return fail(Errc::invalid_argument, "no node; export them with scontrol show nodes --oneliner");
+  return nodes;
+}
+
+SiteNodes nodes_by_use(const std::vector<SacctRow>& rows) {
+  struct Change {
+    Instant at;
+    std::int64_t cpus;
+  };
+  std::map<std::string, std::vector<Change>, std::less<>> changes;
+  SiteNodes nodes;
+  for (const SacctRow& row : rows) {
+    if (!row.ran()) continue;
+    for (const protocol::NodeHolding& held : holdings_of(row, {})) {
+      protocol::NodeRecord& node = nodes[held.node];
+      node.name = held.node;
+      node.cpus = std::max(node.cpus, held.cpus);
+      if (row.suspended.value > 0) continue;
+      changes[held.node].push_back({*row.start, held.cpus});
+      changes[held.node].push_back({row.end.value_or(k_end_of_time), -std::int64_t{held.cpus}});
+    }
+  }
+  for (auto& [name, of_node] : changes) {
+    // What ends makes room for what starts at that second.
+    std::sort(of_node.begin(), of_node.end(),
+              [](const Change& a, const Change& b) { return a.at != b.at ? a.at < b.at : a.cpus < b.cpus; });
+    std::int64_t busy = 0, most = 0;
+    for (const Change& change : of_node) most = std::max(most, busy += change.cpus);
+    nodes[name].cpus = std::max(nodes[name].cpus, static_cast<std::uint32_t>(most));
+  }
+  return nodes;
+}
+
+std::vector<protocol::NodeHolding> holdings_of(const SacctRow& row, const SiteNodes& nodes) {
+  std::vector<protocol::NodeHolding> holdings;
+  if (row.nodes.empty()) return holdings;
+  const auto cpus = whole_nodes(row, nodes).value_or(split(row.cpus, row.nodes.size()));
+  const auto memory = split(row.memory, row.nodes.size());
+  for (std::size_t i = 0; i < row.nodes.size(); ++i)
+    holdings.push_back({row.nodes[i], static_cast<std::uint32_t>(cpus[i]), memory[i], {}});
+  for (const protocol::Tres& gres : row.gres) {
+    const auto counts = split(gres.count, row.nodes.size());
+    for (std::size_t i = 0; i < row.nodes.size(); ++i) {
+      if (counts[i] > 0) holdings[i].gres.push_back({gres.name, counts[i]});
+    }
+  }
+  return holdings;
+}
+
+}  // namespace shapley::history

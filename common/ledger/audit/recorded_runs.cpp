@@ -1,0 +1,91 @@
+#include "ledger/audit/recorded_runs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace shapley::ledger {
+
+namespace {
+
+// Puts the rows of one job together. REQUIRES: rows in order of time.
+class RowJoiner {
+ public:
+  RowJoiner(RecordFormat format, std::vector<RecordedRun>& runs) : format_(format), runs_(runs) {}
+
+  void add(const SlurmRecord& row) {
+    if (!row.start || (!row.end && row.state == "PENDING")) return;  // never started
+    if (row.state == "RESIZING") return add_resized(row);
+    const bool continues = !resized_.pieces.empty() &&
+                           (row.start == resized_.pieces.back().end || row.start == resized_.pieces.front().begin);
+    if (!continues) finish();
+    RecordedRun run = std::exchange(resized_, {});
+    const auto begin = continues ? run.pieces.back().end : row.start;
+    run.pieces.push_back({begin, row.end, row.cpus, row.line});
+    take(row, run);
+    runs_.push_back(std::move(run));
+  }
+
+  // A run that was resized and whose end is not recorded goes on.
+  void finish() {
+    if (resized_.pieces.empty()) return;
+    RecordedRun run = std::exchange(resized_, {});
+    run.pieces.push_back({run.pieces.back().end, std::nullopt, std::nullopt, run.pieces.back().line});
+    runs_.push_back(std::move(run));
+  }
+
+ private:
+  // jobcomp/filetxt prints the moment of the resize as start and end; sacct the true start, and the moment as end.
+  void add_resized(const SlurmRecord& row) {
+    const auto begin = !resized_.pieces.empty()         ? resized_.pieces.back().end
+                       : format_ == RecordFormat::sacct ? row.start
+                                                        : std::nullopt;
+    const auto end = format_ == RecordFormat::sacct ? row.end : row.start;
+    resized_.pieces.push_back({begin, end, row.cpus, row.line});
+    take(row, resized_);
+  }
+
+  static void take(const SlurmRecord& row, RecordedRun& run) {
+    run.job = row.job;
+    run.state = row.state;
+    if (row.suspended) run.suspended = run.suspended.value_or(Duration{}) + *row.suspended;
+  }
+
+  RecordFormat format_;
+  std::vector<RecordedRun>& runs_;
+  RecordedRun resized_;
+};
+
+// A job that is requeued while it completes is recorded twice, the second time perhaps with its CPUs already taken
+// away.
+bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
+  return row.start == before.start && row.end == before.end && (row.cpus == before.cpus || row.cpus == 0);
+}
+
+}  // namespace
+
+std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
+  std::map<JobId, std::vector<const SlurmRecord*>> by_job;
+  for (const SlurmRecord& row : records.records) by_job[row.job].push_back(&row);
+  std::vector<RecordedRun> runs;
+  for (auto& [job, rows] : by_job) {
+    // jobcomp/filetxt is in order already; sacct sorts as it likes.
+    if (records.format == RecordFormat::sacct) {
+      std::stable_sort(rows.begin(), rows.end(), [](const SlurmRecord* a, const SlurmRecord* b) {
+        const auto key = [](const SlurmRecord* row) {
+          const auto instant = [](const auto& time) { return time ? time->instant : k_end_of_time; };
+          return std::pair(instant(row->start), instant(row->end));
+        };
+        return key(a) < key(b);
+      });
+    }
+    RowJoiner joiner(records.format, runs);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i == 0 || !repeats(*rows[i], *rows[i - 1])) joiner.add(*rows[i]);
+    }
+    joiner.finish();
+  }
+  return runs;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,63 @@
+#include "ledger/readers/past_files.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/calendar.hpp"
+
+namespace shapley::ledger {
+
+Expected<Instant> last_recorded(const Ledger& ledger) {
+  std::optional<Instant> last;
+  SHAPLEY_TRY(ledger.for_each_event(ledger.last_sequence() - 1, [&](const StoredEvent& stored) {
+    last = stored.received;
+    return Expected<void>{};
+  }));
+  if (!last) return fail(Errc::not_found, "the ledger is empty: nothing was recorded yet");
+  return *last;
+}
+
+Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem::path& archives, Instant since) {
+  PastFiles past;
+  past.files_.push_back(&ledger);
+  std::optional<ArchiveLink> link;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(link, archive_before(*past.files_.front(), link));
+    if (!link || link->until <= since) return past;
+    const auto there = find_archive(archives, link->name);
+    if (!there) {
+      return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
+                                       ", which is not in " + archives.native() +
+                                       "; --archives DIRECTORY says where it is");
+    }
+    SHAPLEY_TRY_ASSIGN(auto opened, OpenedFile::open(*there));
+    past.archives_.push_back(std::move(opened));
+    past.files_.insert(past.files_.begin(), &past.archives_.back().ledger());
+  }
+}
+
+const accounting::SegmentKey* segment_of(const accounting::Event& event) {
+  if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) return &opened->key;
+  if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event)) return &closed->key;
+  if (const auto* retracted = std::get_if<accounting::SegmentRetracted>(&event)) return &retracted->key;
+  return nullptr;
+}
+
+Expected<void> apply_told(accounting::State& state, const accounting::Event& event) {
+  const auto applied = state.apply(event);
+  if (!applied || *applied != accounting::Applied::needs_replay) return {};
+  return fail(Errc::corrupt, "the books refuse " + accounting::event_key(event) + " in the order of time");
+}
+
+Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted, Instant at) {
+  for (const accounting::SegmentKey& key : retracted) {
+    // Known before the file begins, and retracted in it.
+    if (state.find_segment(key) == nullptr) continue;
+    SHAPLEY_TRY(apply_told(state, accounting::SegmentRetracted{key, std::min(at, state.now())}));
+  }
+  return {};
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,45 @@
+// What readers of the past share: the ledger and those of its archives that a past instant needs, and how their events
+// are applied in the order of time.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "accounting/state/state.hpp"
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "ledger/archive/links.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+// When the ledger recorded something last. Errc::not_found: it is empty.
+[[nodiscard]] Expected<Instant> last_recorded(const Ledger& ledger);
+
+// The file whose books begin at an instant or before, and those after it, the ledger itself last.
+class PastFiles {
+ public:
+  // `ledger` must outlive it. Errc::not_found names an archive that is needed and is not in `archives`.
+  [[nodiscard]] static Expected<PastFiles> open(const Ledger& ledger, const std::filesystem::path& archives,
+                                                Instant since);
+  [[nodiscard]] const std::vector<const Ledger*>& files() const { return files_; }
+
+ private:
+  std::deque<OpenedFile> archives_;  // the newest first; a deque moves without moving them
+  std::vector<const Ledger*> files_;
+};
+
+// Of which segment the event speaks; nullptr: of none.
+[[nodiscard]] const accounting::SegmentKey* segment_of(const accounting::Event& event);
+
+// What the books refuse (a contradiction) changed nothing when shapleyd met it, and changes nothing here.
+// Errc::corrupt: the event is not in the order of time.
+[[nodiscard]] Expected<void> apply_told(accounting::State& state, const accounting::Event& event);
+
+// Takes back what the books know and the files retract, whenever that was, as of `at` at the latest.
+[[nodiscard]] Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted,
+                                           Instant at);
+
+}  // namespace shapley::ledger

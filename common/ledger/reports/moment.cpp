@@ -1,0 +1,82 @@
+#include "ledger/reports/moment.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/calendar.hpp"
+#include "ledger/reports/report.hpp"
+
+namespace shapley::ledger {
+
+using nlohmann::json;
+
+namespace {
+
+std::vector<OpenSegment> open_segments(const accounting::State& state) {
+  std::vector<OpenSegment> open;
+  for (const JobId id : state.jobs_with_open_segments()) {
+    const accounting::JobMemory* job = state.find_job(id);
+    if (job == nullptr) continue;
+    for (const accounting::SegmentKey& key : job->segments) {
+      const accounting::LiveSegment* segment = state.find_segment(key);
+      if (segment == nullptr || segment->end) continue;
+      const auto organization = state.find_organization(segment->opened.organization);
+      if (!organization) continue;
+      open.push_back({.job = id,
+                      .kind = key.kind,
+                      .organization = *organization,
+                      .since = key.anchor,
+                      .processors = segment->opened.processors});
+    }
+  }
+  return open;
+}
+
+}  // namespace
+
+json Moment::row(const std::string& organization) const {
+  for (const json& row : status.at("organizations")) {
+    if (row.at("name") == organization) return row;
+  }
+  return nullptr;
+}
+
+std::size_t Moment::course(const std::string& organization) const {
+  const auto found = std::ranges::find_if(outlook.courses, [&](const accounting::Course& course) {
+    return names[course.organization.value] == organization;
+  });
+  return static_cast<std::size_t>(found - outlook.courses.begin());
+}
+
+accounting::EstimatorId ranking_estimator(const accounting::State& state) {
+  return accounting::parse_estimator(state.ranking_rule().contribution).value_or(accounting::k_default_estimator);
+}
+
+Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId estimator) {
+  json status = status_report(state, t, estimator);
+  const Instant at = state.now();
+  return Moment{.at = at,
+                .is_past = false,
+                .status = std::move(status),
+                .outlook = accounting::outlook(state, at, estimator),
+                .names = state.organizations(),
+                .open = open_segments(state),
+                .next_starts = {}};
+}
+
+Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question) {
+  SHAPLEY_TRY_ASSIGN(BooksThen past, books_then(ledger, question));
+  past.state.advance(question.at);
+  Moment moment = moment_of(past.state, question.at, ranking_estimator(past.state));
+  moment.is_past = true;
+  moment.next_starts = std::move(past.next_starts);
+  return moment;
+}
+
+void add_instant(json& object, const std::string& name, Instant t) {
+  const bool is_known = t > k_beginning_of_time && t < k_end_of_time;
+  object[name] = is_known ? json(t.value) : json(nullptr);
+  object[name + "_utc"] = is_known ? json(format_instant(t)) : json(nullptr);
+}
+
+}  // namespace shapley::ledger

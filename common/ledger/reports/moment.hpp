@@ -1,0 +1,56 @@
+// The books at one instant, as far as answers about ranks need them: explain_report.hpp, compare_report.hpp.
+//
+// A moment is a copy: an answer can be made of it in another thread, beside the ledger's tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "accounting/state/forecast.hpp"
+#include "accounting/state/state.hpp"
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "ledger/readers/books_then.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ledger {
+
+// A job that runs or could start.
+struct OpenSegment {
+  JobId job;
+  accounting::SegmentKind kind = accounting::SegmentKind::wait;
+  OrgId organization;
+  Instant since;  // the run's start, or when the present stretch of waiting began
+  MicroProcessors processors;
+};
+
+struct Moment {
+  Instant at;
+  bool is_past = false;   // it was asked for; else it is the present, or what a ledger recorded last
+  nlohmann::json status;  // status_report
+  accounting::Outlook outlook;
+  std::vector<std::string> names;                      // of organizations, by OrgId
+  std::vector<OpenSegment> open;                       // ascending by job
+  std::vector<accounting::SegmentOpened> next_starts;  // of the past only: runs that began after it, by begin
+
+  // An organization's row of `status`; null: there is none of that name.
+  [[nodiscard]] nlohmann::json row(const std::string& organization) const;
+  // Its index in outlook.courses; past the end: it has no rank.
+  [[nodiscard]] std::size_t course(const std::string& organization) const;
+};
+
+// The estimator of the rule of ranks in force.
+[[nodiscard]] accounting::EstimatorId ranking_estimator(const accounting::State& state);
+
+// At max(t, state.now()). Walks over all remembered jobs.
+[[nodiscard]] Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId estimator);
+
+// A past one, as books_then() has it, by the estimator that ranked then.
+[[nodiscard]] Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question);
+
+// Seconds since the epoch and as text under two names: "at" and "at_utc". k_end_of_time and nothing: null.
+void add_instant(nlohmann::json& object, const std::string& name, Instant t);
+
+}  // namespace shapley::ledger

@@ -1,0 +1,273 @@
+#include "ledger/reports/statement.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/calendar.hpp"
+#include "ledger/reports/report.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::EstimatorId;
+using accounting::Standing;
+using nlohmann::json;
+
+json amount(CpuTime work) {
+  return {{"core_hours", core_hours(work)}, {"processor_seconds", format_micro(work.value)}};
+}
+
+json books_of(const Standing& standing, EstimatorId estimator, Duration elapsed) {
+  return {{"standing_core_hours", standing_core_hours(standing.balance(estimator), elapsed)},
+          {"phi_minus_psi", format_micro(standing.balance(estimator).value)},
+          {"difference", amount(standing.given(estimator) - standing.got)}};
+}
+
+// The organizations that are asked for, in the configuration's order.
+Expected<std::vector<OrgId>> chosen(const accounting::State& state, const std::vector<std::string>& only) {
+  std::vector<OrgId> order = state.configured_order();
+  for (const std::string& name : only) {
+    if (state.find_organization(name)) continue;
+    std::string known;
+    for (const OrgId id : order) known += (known.empty() ? "" : ", ") + state.organizations()[id.value];
+    return fail(Errc::invalid_argument, "no organization '" + name + "' in these books; there are " + known);
+  }
+  if (!only.empty()) {
+    std::erase_if(order,
+                  [&](OrgId id) { return std::ranges::find(only, state.organizations()[id.value]) == only.end(); });
+  }
+  return order;
+}
+
+// One account's user: what its jobs got, and how much of that on its organization's own processors.
+struct UserWork {
+  CpuTime got;
+  CpuTime own;
+};
+
+// What the whole of the time that is asked comes to.
+class Totals {
+ public:
+  void add(const Stretch& stretch, EstimatorId estimator) {
+    got_.resize(stretch.closing.size());
+    given_.resize(stretch.closing.size());
+    waited_.resize(stretch.closing.size());
+    for (std::size_t i = 0; i < stretch.closing.size(); ++i) {
+      got_[i] += stretch.closing[i].got - stretch.opening[i].got;
+      given_[i] += stretch.closing[i].given(estimator) - stretch.opening[i].given(estimator);
+    }
+    for (std::size_t i = 0; i < stretch.waited.size(); ++i) waited_[i] += stretch.waited[i];
+    for (const auto& [key, work] : stretch.held) held_[key] += work;
+    exact_ = exact_ && is_exact(stretch);
+  }
+
+  [[nodiscard]] bool exact() const { return exact_; }
+
+  [[nodiscard]] json row(OrgId organization, const PastBooks& books, const std::vector<std::string>& names) const {
+    const std::size_t id = organization.value;
+    const OwnerMatrix matrix = matrix_of(held_, names.size());
+    CpuTime lent;
+    CpuTime borrowed;
+    json lent_to = json::array();
+    json borrowed_from = json::array();
+    for (std::size_t other = 0; other < names.size(); ++other) {
+      if (other == id) continue;
+      lent += matrix[other][id];
+      borrowed += matrix[id][other];
+      add_pair(lent_to, names[other], matrix[other][id]);
+      add_pair(borrowed_from, names[other], matrix[id][other]);
+    }
+    return {{"name", names[id]},
+            {"got", amount(at(got_, id))},
+            {"given", amount(at(given_, id))},
+            {"own", amount(matrix[id][id])},
+            {"lent", amount(lent)},
+            {"borrowed", amount(borrowed)},
+            {"waited", amount(at(waited_, id))},
+            {"lent_to", std::move(lent_to)},
+            {"borrowed_from", std::move(borrowed_from)},
+            {"users", users_of(organization, books)}};
+  }
+
+ private:
+  static CpuTime at(const std::vector<CpuTime>& amounts, std::size_t id) {
+    return id < amounts.size() ? amounts[id] : CpuTime{};
+  }
+
+  static void add_pair(json& pairs, const std::string& other, CpuTime work) {
+    if (work.value == 0) return;
+    json pair = amount(work);
+    pair["organization"] = other;
+    pairs.push_back(std::move(pair));
+  }
+
+  [[nodiscard]] json users_of(OrgId organization, const PastBooks& books) const {
+    std::map<std::pair<std::string, std::uint32_t>, UserWork> users;
+    for (const auto& [key, work] : held_) {
+      if (key.organization != organization) continue;
+      UserWork& user = users[{books.accounts().size() == 0 ? "" : books.accounts().name_of(key.account), key.user_id}];
+      user.got += work;
+      if (key.owner == organization) user.own += work;
+    }
+    json rows = json::array();
+    for (const auto& [key, work] : users) {
+      rows.push_back({{"account", key.first},
+                      {"user_id", key.second},
+                      {"got", amount(work.got)},
+                      {"own", amount(work.own)},
+                      {"borrowed", amount(work.got - work.own)}});
+    }
+    return rows;
+  }
+
+  std::vector<CpuTime> got_, given_, waited_;
+  Held held_;
+  bool exact_ = true;
+};
+
+json part_of(const Stretch& stretch, EstimatorId estimator, const std::vector<OrgId>& order,
+             const std::vector<std::string>& names) {
+  json rows = json::array();
+  for (const OrgId id : order) {
+    if (id.value >= stretch.closing.size()) continue;  // it joined the books later
+    const Standing& opening = stretch.opening[id.value];
+    const Standing& closing = stretch.closing[id.value];
+    rows.push_back({{"name", names[id.value]},
+                    {"opening", books_of(opening, estimator, stretch.begin - stretch.period_begin)},
+                    {"got", amount(closing.got - opening.got)},
+                    {"given", amount(closing.given(estimator) - opening.given(estimator))},
+                    {"closing", books_of(closing, estimator, stretch.end - stretch.period_begin)}});
+    json& row = rows.back();
+    row["sentence"] = standing_sentence(row["closing"]["standing_core_hours"].get<double>());
+  }
+  const Instant begin = std::max(stretch.begin, stretch.period_begin);  // the ledger may begin within the stretch
+  return {{"begin", begin.value},
+          {"begin_utc", format_instant(begin)},
+          {"end", stretch.end.value},
+          {"end_utc", format_instant(stretch.end)},
+          {"period_begin", stretch.period_begin.value},
+          {"period_begin_utc", format_instant(stretch.period_begin)},
+          {"opens_period", stretch.opens_period},
+          {"closes_period", stretch.closes_period},
+          {"organizations", std::move(rows)}};
+}
+
+json heading(const IntervalAsked& asked) {
+  return {{"report_version", k_report_version},       {"since", asked.since.value},
+          {"since_utc", format_instant(asked.since)}, {"until", asked.until.value},
+          {"until_utc", format_instant(asked.until)}, {"contribution", accounting::name_of(asked.estimator)}};
+}
+
+// The books at the interval's end, and what happened in it.
+json history_row(const Stretch& stretch, std::size_t id, EstimatorId estimator, const OwnerMatrix& matrix,
+                 const std::string& name) {
+  const Standing& opening = stretch.opening[id];
+  const Standing& closing = stretch.closing[id];
+  CpuTime lent;
+  CpuTime borrowed;
+  for (std::size_t other = 0; other < matrix.size(); ++other) {
+    if (other == id) continue;
+    lent += matrix[other][id];
+    borrowed += matrix[id][other];
+  }
+  const auto processors = [](MicroProcessors q) { return static_cast<double>(q.value) / static_cast<double>(k_micro); };
+  return {{"begin", stretch.begin.value},
+          {"begin_utc", format_instant(stretch.begin)},
+          {"end", stretch.end.value},
+          {"end_utc", format_instant(stretch.end)},
+          {"period_begin", stretch.period_begin.value},
+          {"period_begin_utc", format_instant(stretch.period_begin)},
+          {"opens_period", stretch.opens_period},
+          {"organization", name},
+          {"standing_core_hours", standing_core_hours(closing.balance(estimator), stretch.end - stretch.period_begin)},
+          {"psi", format_micro(closing.psi.value)},
+          {"phi", format_micro(closing.phi(estimator).value)},
+          {"got_core_hours", core_hours(closing.got - opening.got)},
+          {"given_core_hours", core_hours(closing.given(estimator) - opening.given(estimator))},
+          {"lent_core_hours", core_hours(lent)},
+          {"borrowed_core_hours", core_hours(borrowed)},
+          {"waited_core_hours", core_hours(id < stretch.waited.size() ? stretch.waited[id] : CpuTime{})},
+          {"owned", processors(closing.owned)},
+          {"used", processors(closing.used)},
+          {"lent", processors(closing.lent)},
+          {"borrowed", processors(closing.borrowed)},
+          {"waiting", processors(closing.waiting)}};
+}
+
+}  // namespace
+
+Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
+  Totals totals;
+  std::vector<Stretch> stretches;
+  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, [&](const Stretch& stretch, PastBooks&) {
+    totals.add(stretch, asked.estimator);
+    stretches.push_back(stretch);
+    stretches.back().held.clear();
+  }));
+  const std::vector<std::string>& names = books.state().organizations();
+  SHAPLEY_TRY_ASSIGN(const std::vector<OrgId> order, chosen(books.state(), asked.only));
+  json periods = json::array();
+  for (const Stretch& stretch : stretches) periods.push_back(part_of(stretch, asked.estimator, order, names));
+  json rows = json::array();
+  for (const OrgId id : order) rows.push_back(totals.row(id, books, names));
+  json report = heading(asked);
+  report["periods"] = std::move(periods);
+  report["organizations"] = std::move(rows);
+  report["exact"] = totals.exact();
+  return report;
+}
+
+std::string_view name_of(Interval interval) {
+  switch (interval) {
+    case Interval::hour:
+      return "hour";
+    case Interval::day:
+      return "day";
+    case Interval::month:
+      return "month";
+  }
+  return {};
+}
+
+std::vector<Instant> begins_between(Interval interval, Instant since, Instant until) {
+  const Duration length{interval == Interval::hour ? 3600 : k_day_s};
+  std::vector<Instant> begins;
+  Instant next = interval == Interval::month ? period_end(Period::monthly, since)
+                                             : Instant{since.value - since.value % length.value} + length;
+  while (next < until) {
+    begins.push_back(next);
+    next = interval == Interval::month ? period_end(Period::monthly, next) : next + length;
+  }
+  return begins;
+}
+
+Expected<json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
+  json rows = json::array();
+  bool exact = true;
+  const auto add = [&](const Stretch& stretch, PastBooks& then) {
+    const std::vector<std::string>& names = then.state().organizations();
+    const OwnerMatrix matrix = matrix_of(stretch.held, names.size());
+    exact = exact && is_exact(stretch);
+    for (const OrgId id : then.state().configured_order()) {
+      const std::string& name = names[id.value];
+      if (id.value >= stretch.closing.size()) continue;
+      if (!asked.only.empty() && std::ranges::find(asked.only, name) == asked.only.end()) continue;
+      rows.push_back(history_row(stretch, id.value, asked.estimator, matrix, name));
+    }
+  };
+  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, begins_between(by, asked.since, asked.until), add));
+  SHAPLEY_TRY(chosen(books.state(), asked.only));
+  json report = heading(asked);
+  report["by"] = name_of(by);
+  report["rows"] = std::move(rows);
+  report["exact"] = exact;
+  return report;
+}
+
+}  // namespace shapley::ledger

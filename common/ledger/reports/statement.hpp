@@ -1,0 +1,43 @@
+// What a month's statement and a history tell, as JSON: from the stretches of time (stretches.hpp).
+//
+// Two amounts, which must not be mixed up. The *difference* is a sum, work given - work got since the period began, so
+// that in every period
+//     difference at the end = difference at the begin + given - got         [processor-seconds, exact]
+// The *standing* is what `shapleyctl status` shows: the difference on average over the period so far (report.hpp). Both
+// start again from zero where a period begins. docs/reference/shapleyctl.md lists every member.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "accounting/estimators/table.hpp"
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "ledger/reports/stretches.hpp"
+
+namespace shapley::ledger {
+
+struct IntervalAsked {
+  Instant since;
+  Instant until;                       // > since
+  accounting::EstimatorId estimator;   // of phi and of what was given
+  std::vector<std::string> only = {};  // names of organizations; empty: all of them
+};
+
+// What everybody got and gave, who lent to whom, and which users of which accounts got it. REQUIRES: as
+// for_each_stretch. Errc::invalid_argument names an organization of `only` that the books do not know.
+[[nodiscard]] Expected<nlohmann::json> statement_report(PastBooks& books, const IntervalAsked& asked);
+
+enum class Interval { hour, day, month };
+[[nodiscard]] std::string_view name_of(Interval interval);
+
+// The instants in (since, until) at which an hour, a day or a month (UTC) begins.
+[[nodiscard]] std::vector<Instant> begins_between(Interval interval, Instant since, Instant until);
+
+// A row for each interval and organization: the books at its end, and what happened in it. Errors as above.
+[[nodiscard]] Expected<nlohmann::json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by);
+
+}  // namespace shapley::ledger

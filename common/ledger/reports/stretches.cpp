@@ -1,0 +1,145 @@
+#include "ledger/reports/stretches.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/calendar.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::EstimatorId;
+using accounting::Piece;
+using accounting::SegmentKey;
+using accounting::Standing;
+using accounting::State;
+
+// Midnights, at some of which a period may begin, and the caller's own cuts; up to `until`, which is the last.
+std::vector<Instant> stops_between(Instant since, Instant until, const std::vector<Instant>& cuts) {
+  std::vector<Instant> midnights;
+  for (Instant t = day_begin(since) + Duration{k_day_s}; t < until; t = t + Duration{k_day_s}) midnights.push_back(t);
+  std::vector<Instant> stops;
+  std::ranges::set_union(midnights, cuts, std::back_inserter(stops));
+  std::erase_if(stops, [&](Instant t) { return t <= since || t >= until; });
+  stops.push_back(until);
+  return stops;
+}
+
+class Collector {
+ public:
+  Collector(PastBooks& books, const VisitStretch& visit) : books_(books), visit_(visit) {}
+
+  Expected<void> begin_at(Instant t) {
+    SHAPLEY_TRY(books_.advance_to(t));
+    open(t);
+    return {};
+  }
+
+  // Goes on to t, and ends the stretch there if that is asked or a period ends.
+  Expected<void> go_to(Instant t, bool cut) {
+    SHAPLEY_TRY(books_.advance_to(t));
+    State& state = books_.state();
+    if (state.now() == k_beginning_of_time) {  // before the ledger's first event
+      open(t);
+      return {};
+    }
+    collect(t);
+    // A ledger that begins at t has closed nothing.
+    stretch_.closes_period =
+        state.period_begin() == t && !state.closed_periods().empty() && state.closed_periods().back().end == t;
+    if (cut || stretch_.closes_period) {
+      if (stretch_.closes_period) {
+        stretch_.closing = state.closed_periods().back().standings;
+        stretch_.period_begin = state.closed_periods().back().begin;
+      } else {
+        stretch_.closing = state.standings(t);
+        stretch_.period_begin = state.period_begin();
+      }
+      finish(t);
+      open(t);
+    }
+    // What is over will not be asked for again.
+    state.compact(t);
+    return {};
+  }
+
+ private:
+  void open(Instant t) {
+    const bool known = books_.state().now() != k_beginning_of_time;
+    stretch_ = {.begin = t,
+                .end = t,
+                .period_begin = t,
+                .opening = known ? books_.state().standings(t) : std::vector<Standing>{},
+                .closing = {},
+                .held = {},
+                .waited = {}};
+    collected_ = t;
+  }
+
+  void collect(Instant t) {
+    const State& state = books_.state();
+    state.visit_pieces(collected_, t, [&](const SegmentKey& run, const Piece& piece) {
+      const Submitter submitter = books_.submitter_of(run.job, run.anchor);
+      stretch_.held[{piece.organization, piece.owner, submitter.account, submitter.user_id}] +=
+          piece.processors * (piece.end - piece.begin);
+    });
+    stretch_.waited.resize(state.organizations().size());
+    state.visit_waits(collected_, t, [&](OrgId organization, MicroProcessors processors, Duration length) {
+      stretch_.waited[organization.value] += processors * length;
+    });
+    collected_ = t;
+  }
+
+  void finish(Instant t) {
+    stretch_.end = t;
+    stretch_.opens_period = stretch_.period_begin >= stretch_.begin;  // later: the ledger begins there
+    // Who joined the books meanwhile had nothing before.
+    for (std::size_t i = stretch_.opening.size(); i < stretch_.closing.size(); ++i) {
+      stretch_.opening.emplace_back().organization = {static_cast<std::uint32_t>(i)};
+    }
+    visit_(stretch_, books_);
+  }
+
+  PastBooks& books_;
+  const VisitStretch& visit_;
+  Stretch stretch_;
+  Instant collected_;
+};
+
+}  // namespace
+
+Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until, const std::vector<Instant>& cuts,
+                                const VisitStretch& visit) {
+  Collector collector(books, visit);
+  SHAPLEY_TRY(collector.begin_at(since));
+  for (const Instant stop : stops_between(since, until, cuts)) {
+    SHAPLEY_TRY(collector.go_to(stop, stop == until || std::ranges::binary_search(cuts, stop)));
+  }
+  return {};
+}
+
+OwnerMatrix matrix_of(const Held& held, std::size_t organizations) {
+  OwnerMatrix matrix(organizations, std::vector<CpuTime>(organizations));
+  for (const auto& [key, work] : held) matrix[key.organization.value][key.owner.value] += work;
+  return matrix;
+}
+
+bool is_exact(const Stretch& stretch) {
+  const OwnerMatrix matrix = matrix_of(stretch.held, stretch.closing.size());
+  const EstimatorId direct = *accounting::parse_estimator("direct_contr");
+  for (std::size_t u = 0; u < matrix.size(); ++u) {
+    CpuTime got;
+    CpuTime given;
+    for (std::size_t other = 0; other < matrix.size(); ++other) {
+      got += matrix[u][other];
+      given += matrix[other][u];
+    }
+    if (got != stretch.closing[u].got - stretch.opening[u].got) return false;
+    if (given != stretch.closing[u].given(direct) - stretch.opening[u].given(direct)) return false;
+  }
+  return true;
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,226 @@
+#include "ctl/adoption/proposal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/brackets.hpp"
+#include "config/configuration.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+struct Proposed {
+  std::string name;                // of the organization
+  std::string named_after;         // the account or partition, as Slurm has it
+  std::vector<std::string> nodes;  // that it is likely to own
+};
+
+bool may_stand_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+// Whether a rule can name it.
+bool can_be_named(const std::string& name) {
+  return !name.empty() && std::ranges::none_of(name, [](unsigned char c) { return c <= ' ' || c == ',' || c == 0x7F; });
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    // Slurm's names have none; a name must not end the line all the same.
+    out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  }
+  return out + '"';
+}
+
+std::string case_folded(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+class Proposal {
+ public:
+  explicit Proposal(const SlurmSite& slurm) : slurm_(slurm), by_account_(slurm.accounting.has_value()) {}
+
+  Expected<std::string> text() {
+    find_organizations();
+    if (organizations_.empty()) {
+      return fail(Errc::not_found, by_account_
+                                       ? "slurmdbd has no account below root: make them first (sacctmgr add account)"
+                                       : "Slurm has no partition: nothing to make organizations of");
+    }
+    give_nodes();
+    std::string out = head();
+    for (const Proposed& organization : organizations_) out += entry(organization);
+    return out + rest();
+  }
+
+ private:
+  // A name that the configuration takes, and nobody has yet.
+  std::string organization_name(const std::string& from) {
+    constexpr std::size_t k_longest = 60;  // 64, and room for a number
+    std::string name = from.substr(0, k_longest);
+    std::ranges::replace_if(
+        name, [](char c) { return !may_stand_in_name(c); }, '_');
+    if (case_folded(name) == "guests" || case_folded(name) == "commons") name += "-org";
+    std::string unique = name;
+    for (int i = 2; !names_.insert(case_folded(unique)).second; ++i) unique = name + '-' + std::to_string(i);
+    return unique;
+  }
+
+  void find_organizations() {
+    std::vector<std::string> sources;
+    if (by_account_) {
+      for (const SlurmAccount& account : slurm_.accounting->accounts) {
+        if (account.parent == "root" && account.name != "root") sources.push_back(account.name);
+      }
+    } else {
+      for (const SlurmPartition& partition : slurm_.partitions) sources.push_back(partition.name);
+    }
+    std::ranges::sort(sources);
+    for (const std::string& source : sources) {
+      if (can_be_named(source)) {
+        organizations_.push_back({organization_name(source), source, {}});
+      } else {
+        left_out_.push_back(source);
+      }
+    }
+  }
+
+  // The account directly below root that an account belongs to; empty: none.
+  [[nodiscard]] std::string top_of(std::string account) const {
+    const auto& accounts = slurm_.accounting->accounts;
+    for (std::size_t steps = 0; steps <= accounts.size(); ++steps) {
+      const auto found = std::ranges::find(accounts, account, &SlurmAccount::name);
+      if (found == accounts.end()) return {};
+      if (found->parent == "root") return account;
+      account = found->parent;
+    }
+    return {};
+  }
+
+  // Whose a partition is, by who may use it or by its name; empty: nobody's alone.
+  [[nodiscard]] std::string owner_of(const SlurmPartition& partition) const {
+    if (!by_account_) return partition.name;
+    std::set<std::string> tops;
+    for (const std::string& account : partition.accounts) tops.insert(top_of(account));
+    if (tops.size() == 1) return *tops.begin();
+    const auto same_name = [&](const Proposed& o) { return case_folded(o.named_after) == case_folded(partition.name); };
+    const auto named = std::ranges::find_if(organizations_, same_name);
+    return tops.empty() && named != organizations_.end() ? named->named_after : std::string();
+  }
+
+  void give_nodes() {
+    std::map<std::string, std::string> owners;
+    for (const SlurmPartition& partition : slurm_.partitions) owners[partition.name] = owner_of(partition);
+    for (const SlurmNode& node : slurm_.nodes) {
+      std::set<std::string> candidates;
+      for (const std::string& partition : node.partitions) {
+        const std::string& owner = owners[partition];
+        if (!owner.empty()) candidates.insert(owner);
+      }
+      const auto only = candidates.size() == 1
+                            ? std::ranges::find(organizations_, *candidates.begin(), &Proposed::named_after)
+                            : organizations_.end();
+      if (only == organizations_.end()) {
+        unclaimed_.push_back(node);
+      } else {
+        only->nodes.push_back(node.name);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string head() const {
+    const bool usual = slurm_.slurm_user.empty() || slurm_.slurm_user == config::Configuration{}.slurm_user;
+    std::string text =
+        "# shapleyd's configuration, proposed by shapleyctl init for the cluster " + in_quotes(slurm_.cluster) +
+        ". Read it, correct it, and\n"
+        "# check it: shapleyctl check-config --against-slurm FILE. Every key has a page: man shapleyd.yaml\n"
+        "\n"
+        "# The books are kept and every priority is left alone: shapleyctl status shows the ranks that would be in\n"
+        "# force. When the members agree with what they read: mode: priorities, and systemctl reload shapleyd.\n"
+        "mode: observe\n"
+        "\n"
+        "# The user that slurmctld runs as (SlurmUser). Besides root the only one who may feed the books.\n";
+    return text + "slurm_user: " + (usual ? config::Configuration{}.slurm_user : in_quotes(slurm_.slurm_user)) +
+           "\n"
+           "\n"
+           "# What is not said here is as the manual page says. To be agreed on before the ranks act: horizon (how far "
+           "ahead\n"
+           "# ranks look, 7 days), guarantee (the part of its own processors that each may count on, a half), period "
+           "(when\n"
+           "# standings begin again from zero, never) and charge (what a job is charged on a node, dominant).\n"
+           "\n"
+           "# " +
+           (by_account_
+                ? std::string("One organization for each account directly below root in slurmdbd. A rule covers the "
+                              "accounts below its own.")
+                : std::string("Slurm runs without slurmdbd, so there is one organization for each partition.")) +
+           "\n# The order breaks ties of rank. Who matches no rule is a guest. Names stay in the books: choose them "
+           "well.\n"
+           "organizations:\n";
+  }
+
+  [[nodiscard]] std::string entry(const Proposed& organization) const {
+    std::string text = "  - name: " + in_quotes(organization.name) + "\n    " +
+                       (by_account_ ? "accounts" : "partitions") + ": [" + in_quotes(organization.named_after) + "]\n";
+    if (organization.nodes.empty()) {
+      return text +
+             "    # No partition is for it alone or has its name, so nothing says which nodes are its own.\n    nodes: "
+             "[]\n";
+    }
+    if (by_account_)
+      text += "    # From the partitions that it alone may use, or that have its name. Who bought them knows better.\n";
+    return text + "    nodes: [" + in_quotes(collapse_names(organization.nodes)) + "]\n";
+  }
+
+  // Nodes of nobody, alike ones in one line.
+  [[nodiscard]] std::string rest() const {
+    std::string text;
+    for (const std::string& name : left_out_) {
+      text += "\n# Left out, because no rule can name it (a blank or a comma): " + in_quotes(name) + '\n';
+    }
+    if (unclaimed_.empty()) return text;
+    using Kind = std::array<std::string, 3>;
+    std::map<Kind, std::vector<std::string>> kinds;
+    for (const SlurmNode& node : unclaimed_) {
+      std::string partitions;
+      for (const std::string& partition : node.partitions) partitions += (partitions.empty() ? "" : ",") + partition;
+      kinds[{partitions, std::to_string(node.cpus), node.gres}].push_back(node.name);
+    }
+    text +=
+        "\n# Nobody's yet: write each into the nodes of its owner, or into several with shares ({nodes: \"gpu1\", "
+        "share: 1/3}).\n"
+        "# Until then what runs on them is credited to commons, and to no organization.\n";
+    for (const auto& [kind, names] : kinds) {
+      const auto& [partitions, cpus, gres] = kind;
+      text += "#   " + in_quotes(collapse_names(names)) + ": " + cpus + " CPUs each" +
+              (gres.empty() ? "" : ", " + gres) +
+              (partitions.empty() ? ", in no partition" : ", partition " + partitions) + '\n';
+    }
+    return text;
+  }
+
+  const SlurmSite& slurm_;
+  const bool by_account_;
+  std::vector<Proposed> organizations_;
+  std::set<std::string> names_;
+  std::vector<std::string> left_out_;
+  std::vector<SlurmNode> unclaimed_;
+};
+
+}  // namespace
+
+Expected<std::string> propose_configuration(const SlurmSite& slurm) {
+  return Proposal(slurm).text();
+}
+
+}  // namespace shapley::ctl

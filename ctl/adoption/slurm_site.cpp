@@ -1,0 +1,160 @@
+#include "ctl/adoption/slurm_site.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "ctl/adoption/command.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+std::vector<std::string_view> words_between(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(at), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+// Empty cells count.
+std::vector<std::string_view> cells_of_row(std::string_view line) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = line.find('|');
+    parts.push_back(line.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    line.remove_prefix(end + 1);
+  }
+}
+
+std::string lowered_word(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lowered;
+}
+
+// KEY=VALUE in a line of scontrol -o, up to the next blank; the first one, for texts of administrators come last.
+std::string_view keyed_value(std::string_view line, std::string_view key) {
+  for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
+    if ((at != 0 && line[at - 1] != ' ') || line.substr(at + key.size(), 1) != "=") continue;
+    const std::string_view value = line.substr(at + key.size() + 1);
+    return value.substr(0, value.find(' '));
+  }
+  return {};
+}
+
+bool names_something(std::string_view value) {
+  return !value.empty() && value != "(null)" && value != "ALL" && value != "N/A";
+}
+
+Expected<std::string> output_of(const std::vector<std::string>& arguments, std::chrono::milliseconds limit) {
+  SHAPLEY_TRY_ASSIGN(CommandOutput output, run_command(arguments, limit));
+  if (output.exit_code == 0) return std::move(output.out);
+  std::string command;
+  for (const std::string& argument : arguments) command += (command.empty() ? "" : " ") + argument;
+  std::string said = output.err.empty() ? output.out : output.err;
+  while (said.ends_with('\n')) said.pop_back();
+  return fail(Errc::unavailable,
+              command + ": exit code " + std::to_string(output.exit_code) + (said.empty() ? "" : ": " + said));
+}
+
+Expected<SlurmAccounting> read_accounting(const std::string& cluster, std::chrono::milliseconds limit) {
+  SHAPLEY_TRY_ASSIGN(const std::string associations, output_of({"sacctmgr", "-n", "-P", "show", "associations",
+                                                                "cluster=" + cluster, "format=account,parentname,user"},
+                                                               limit));
+  SHAPLEY_TRY_ASSIGN(const std::string qos, output_of({"sacctmgr", "-n", "-P", "show", "qos", "format=name"}, limit));
+  SlurmAccounting accounting = parse_associations(associations);
+  for (const std::string_view name : words_between(qos, '\n')) accounting.qos.emplace_back(name);
+  return accounting;
+}
+
+}  // namespace
+
+std::string config_value(std::string_view output, std::string_view key) {
+  for (std::string_view line : words_between(output, '\n')) {
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    const std::size_t value = line.find_first_not_of(' ');
+    if (value == 0 || value == std::string_view::npos || line[value] != '=') continue;
+    line.remove_prefix(value + 1);
+    const std::size_t begin = line.find_first_not_of(' ');
+    return begin == std::string_view::npos ? std::string() : std::string(line.substr(begin));
+  }
+  return {};
+}
+
+std::vector<SlurmPartition> parse_partitions(std::string_view output) {
+  std::vector<SlurmPartition> partitions;
+  for (const std::string_view line : words_between(output, '\n')) {
+    const std::string_view name = keyed_value(line, "PartitionName");
+    if (name.empty()) continue;
+    SlurmPartition partition{.name = std::string(name), .accounts = {}};
+    if (const auto allowed = keyed_value(line, "AllowAccounts"); names_something(allowed)) {
+      for (const std::string_view account : words_between(allowed, ','))
+        partition.accounts.push_back(lowered_word(account));
+    }
+    partitions.push_back(std::move(partition));
+  }
+  return partitions;
+}
+
+std::vector<SlurmNode> parse_nodes(std::string_view output) {
+  std::vector<SlurmNode> nodes;
+  for (const std::string_view line : words_between(output, '\n')) {
+    const std::string_view name = keyed_value(line, "NodeName");
+    if (name.empty()) continue;
+    SlurmNode node{.name = std::string(name), .cpus = 0, .gres = {}, .partitions = {}};
+    const std::string_view cpus = keyed_value(line, "CPUTot");
+    std::from_chars(cpus.data(), cpus.data() + cpus.size(), node.cpus);
+    if (const auto gres = keyed_value(line, "Gres"); names_something(gres)) node.gres = gres;
+    if (const auto in = keyed_value(line, "Partitions"); names_something(in)) {
+      for (const std::string_view partition : words_between(in, ',')) node.partitions.emplace_back(partition);
+    }
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+SlurmAccounting parse_associations(std::string_view output) {
+  SlurmAccounting accounting;
+  std::set<std::string> users;
+  for (const std::string_view line : words_between(output, '\n')) {
+    const auto columns = cells_of_row(line);
+    if (columns.size() < 3 || columns[0].empty()) continue;
+    if (!columns[2].empty()) {
+      users.emplace(columns[2]);
+      continue;
+    }
+    SlurmAccount account{.name = lowered_word(columns[0]), .parent = lowered_word(columns[1])};
+    const auto known = std::ranges::find(accounting.accounts, account.name, &SlurmAccount::name);
+    if (known == accounting.accounts.end()) accounting.accounts.push_back(std::move(account));
+  }
+  accounting.users.assign(users.begin(), users.end());
+  return accounting;
+}
+
+Expected<SlurmSite> read_slurm(std::chrono::milliseconds limit) {
+  SHAPLEY_TRY_ASSIGN(const std::string config, output_of({"scontrol", "show", "config"}, limit));
+  SHAPLEY_TRY_ASSIGN(const std::string partitions, output_of({"scontrol", "-a", "-o", "show", "partition"}, limit));
+  SHAPLEY_TRY_ASSIGN(const std::string nodes, output_of({"scontrol", "-a", "-o", "show", "nodes"}, limit));
+  SlurmSite site{.cluster = config_value(config, "ClusterName"),
+                 .slurm_user = config_value(config, "SlurmUser"),
+                 .accounting = std::nullopt,
+                 .partitions = parse_partitions(partitions),
+                 .nodes = parse_nodes(nodes)};
+  // "slurm(64030)"
+  site.slurm_user.erase(std::min(site.slurm_user.find('('), site.slurm_user.size()));
+  if (config_value(config, "AccountingStorageType").ends_with("slurmdbd")) {
+    SHAPLEY_TRY_ASSIGN(site.accounting, read_accounting(site.cluster, limit));
+  }
+  return site;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,168 @@
+#include "ctl/adoption/unknown_names.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "base/brackets.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using config::RuleKind;
+using NameSet = std::set<std::string, std::less<>>;
+
+std::string as_slurm_keeps(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Slurm keeps accounts and QOS in lower case, whatever was typed.
+NameSet lower_names(const std::vector<std::string>& names) {
+  NameSet lowered;
+  for (const std::string& name : names) lowered.insert(as_slurm_keeps(name));
+  return lowered;
+}
+
+bool is_numeric_id(const std::string& text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr std::size_t k_most = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), k_most); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() <= k_most ? text : text + " and " + std::to_string(names.size() - k_most) + " more";
+}
+
+class SlurmCheck {
+ public:
+  SlurmCheck(const config::Configuration& configuration, const SlurmSite& slurm)
+      : configuration_(configuration), slurm_(slurm) {}
+
+  SlurmComparison run() {
+    for (const config::OrganizationConfig& organization : configuration_.organizations) {
+      for (const config::Rule& rule : organization.rules) look_up(organization.name, rule);
+      for (const config::NodeClaim& claim : organization.nodes) look_up(organization.name, claim);
+    }
+    std::ranges::stable_sort(out_.unknown, {}, &config::Fault::line);
+    if (!slurm_.accounting) {
+      out_.notes.emplace_back("Slurm runs without slurmdbd: accounts, users and QOS cannot be compared");
+    } else {
+      note_accounts_without_rule();
+    }
+    note_nodes_of_nobody();
+    return std::move(out_);
+  }
+
+ private:
+  void unknown(int line, const std::string& organization, const std::string& what, const std::string& command) {
+    out_.unknown.push_back({line, "organization '" + organization + "': " + what + " unknown to Slurm",
+                            "correct the name, or see what there is: " + command});
+  }
+
+  void look_up(const std::string& organization, const config::Rule& rule) {
+    switch (rule.kind) {
+      case RuleKind::account:
+        if (slurm_.accounting && !has_account(as_slurm_keeps(rule.name))) {
+          unknown(rule.line, organization, "account '" + rule.name + "' is", "sacctmgr show account");
+        }
+        return;
+      case RuleKind::qos:
+        if (slurm_.accounting && !lower_names(slurm_.accounting->qos).contains(as_slurm_keeps(rule.name))) {
+          unknown(rule.line, organization, "QOS '" + rule.name + "' is", "sacctmgr show qos");
+        }
+        return;
+      case RuleKind::user:
+        if (slurm_.accounting && !is_numeric_id(rule.name) &&
+            std::ranges::find(slurm_.accounting->users, rule.name) == slurm_.accounting->users.end()) {
+          unknown(rule.line, organization, "user '" + rule.name + "' has no association and is",
+                  "sacctmgr show associations");
+        }
+        return;
+      case RuleKind::partition:
+        if (std::ranges::find(slurm_.partitions, rule.name, &SlurmPartition::name) == slurm_.partitions.end()) {
+          unknown(rule.line, organization, "partition '" + rule.name + "' is", "scontrol show partition");
+        }
+        return;
+      case RuleKind::group:
+        return;
+    }
+  }
+
+  void look_up(const std::string& organization, const config::NodeClaim& claim) {
+    std::vector<std::string> missing;
+    for (const std::string& node : claim.nodes) {
+      if (!nodes().contains(node)) missing.push_back(node);
+      claimed_.insert(node);
+    }
+    if (missing.empty()) return;
+    unknown(
+        claim.line, organization,
+        (missing.size() == 1 ? "node " : "nodes ") + collapse_names(missing) + (missing.size() == 1 ? " is" : " are"),
+        "scontrol show nodes");
+  }
+
+  [[nodiscard]] bool has_account(const std::string& name) const {
+    const auto& accounts = slurm_.accounting->accounts;
+    return std::ranges::find(accounts, name, &SlurmAccount::name) != accounts.end();
+  }
+
+  const NameSet& nodes() {
+    if (nodes_.empty()) {
+      for (const SlurmNode& node : slurm_.nodes) nodes_.insert(node.name);
+    }
+    return nodes_;
+  }
+
+  // Accounts that are neither named nor below one that is.
+  void note_accounts_without_rule() {
+    NameSet named;
+    for (const config::OrganizationConfig& organization : configuration_.organizations) {
+      for (const config::Rule& rule : organization.rules) {
+        if (rule.kind == RuleKind::account) named.insert(as_slurm_keeps(rule.name));
+      }
+    }
+    // Parents may stand behind their children: until nothing more is added.
+    for (std::size_t before = 0; before != named.size();) {
+      before = named.size();
+      for (const SlurmAccount& account : slurm_.accounting->accounts) {
+        if (named.contains(account.parent)) named.insert(account.name);
+      }
+    }
+    std::vector<std::string> others;
+    for (const SlurmAccount& account : slurm_.accounting->accounts) {
+      if (account.name != "root" && !named.contains(account.name)) others.push_back(account.name);
+    }
+    if (others.empty()) return;
+    out_.notes.push_back(
+        "no rule names these accounts of Slurm, so their jobs are guests' unless another rule matches: " +
+        first_names(others));
+  }
+
+  void note_nodes_of_nobody() {
+    std::vector<std::string> nobodys;
+    for (const SlurmNode& node : slurm_.nodes) {
+      if (!claimed_.contains(node.name)) nobodys.push_back(node.name);
+    }
+    if (nobodys.empty()) return;
+    out_.notes.push_back("nobody claims these nodes of Slurm, so what runs there is credited to commons: " +
+                         collapse_names(nobodys));
+  }
+
+  const config::Configuration& configuration_;
+  const SlurmSite& slurm_;
+  SlurmComparison out_;
+  NameSet nodes_;
+  NameSet claimed_;
+};
+
+}  // namespace
+
+SlurmComparison compare_with_slurm(const config::Configuration& configuration, const SlurmSite& slurm) {
+  return SlurmCheck(configuration, slurm).run();
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,271 @@
+#include "ctl/commands/explain.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <pwd.h>
+
+#include "ctl/output/amounts.hpp"
+#include "ctl/output/json_text.hpp"
+#include "ctl/output/rank_text.hpp"
+#include "ctl/output/table.hpp"
+#include "ctl/slurm/job_facts.hpp"
+#include "ctl/slurm/reasons.hpp"
+#include "ctl/slurm/wished_priority.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+std::string login_of(const json& job) {
+  if (!job["user_id"].is_number_integer()) return "?";
+  const auto number = job["user_id"].get<std::uint32_t>();
+  const passwd* entry = ::getpwuid(number);
+  return entry == nullptr ? std::to_string(number) : std::string(entry->pw_name);
+}
+
+// "account bio" of the rule, or why none is told.
+std::string rule_text(const json& report) {
+  const json& rule = report["rule"];
+  const json& booked = report["job"]["organization"];
+  if (rule.is_null() && booked == "guests") return "no rule matches";
+  if (rule.is_null()) return "by an account above " + member_text(report["job"], "account");
+  std::string text = "by the rule " + member_text(rule, "kind") + " " + member_text(rule, "name");
+  if (rule["organization"] != booked) {
+    if (rule["through"] == "itself" && booked != "guests")
+      return "by an account above " + member_text(report["job"], "account");
+    text = "as it was booked; " + text + " it would be of " + member_text(rule, "organization") + " now";
+  }
+  return text;
+}
+
+std::string whose_line(const json& report) {
+  const json& job = report["job"];
+  return "Job " + member_text(job, "job_id") + " (user " + login_of(job) + ", account " + member_text(job, "account") +
+         ", partition " + member_text(job, "partition") +
+         (member_text(job, "qos").empty() ? std::string() : ", QOS " + member_text(job, "qos")) + ", submitted " +
+         member_text(job, "submit_utc") + ") is of " + member_text(job, "organization") + ": " + rule_text(report) +
+         ".\n";
+}
+
+std::string state_line(const json& report) {
+  const json& job = report["job"];
+  const std::string state = job["state"];
+  const std::string processors = count_of(job["processors"], "processor");
+  const std::string since = job["since"].is_null() ? std::string() : since_text(job["since"], report["at"]);
+  if (state == "waiting") return "It has waited for " + processors + " since " + since + ".\n";
+  if (state == "running") return "It runs on " + processors + " since " + since + ".\n";
+  if (state == "blocked") {
+    return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
+           "books.\n";
+  }
+  if (state == "suspended") return "It is suspended.\n";
+  if (state == "not submitted") return "It had not been submitted.\n";
+  return "It has ended.\n";
+}
+
+std::string standing_line(const json& report) {
+  const json& row = report["organization"];
+  if (row["rank"].is_null()) return member_text(row, "name") + " has no rank.\n";
+  std::string text = member_text(row, "name") + " has rank " + member_text(row, "rank") + " of " +
+                     member_text(report, "ranked") + ": it " + member_text(row, "sentence") + "; key " +
+                     signed_core_hours(row["key_core_hours"].get<double>()) + horizon_text(report["ranking"]) + ".";
+  if (row["below_guarantee"] == true) {
+    text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
+  }
+  return text + " It owns " + count_of(row["owned"], "processor") + " and uses " + member_text(row, "used") + ".\n";
+}
+
+std::string ahead_lines(const json& report) {
+  const json& ahead = report["ahead"];
+  std::string text = "Before it: ";
+  if (ahead["jobs"] == 0) {
+    text += "no job of another organization.\n";
+  } else {
+    std::string of;
+    for (const json& row : ahead["organizations"]) {
+      if (row["jobs"] == 0) continue;
+      of += (of.empty() ? "" : ", ") + member_text(row, "organization") + " (rank " + member_text(row, "rank") + ": " +
+            count_of(row["jobs"], "job") + ", " + count_of(row["processors"], "processor") +
+            (row["because"] == "guarantee" ? ", below its guarantee" : "") + ")";
+    }
+    text += count_of(ahead["jobs"], "job") + " that ask for " + count_of(ahead["processors"], "processor") + ", of " +
+            of + ".\n";
+  }
+  const json& own = report["own"];
+  if (own["jobs"] != 0) {
+    text += "Within " + member_text(report["organization"], "name") + ": " + count_of(own["jobs"], "other job") +
+            (own["jobs"] == 1 ? " waits" : " wait") + " for " + count_of(own["processors"], "processor") + ", " +
+            member_text(own, "longer") +
+            " of them for longer; which of these goes first is up to Slurm's own factors.\n";
+  }
+  return text;
+}
+
+std::string turns_lines(const json& report) {
+  const json& turns = report["turns"];
+  const std::string name = member_text(report["organization"], "name");
+  if (turns["next"].empty()) {
+    return "If nothing starts or ends " + name + " keeps its rank" + until_text(turns) + ".\n";
+  }
+  std::string text;
+  constexpr std::size_t k_told = 3;
+  for (std::size_t i = 0; i < turns["next"].size() && i < k_told; ++i) {
+    const json& turn = turns["next"][i];
+    const std::string other = member_text(turn, "organization");
+    const bool is_ahead = turn["ahead"] == true;
+    text += (text.empty() ? "If nothing starts or ends " : "; ") + (is_ahead ? name : other) + " passes " +
+            (is_ahead ? other : name) + " at " + ahead_text(turn["at"], report["at"]);
+  }
+  return text + ".\n";
+}
+
+// What was said of ranks is not what orders jobs now.
+std::string mode_line(const json& report) {
+  const json& priorities = report["priorities"];
+  if (priorities.is_null() || priorities["mode"] != "observe") return "";
+  return "Ranks are not in force (mode observe): Slurm's own priorities order the jobs, the above is what ranks would "
+         "say.\n";
+}
+
+// The sum that slurmctld made, as sprio shows it.
+std::string parts_line(const json& part) {
+  std::string text = "SITE " + member_text(part, "site") + " (rank and level)";
+  for (const auto& [member, title] :
+       {std::pair("age", "age"), std::pair("assoc", "association"), std::pair("fairshare", "fairshare"),
+        std::pair("jobsize", "job size"), std::pair("part_weight", "partition"), std::pair("qos", "QOS")}) {
+    if (part[member].is_number() && part[member] != 0)
+      text += " + " + std::string(title) + " " + member_text(part, member);
+  }
+  if (!part["tres"].is_null()) text += " + TRES " + member_text(part, "tres");
+  if (part["nice"].is_number() && part["nice"] != 0) text += " - nice " + member_text(part, "nice");
+  return text;
+}
+
+std::string tiers_line(const json& slurm) {
+  if (!slurm["tiers"].is_object()) return "";
+  std::int64_t own = 0;
+  bool is_known = false;
+  const std::string partitions = "," + slurm["job"]["partition"].get<std::string>() + ",";
+  for (const auto& [name, tier] : slurm["tiers"].items()) {
+    if (!tier.is_number() || partitions.find("," + name + ",") == std::string::npos) continue;
+    own = is_known ? std::max(own, tier.get<std::int64_t>()) : tier.get<std::int64_t>();
+    is_known = true;
+  }
+  std::string above;
+  for (const auto& [name, tier] : slurm["tiers"].items()) {
+    if (is_known && tier.is_number() && tier.get<std::int64_t>() > own) above += (above.empty() ? "" : ", ") + name;
+  }
+  if (above.empty()) return "";
+  return "Slurm:    jobs of " + printable_line(above) + " go first whatever their rank: a higher PriorityTier.\n";
+}
+
+std::string slurm_lines(const json& report) {
+  const json& slurm = report["slurm"];
+  if (slurm["asked"] != true) {
+    std::string text = "Slurm:    not asked: " + member_text(slurm, "why") + ".";
+    if (!report["waits_for"].is_null() && report["waits_for"] != "startable") {
+      text += " Its plugin said last: " + member_text(report, "waits_for") + ".";
+    }
+    return text + "\n";
+  }
+  if (slurm["job"].is_null()) return "Slurm:    it does not know the job any more.\n";
+  const json& job = slurm["job"];
+  std::string text = "Slurm:    state " + member_text(job, "state");
+  if (!job["reason"].is_null() && job["reason"] != "None") {
+    const std::string reason = job["reason"];
+    text += ", reason " + printable_line(reason) + ": " + reason_sentence(reason);
+  }
+  text += ".";
+  if (!job["dependency"].is_null()) text += " Depends on " + member_text(job, "dependency") + ".";
+  if (!job["reservation"].is_null()) text += " Reservation " + member_text(job, "reservation") + ".";
+  if (job["state"] == "PENDING" && !job["start"].is_null()) {
+    text += " Slurm expects it to start at " + member_text(job, "start") + " (local time).";
+  }
+  return text + "\n" + tiers_line(slurm);
+}
+
+std::string priority_lines(const json& report) {
+  const json& verdict = report["priority"];
+  std::string text;
+  if (verdict["set_directly"] == true) {
+    text = "Priority: " + member_text(verdict, "priority") + ".\n";
+  } else if (verdict["priority"].is_number()) {
+    text = "Priority: " + member_text(verdict, "priority") + " = " + parts_line(report["slurm"]["parts"][0]) + ".\n";
+    for (std::size_t i = 1; i < report["slurm"]["parts"].size(); ++i) {
+      const json& part = report["slurm"]["parts"][i];
+      text += "          in " + member_text(part, "partition") + ": " + member_text(part, "priority") + " = " +
+              parts_line(part) + ".\n";
+    }
+  }
+  const std::string head = text.empty() ? "Priority: " : "          ";
+  if (verdict["agrees"] == true) {
+    text += head + "Its rank is in it as the books ask for.";
+    if (report["priorities"]["order"] == "weighted") {
+      text += " With order weighted the other factors may outweigh it.";
+    }
+    return text + "\n";
+  }
+  if (verdict["agrees"] == false) {
+    return text + head + "NOT what the books ask for (SITE " + member_text(verdict, "wished_site") +
+           "): " + member_text(verdict, "why") + ".\n";
+  }
+  return text + head + "not compared with the books: " + member_text(verdict, "why") + ".\n";
+}
+
+// Of the past: what was there and what started next.
+std::string past_lines(const json& report) {
+  std::string text = "\nAt " + member_text(report, "at_utc") + ":\n" + standings_table(report["organizations"]) + "\n";
+  if (report["next_starts"].empty()) return text + "Nothing has started since.\n";
+  text += "Started next:\n";
+  for (const json& start : report["next_starts"]) {
+    text += "  " + member_text(start, "begin_utc") + "  job " + member_text(start, "job") + " of " +
+            member_text(start, "organization") +
+            (start["rank"].is_null() ? std::string() : " (rank " + member_text(start, "rank") + ")") + " on " +
+            count_of(start["processors"], "processor") + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_rank_options(CLI::App& command, RankSource& source, bool& json) {
+  command.add_option("--ledger", source.ledger, "Read this ledger file, a copy included; no daemon is asked")
+      ->type_name("FILE");
+  command.add_option("--at", source.at, "As it was then: 2026-11-21 or 2026-11-21T07:00:00 (UTC)")->type_name("TIME");
+  command.add_option("--archives", source.archives, "Where the ledger's archives are, for --at")
+      ->type_name("DIRECTORY");
+  command.add_flag("--json", json, "Print JSON instead of text");
+}
+
+void add_explain(CLI::App& app, ExplainArguments& arguments) {
+  CLI::App* command = app.add_subcommand("explain", "Why is this job waiting?");
+  command->add_option("JOB", arguments.job, "Its number, or ARRAY_TASK")->required();
+  add_rank_options(*command, arguments.source, arguments.json);
+}
+
+std::string render_explanation(const json& report) {
+  const bool waits = report["job"]["state"] == "waiting" || report["job"]["state"] == "blocked";
+  std::string text = whose_line(report) + state_line(report) + "\n" + standing_line(report);
+  if (waits) text += ahead_lines(report) + turns_lines(report) + mode_line(report);
+  if (report["past"] == true) return text + past_lines(report);
+  return text + "\n" + slurm_lines(report) + priority_lines(report);
+}
+
+Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint& endpoint,
+                               const Environment& environment) {
+  SHAPLEY_TRY_ASSIGN(json report,
+                     rank_answer({{"request", "explain"}, {"job", arguments.job}}, arguments.source, endpoint));
+  const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
+  report["slurm"] = is_live ? slurm_facts(arguments.job, environment.run_program)
+                            : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
+  report["priority"] = compare_priority(report["priorities"], report["slurm"], report["job"]["organization"]);
+  environment.out << (arguments.json ? json_text(report) : render_explanation(report));
+  return ExitCode::success;
+}
+
+}  // namespace shapley::ctl

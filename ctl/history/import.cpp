@@ -1,0 +1,281 @@
+#include "ctl/history/import.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <unistd.h>
+
+#include "accounting/state/state.hpp"
+#include "config/configuration.hpp"
+#include "ledger/chain/hash_chain.hpp"
+#include "ledger/readers/runs.hpp"
+#include "ledger/store/copies.hpp"
+#include "ledger/store/ledger.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using accounting::Event;
+using std::filesystem::path;
+
+constexpr std::size_t k_batch = 10'000;  // events of one transaction of a new ledger
+
+Expected<std::string> read_whole(const path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || in.bad())
+    return fail(Errc::io, "import: " + file.string() + ": cannot be read; is it there, and may you read it?");
+  return text.str();
+}
+
+template <typename Read>
+auto parse_file(const path& file, const Read& read) -> decltype(read(std::declval<std::istream&>())) {
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_whole(file));
+  std::istringstream in(text);
+  auto parsed = read(in);
+  if (!parsed) return with_context("import: " + file.string(), std::move(parsed).error());
+  return parsed;
+}
+
+// All that is read before anything is written.
+struct Past {
+  config::Loaded site;
+  history::SacctRows sacct;
+  std::string sha256;
+  history::AccountParents parents;
+  std::optional<history::SiteNodes> nodes;  // as they were given
+};
+
+Expected<Past> read_past(const ImportQuestion& question) {
+  auto loaded = config::load(question.config);
+  if (!loaded) {
+    return fail(Errc::invalid_argument, "import: " + config::format_faults(loaded.error(), question.config.string()));
+  }
+  Past past{.site = *std::move(loaded), .sacct = {}, .sha256 = {}, .parents = {}, .nodes = {}};
+  SHAPLEY_TRY_ASSIGN(const std::string text, read_whole(question.sacct));
+  std::istringstream in(text);
+  auto rows = history::read_sacct_rows(in);
+  if (!rows) return with_context("import: " + question.sacct.string(), std::move(rows).error());
+  past.sacct = *std::move(rows);
+  SHAPLEY_TRY_ASSIGN(ledger::Hasher hasher, ledger::Hasher::create());
+  const std::array<std::string_view, 1> bytes{text};
+  SHAPLEY_TRY_ASSIGN(const ledger::Digest digest, hasher.digest(bytes));
+  past.sha256 = ledger::to_hex(digest);
+  if (!past.sacct.has_nodes) {
+    return fail(Errc::invalid_argument, "import: " + question.sacct.string() +
+                                            ": line 1: column NodeList is missing; without it nobody knows whose nodes "
+                                            "were used; export it, too");
+  }
+  if (!question.accounts.empty()) {
+    SHAPLEY_TRY_ASSIGN(past.parents, parse_file(question.accounts, history::read_account_parents));
+  }
+  if (!question.nodes.empty()) {
+    SHAPLEY_TRY_ASSIGN(past.nodes, parse_file(question.nodes, history::read_nodes));
+  }
+  return past;
+}
+
+daemon::ReadingRules rules_of(const Past& past, const history::Attribution& attribution) {
+  return {attribution.classifier(), daemon::Charging(daemon::charge_rule(past.site.configuration))};
+}
+
+// What a new ledger begins with: the configuration as if it had always held, and nodes that never failed.
+std::vector<Event> beginning(const Past& past, const history::SiteNodes& nodes, const daemon::Charging& charging,
+                             Instant at) {
+  const config::Configuration& configuration = past.site.configuration;
+  std::vector<Event> events;
+  accounting::OrganizationsDeclared organizations{at, {}};
+  for (const config::OrganizationConfig& o : configuration.organizations) organizations.names.push_back(o.name);
+  events.emplace_back(std::move(organizations));
+  for (accounting::OwnershipStated& stated : config::ownership_statements(configuration, Instant{0}))
+    events.emplace_back(std::move(stated));
+  if (configuration.period != Period::none) events.emplace_back(accounting::PeriodDeclared{at, configuration.period});
+  events.emplace_back(config::ranking_statement(configuration, at));
+  events.emplace_back(config::charge_statement(configuration, at));
+  events.emplace_back(accounting::ConfigurationLoaded{at, past.site.text});
+  for (const auto& [name, node] : nodes) {
+    accounting::CapacityChanged capacity = charging.capacity_of(node);
+    capacity.at = at;
+    events.emplace_back(std::move(capacity));
+  }
+  return events;
+}
+
+Event origin_of(const ImportQuestion& question, const Past& past, const PastRuns& runs) {
+  return accounting::HistoryImported{.at = question.now,
+                                     .file = question.sacct.filename().string(),
+                                     .sha256 = past.sha256,
+                                     .rows = static_cast<std::int64_t>(past.sacct.rows.size()),
+                                     .runs = runs.runs,
+                                     .known = runs.known,
+                                     .since = runs.since,
+                                     .until = runs.until,
+                                     .author = "uid " + std::to_string(::getuid()),
+                                     .reason = question.reason};
+}
+
+void note_assumptions(const Past& past, const PastRuns& runs, ImportResult& result) {
+  const auto note = [&](std::int64_t count, const std::string& what) {
+    if (count > 0) result.notes.push_back(std::to_string(count) + " " + what);
+  };
+  note(past.sacct.steps, "rows of job steps left out");
+  note(past.sacct.pending_arrays, "rows of array tasks that have not started left out");
+  note(runs.never_ran, "jobs that never ran left out");
+  note(runs.known, "runs were in the ledger already");
+  note(runs.not_ended, "runs had not ended: they are open");
+  note(runs.suspended, "runs were suspended; when is not known, so it is taken to be their last seconds");
+}
+
+Expected<void> append(ledger::Ledger& ledger, std::span<const Event> events, Instant now, ImportResult& result) {
+  auto appended = ledger.append(events, now);
+  if (!appended) return with_context("import", std::move(appended).error());
+  result.events += static_cast<std::int64_t>(appended->appended);
+  return {};
+}
+
+// The events of a new ledger, some at a time.
+class Writer {
+ public:
+  Writer(ledger::Ledger& ledger, Instant now, ImportResult& result) : ledger_(ledger), now_(now), result_(result) {}
+  Expected<void> take(std::span<const Event> events) {
+    waiting_.insert(waiting_.end(), events.begin(), events.end());
+    return waiting_.size() < k_batch ? Expected<void>{} : flush();
+  }
+  Expected<void> flush() {
+    SHAPLEY_TRY(append(ledger_, waiting_, now_, result_));
+    waiting_.clear();
+    return {};
+  }
+
+ private:
+  ledger::Ledger& ledger_;
+  Instant now_;
+  ImportResult& result_;
+  std::vector<Event> waiting_;
+};
+
+Expected<void> write_new(const ImportQuestion& question, const Past& past, const path& file, ImportResult& result) {
+  const history::Attribution attribution(past.site.configuration, past.sacct.rows, past.parents);
+  const daemon::ReadingRules rules = rules_of(past, attribution);
+  const history::SiteNodes nodes = past.nodes ? *past.nodes : history::nodes_by_use(past.sacct.rows);
+  if (!past.nodes) {
+    result.notes.emplace_back(
+        "nodes have as many CPUs as runs ever held on them at once; nothing is known of their memory and generic "
+        "resources (--nodes tells)");
+  }
+  SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write));
+  Writer writer(ledger, question.now, result);
+  accounting::State books;
+  const auto begin = beginning(past, nodes, rules.charging, first_instant(past.sacct.rows));
+  for (const Event& event : begin) {
+    const auto applied = books.apply(event);
+    if (!applied) return with_context("import: " + accounting::event_key(event), applied.error());
+  }
+  SHAPLEY_TRY(writer.take(begin));
+  auto runs = past_runs({.rows = past.sacct.rows,
+                         .attribution = attribution,
+                         .nodes = nodes,
+                         .rules = rules,
+                         .waits = true,
+                         .is_known = [](JobId, Instant) { return Expected<bool>(false); }},
+                        books, [&](std::span<const Event> events) { return writer.take(events); });
+  if (!runs) return with_context("import: " + question.sacct.string(), std::move(runs).error());
+  result.runs = *runs;
+  const std::array<Event, 1> origin{origin_of(question, past, *runs)};
+  SHAPLEY_TRY(writer.take(origin));
+  SHAPLEY_TRY(writer.flush());
+  books.compact();
+  return {};
+}
+
+Expected<void> make_new(const ImportQuestion& question, const Past& past, ImportResult& result) {
+  if (std::filesystem::exists(question.ledger)) {
+    return fail(Errc::conflict, "import: " + question.ledger.string() +
+                                    " is there already; name a new file, or fill its gaps with --into");
+  }
+  const path partial_name = question.ledger.string() + ".importing";
+  const ledger::PartialFile partial(partial_name);
+  const auto written = write_new(question, past, partial.file(), result);
+  std::error_code ignored;
+  std::filesystem::remove(partial_name.string() + ".lock", ignored);
+  if (!written) {
+    for (const char* rest : {"-wal", "-shm"}) std::filesystem::remove(partial_name.string() + rest, ignored);
+    return tl::unexpected<Error>(written.error());
+  }
+  return partial.become(question.ledger);
+}
+
+// Everything that can be refused is looked for before the transaction.
+Expected<void> check_open(ledger::Ledger& ledger, const ImportQuestion& question, std::span<const Event> events) {
+  for (const Event& event : events) {
+    SHAPLEY_TRY_ASSIGN(const bool archived, ledger.is_archived(event));
+    if (!archived) continue;
+    return fail(Errc::denied, "import: " + question.into.string() + ": " + accounting::event_key(event) +
+                                  " lies in a period that was archived and cannot be changed; leave rows of that time "
+                                  "out of the export");
+  }
+  return {};
+}
+
+Expected<void> fill_gaps(const ImportQuestion& question, const Past& past, ImportResult& result) {
+  if (!std::filesystem::exists(question.into))
+    return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
+  SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(question.into, ledger::OpenMode::create_or_write));
+  SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
+  history::SiteNodes nodes = past.nodes.value_or(history::SiteNodes{});
+  accounting::State books;
+  for (const std::string& name : recovered.state.nodes()) {
+    const accounting::CapacityChanged* known = recovered.state.last_capacity(name);
+    if (known == nullptr) continue;
+    accounting::CapacityChanged capacity = *known;
+    capacity.at = first_instant(past.sacct.rows);
+    SHAPLEY_TRY(books.apply(capacity));
+    protocol::NodeRecord& node = nodes[name];
+    node.name = name;
+    if (node.cpus == 0) node.cpus = capacity.cpus;
+  }
+  const history::Attribution attribution(past.site.configuration, past.sacct.rows, past.parents);
+  const daemon::ReadingRules rules = rules_of(past, attribution);
+  std::vector<Event> events;
+  auto runs = past_runs({.rows = past.sacct.rows,
+                         .attribution = attribution,
+                         .nodes = nodes,
+                         .rules = rules,
+                         .waits = false,
+                         .is_known = [&](JobId job, Instant start) -> Expected<bool> {
+                           SHAPLEY_TRY_ASSIGN(const auto known, ledger::segments_of_run(ledger, job, start));
+                           return !known.empty();
+                         }},
+                        books, [&](std::span<const Event> some) {
+                          events.insert(events.end(), some.begin(), some.end());
+                          return Expected<void>{};
+                        });
+  if (!runs) return with_context("import: " + question.sacct.string(), std::move(runs).error());
+  result.runs = *runs;
+  if (runs->runs == 0) return {};
+  events.push_back(origin_of(question, past, *runs));
+  SHAPLEY_TRY(check_open(ledger, question, events));
+  return append(ledger, events, question.now, result);
+}
+
+}  // namespace
+
+Expected<ImportResult> import_history(const ImportQuestion& question) {
+  SHAPLEY_TRY_ASSIGN(const Past past, read_past(question));
+  if (first_instant(past.sacct.rows) == k_end_of_time)
+    return fail(Errc::not_found,
+                "import: " + question.sacct.string() + ": no row of it is a run; export an earlier time");
+  ImportResult result;
+  result.rows = static_cast<std::int64_t>(past.sacct.rows.size());
+  SHAPLEY_TRY(question.into.empty() ? make_new(question, past, result) : fill_gaps(question, past, result));
+  note_assumptions(past, result.runs, result);
+  return result;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,253 @@
+#include "ctl/history/past_runs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "accounting/state/state.hpp"
+
+namespace shapley::ctl {
+
+namespace {
+
+using accounting::Event;
+using history::SacctRow;
+using protocol::JobRecord;
+using protocol::JobState;
+
+// A run: its row, or its rows if it was resized, in the order of time.
+struct PastRun {
+  std::vector<const SacctRow*> rows;
+
+  [[nodiscard]] const SacctRow& first() const { return *rows.front(); }
+  [[nodiscard]] const SacctRow& last() const { return *rows.back(); }
+  [[nodiscard]] Instant start() const { return *first().start; }
+  [[nodiscard]] std::optional<Instant> end() const { return last().end; }
+  [[nodiscard]] Duration suspended() const {
+    Duration sum;
+    for (const SacctRow* row : rows) sum += row->suspended;
+    return end() ? std::min(sum, *end() - start()) : sum;
+  }
+};
+
+bool continues(const PastRun& run, const SacctRow& row) {
+  return run.last().state == "RESIZING" && (row.start == run.last().end || row.start == run.first().start);
+}
+
+// A job that is requeued while it completes is recorded twice, the second time perhaps without its CPUs.
+bool repeats(const SacctRow& row, const SacctRow& before) {
+  return row.start == before.start && row.end == before.end && row.state != "RESIZING";
+}
+
+std::vector<PastRun> runs_of(const std::vector<SacctRow>& rows) {
+  std::map<std::uint32_t, std::vector<const SacctRow*>> by_job;
+  for (const SacctRow& row : rows) {
+    if (row.ran()) by_job[row.job].push_back(&row);
+  }
+  std::vector<PastRun> runs;
+  for (auto& [job, of_job] : by_job) {
+    std::stable_sort(of_job.begin(), of_job.end(), [](const SacctRow* a, const SacctRow* b) {
+      const auto key = [](const SacctRow* r) { return std::pair(*r->start, r->end.value_or(k_end_of_time)); };
+      return key(a) < key(b);
+    });
+    const std::size_t first_of_job = runs.size();
+    for (const SacctRow* row : of_job) {
+      if (runs.size() > first_of_job && repeats(*row, runs.back().last())) continue;
+      if (runs.size() > first_of_job && continues(runs.back(), *row)) {
+        runs.back().rows.push_back(row);
+      } else {
+        runs.push_back({{row}});
+      }
+    }
+  }
+  return runs;
+}
+
+// Of one second: what ends makes room before anything starts.
+enum class StepKind { ended, suspended, resized, started, eligible };
+
+struct Step {
+  Instant at;
+  StepKind kind = StepKind::started;
+  std::uint32_t run = 0;
+  std::uint32_t row = 0;  // of the run
+};
+
+class Importer {
+ public:
+  using Take = std::function<Expected<void>(std::span<const Event>)>;
+
+  Importer(const PastRunsSource& source, accounting::State& books, const Take& take)
+      : source_(source), books_(books), take_(take) {
+    std::vector<accounting::CapacityChanged> known;
+    for (const std::string& node : books.nodes()) {
+      if (const auto* capacity = books.last_capacity(node)) known.push_back(*capacity);
+    }
+    kinds_ = daemon::node_kinds(known);
+  }
+
+  Expected<PastRuns> run() {
+    for (const SacctRow& row : source_.rows) {
+      if (!row.ran()) ++out_.never_ran;
+    }
+    SHAPLEY_TRY(choose_runs());
+    for (const Step& step : steps()) {
+      SHAPLEY_TRY(observe(step));
+    }
+    return out_;
+  }
+
+ private:
+  Expected<void> choose_runs() {
+    for (PastRun& run : runs_of(source_.rows)) {
+      for (const SacctRow* row : run.rows) {
+        if (!row->nodes.empty()) continue;
+        return fail(Errc::invalid_argument,
+                    "line " + std::to_string(row->line) + ": NodeList: job " + std::to_string(row->job) +
+                        " ran, and on no node; export the column NodeList, or leave the row out");
+      }
+      SHAPLEY_TRY_ASSIGN(const bool known, source_.is_known(JobId{run.first().job}, run.start()));
+      if (known) {
+        ++out_.known;
+        continue;
+      }
+      const Instant end = run.end().value_or(run.start());
+      out_.since = runs_.empty() ? run.start() : std::min(out_.since, run.start());
+      out_.until = runs_.empty() ? end : std::max(out_.until, end);
+      if (!run.end()) ++out_.not_ended;
+      if (run.suspended().value > 0) ++out_.suspended;
+      runs_.push_back(std::move(run));
+    }
+    out_.runs = static_cast<std::int64_t>(runs_.size());
+    return {};
+  }
+
+  [[nodiscard]] std::vector<Step> steps() const {
+    std::vector<Step> steps;
+    for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+      const PastRun& run = runs_[i];
+      const auto eligible = run.first().eligible;
+      if (source_.waits && eligible && *eligible < run.start())
+        steps.push_back({std::max(*eligible, run.first().submit), StepKind::eligible, i, 0});
+      steps.push_back({run.start(), StepKind::started, i, 0});
+      const auto last = static_cast<std::uint32_t>(run.rows.size() - 1);
+      for (std::uint32_t row = 1; row <= last; ++row)
+        steps.push_back({*run.rows[row - 1]->end, StepKind::resized, i, row});
+      if (!run.end()) continue;
+      if (run.suspended().value > 0) steps.push_back({*run.end() - run.suspended(), StepKind::suspended, i, last});
+      steps.push_back({*run.end(), StepKind::ended, i, last});
+    }
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.kind < b.kind; });
+    return steps;
+  }
+
+  // As slurmctld would have shown it.
+  [[nodiscard]] JobRecord record_of(const Step& step) const {
+    const PastRun& run = runs_[step.run];
+    const SacctRow& row = *run.rows[step.row];
+    JobRecord record;
+    record.job_id = row.job;
+    record.array_job_id = row.array_job;
+    record.array_task_id = row.array_task ? std::int64_t{*row.array_task} : -1;
+    record.het_job_id = row.het_job;
+    record.user_id = source_.attribution.user_of(row);
+    record.group_id = source_.attribution.group_of(row);
+    record.account = row.account;
+    record.account_ancestors = source_.attribution.ancestors_of(row.account);
+    record.partition = row.partition;
+    record.qos = row.qos;
+    record.name = row.name;
+    record.wckey = row.wckey;
+    record.submit_time = row.submit.value;
+    record.eligible_time = row.eligible.value_or(row.submit).value;
+    record.requested_cpus = row.requested_cpus > 0 ? row.requested_cpus : row.cpus;
+    record.requested_nodes = static_cast<std::uint32_t>(std::max<std::size_t>(1, row.nodes.size()));
+    record.requested_memory = row.memory;
+    record.requested_gres = row.gres;
+    record.tres.push_back({"cpu", row.cpus});
+    if (row.memory > 0) record.tres.push_back({"mem", row.memory});
+    record.tres.insert(record.tres.end(), row.gres.begin(), row.gres.end());
+    if (step.kind == StepKind::eligible) {
+      record.slurm_state = "PENDING";
+      return record;
+    }
+    record.start_time = run.start().value;
+    record.nodes = history::holdings_of(row, source_.nodes);
+    if (step.row > 0) record.resize_time = run.rows[step.row - 1]->end->value;
+    show_run(step, run, record);
+    return record;
+  }
+
+  // A run that was suspended is taken to have been so in its last seconds, and resumed in the very second in which it
+  // ended (run_facts.hpp).
+  static void show_run(const Step& step, const PastRun& run, JobRecord& record) {
+    const auto pause = [&](Instant at) {
+      record.suspend_time = at.value;
+      record.pre_suspend_run_s = (*run.end() - run.suspended() - run.start()).value;
+    };
+    switch (step.kind) {
+      case StepKind::ended:
+        record.state = JobState::ended;
+        record.slurm_state = run.last().state;
+        record.end_time = run.end()->value;
+        record.total_suspended_s = run.suspended().value;
+        if (run.suspended().value > 0) pause(*run.end());
+        return;
+      case StepKind::suspended:
+        record.state = JobState::suspended;
+        record.slurm_state = "SUSPENDED";
+        pause(step.at);
+        return;
+      default:
+        record.state = JobState::running;
+        record.slurm_state = "RUNNING";
+    }
+  }
+
+  Expected<void> observe(const Step& step) {
+    const JobRecord record = record_of(step);
+    daemon::Observation seen =
+        daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules, {{}, kinds_});
+    for (Event& event : seen.events) {
+      // Which nodes it could have used is not known: any.
+      if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) opened->placement.clear();
+      // To slurmctld a requeued job is one that waits again; to sacct its run is a row that ended so.
+      auto* closed = std::get_if<accounting::SegmentClosed>(&event);
+      if (closed != nullptr && closed->job_state == "REQUEUED") closed->reason = accounting::CloseReason::requeued;
+      const auto applied = books_.apply(event);
+      if (!applied) return with_context("line " + std::to_string(runs_[step.run].last().line), applied.error());
+    }
+    SHAPLEY_TRY(take_(seen.events));
+    constexpr std::size_t k_between = 20'000;  // walks over all that is remembered
+    if (++observed_ % k_between == 0) books_.compact();
+    return {};
+  }
+
+  const PastRunsSource& source_;
+  accounting::State& books_;
+  const Take& take_;
+  std::vector<accounting::CapacityChanged> kinds_;
+  std::vector<PastRun> runs_;
+  std::size_t observed_ = 0;
+  PastRuns out_;
+};
+
+}  // namespace
+
+Instant first_instant(const std::vector<SacctRow>& rows) {
+  Instant first = k_end_of_time;
+  for (const SacctRow& row : rows) {
+    if (row.ran()) first = std::min({first, row.submit, row.eligible.value_or(row.submit), *row.start});
+  }
+  return first;
+}
+
+Expected<PastRuns> past_runs(const PastRunsSource& source, accounting::State& books,
+                             const std::function<Expected<void>(std::span<const Event>)>& take) {
+  return Importer(source, books, take).run();
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,131 @@
+#include "ctl/slurm/wished_priority.hpp"
+
+#include <algorithm>
+
+namespace shapley::ctl {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t k_nice_headroom = 10'000;
+constexpr std::int64_t k_max_level = 15;
+constexpr std::int64_t k_max_site = (std::int64_t{1} << 31U) - 1;
+
+std::int64_t strict_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
+  const std::int64_t gaps = rule.ranks - 1;
+  const std::int64_t room = k_max_site - k_nice_headroom;
+  const std::int64_t widest = gaps > 0 ? room / gaps : room;
+  std::int64_t step = rule.others_max + k_nice_headroom + 1;
+  std::int64_t level_step = 0;
+  if (rule.levels && (gaps == 0 || step <= widest)) {
+    level_step = std::min(rule.others_max + 2, (room - step * gaps) / (k_max_level * rule.ranks));
+  }
+  if (gaps > 0) step += k_max_level * level_step;
+  return k_nice_headroom + std::min(step, widest) * (gaps - position) + level_step * level;
+}
+
+std::int64_t weighted_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
+  const std::int64_t weight = std::min(rule.weight, k_max_site);
+  const std::int64_t gaps = rule.ranks - 1;
+  const std::int64_t gap = gaps > 0 ? weight / gaps : weight;
+  const std::int64_t level_step = rule.levels && gap > 0 ? std::min(gap - 1, k_max_site - weight) / k_max_level : 0;
+  return (gaps > 0 ? weight * (gaps - position) / gaps : 0) + level_step * level;
+}
+
+json verdict(const json& agrees, const std::string& why) {
+  return {{"agrees", agrees},       {"why", why.empty() ? json(nullptr) : json(why)},
+          {"wished_site", nullptr}, {"site", nullptr},
+          {"priority", nullptr},    {"set_directly", false}};
+}
+
+// Why ranks say nothing about this job's priority, whatever it is; "": they do.
+std::string why_not_ranked(const json& priorities, const json& slurm, const std::string& organization) {
+  if (priorities["mode"] == "observe") return "mode observe: shapleyd leaves priorities alone";
+  if (slurm["job"].is_null()) return "Slurm does not know the job any more";
+  if (slurm["job"]["state"] != "PENDING") return "it does not wait: ranks order waiting jobs only";
+  if (slurm["job"]["priority"] == 0) return "it is held, and a held job has no priority; its release ranks it at once";
+  const json& ranks = priorities["ranks"];
+  if (std::ranges::find(ranks, json(organization)) == ranks.end()) return organization + " has no rank in force";
+  if (slurm["parts"].is_null() || slurm["parts"].empty()) {
+    return "sprio tells no parts of its priority: it was set directly (scontrol update priority=, scontrol top), or "
+           "PriorityType is not priority/shapley";
+  }
+  if (slurm["weights"].is_null()) return "scontrol does not tell the weights";
+  return "";
+}
+
+// sprio then tells the priority and nothing else. The parts come rounded to whole numbers.
+bool is_set_directly(const json& slurm) {
+  const json& parts = slurm["parts"][0];
+  if (!parts["priority"].is_number() || !parts["tres"].is_null()) return false;
+  if (slurm["parts"].size() == 1 && parts["priority"] != slurm["job"]["priority"]) return true;
+  std::int64_t sum = 0;
+  for (const char* member : {"site", "age", "assoc", "fairshare", "jobsize", "part_weight", "qos"}) {
+    if (parts[member].is_number()) sum += parts[member].get<std::int64_t>();
+  }
+  if (parts["nice"].is_number()) sum -= parts["nice"].get<std::int64_t>();
+  constexpr std::int64_t k_rounding = 8;
+  const auto priority = parts["priority"].get<std::int64_t>();
+  return priority > 1 && (sum > priority + k_rounding || sum < priority - k_rounding);
+}
+
+std::string why_other(const json& priorities, const json& slurm) {
+  if (priorities["plugin_connected"] == false) {
+    return "slurmctld's plugin is not connected: it holds the ranks that it knows for a while (stale_after), then lets "
+           "them go";
+  }
+  if (slurm["weights"]["bounded"] == false) {
+    return "PriorityFlags=NO_NORMAL_...: the steps between ranks follow the largest sum of factors that the plugin has "
+           "seen, which nobody else knows";
+  }
+  if (slurm["job"]["partition"].get<std::string>().find(',') != std::string::npos) {
+    return "it asks for several partitions: it is ranked with the worst-ranked organization that it may run for";
+  }
+  return "ranks may have changed a moment ago: ask again; if it stays so see slurmctld's log (grep shapley)";
+}
+
+}  // namespace
+
+std::int64_t wished_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
+  return rule.strict ? strict_site(rule, position, level) : weighted_site(rule, position, level);
+}
+
+json compare_priority(const json& priorities, const json& slurm, const std::string& organization) {
+  if (priorities.is_null()) return verdict(nullptr, "the ranks in force are the daemon's, which was not asked");
+  if (slurm["asked"] == false) return verdict(nullptr, "Slurm was not asked");
+  if (const std::string why = why_not_ranked(priorities, slurm, organization); !why.empty()) {
+    return verdict(nullptr, why);
+  }
+  const json& ranks = priorities["ranks"];
+  const auto position = std::ranges::find(ranks, json(organization)) - ranks.begin();
+  RankRule rule{.strict = priorities["order"] == "strict",
+                .weight = priorities["rank_weight"].get<std::int64_t>(),
+                .others_max = slurm["weights"]["others_max"].get<std::int64_t>(),
+                .ranks = static_cast<std::int64_t>(ranks.size()),
+                .levels = priorities["levels"] == true};
+  const auto level = priorities["level"].get<std::int64_t>();
+  const json& parts = slurm["parts"][0];
+  std::int64_t wished = wished_site(rule, position, level);
+  bool agrees = parts["site"] == wished;
+  if (!agrees && rule.levels && level == 0) {
+    // Steps leave room for levels only from the first level on.
+    rule.levels = false;
+    const std::int64_t narrow = wished_site(rule, position, 0);
+    agrees = parts["site"] == narrow;
+    if (agrees) wished = narrow;
+  }
+  const bool is_direct = is_set_directly(slurm);
+  agrees = agrees && !is_direct;
+  json result = verdict(agrees, agrees ? "" : why_other(priorities, slurm));
+  if (is_direct) {
+    result["why"] = "its priority was set directly (scontrol update priority=, scontrol top), and ranks leave it alone";
+  }
+  result["set_directly"] = is_direct;
+  result["wished_site"] = wished;
+  result["site"] = parts["site"];
+  result["priority"] = slurm["job"]["priority"];
+  return result;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,78 @@
+#include "ctl/slurm_conf.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace shapley::ctl {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view k_blank = " \t\r";
+  const auto begin = text.find_first_not_of(k_blank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(k_blank) - begin + 1);
+}
+
+// Lines without comments, those that end with a backslash put together with the next.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  bool continues = false;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = trimmed(line.substr(0, line.find('#')));
+    const bool goes_on = line.ends_with('\\');
+    if (goes_on) line.remove_suffix(1);
+    if (continues) {
+      lines.back() += line;
+    } else {
+      lines.emplace_back(line);
+    }
+    continues = goes_on;
+  }
+  return lines;
+}
+
+// "ctl1(10.0.0.1)" is reached at 10.0.0.1.
+std::string address_of(std::string_view host) {
+  const auto open = host.find('(');
+  if (open == std::string_view::npos || !host.ends_with(')')) return std::string(host);
+  return std::string(host.substr(open + 1, host.size() - open - 2));
+}
+
+std::string socket_of(std::string_view auth_info) {
+  constexpr std::string_view k_key = "socket=";
+  while (!auth_info.empty()) {
+    const auto end = std::min(auth_info.find(','), auth_info.size());
+    const std::string_view part = trimmed(auth_info.substr(0, end));
+    if (lower(part.substr(0, k_key.size())) == k_key) return std::string(part.substr(k_key.size()));
+    auth_info.remove_prefix(std::min(end + 1, auth_info.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+SlurmConf parse_slurm_conf(std::string_view text) {
+  SlurmConf conf;
+  for (const std::string& line : lines_of(text)) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = lower(trimmed(std::string_view(line).substr(0, equals)));
+    const std::string_view value = trimmed(std::string_view(line).substr(equals + 1));
+    if (key == "slurmctldhost") conf.controllers.push_back(address_of(value));
+    if (key == "slurmuser") conf.slurm_user = value;
+    if (key == "authinfo") conf.munge_socket = socket_of(value);
+  }
+  return conf;
+}
+
+}  // namespace shapley::ctl

@@ -1,0 +1,27 @@
+// Requests about the past: answered by shapleyctl itself, which reads the ledger file in a process of its own, so that
+// neither the feed nor other readers wait, and what it costs is bounded and gone afterwards.
+//
+// A request's members are checked here and become options of a command line that is fixed otherwise: whoever asks
+// chooses no file and no option.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "daemon/requests/queries.hpp"
+
+namespace shapley::daemon {
+
+// {"request": "status_at", "at": SECONDS, "contribution": NAME}: the report of `shapleyctl status --at`.
+[[nodiscard]] Answer status_at(const Service& service, const Question& question);
+
+// {"request": "statement", "since": SECONDS, "until": SECONDS, "organizations": [NAME...], "contribution": NAME}, all
+// but the first optional: the report of `shapleyctl statement`; history: likewise, with "by": hour, day or month.
+[[nodiscard]] Answer statement(const Service& service, const Question& question);
+[[nodiscard]] Answer history(const Service& service, const Question& question);
+
+// Where shapleyctl is: beside this program, or in the directory bin beside its directory (/usr/sbin, /usr/bin).
+[[nodiscard]] std::filesystem::path reading_program();
+
+}  // namespace shapley::daemon

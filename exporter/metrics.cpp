@@ -1,0 +1,323 @@
+#include "exporter/metrics.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "accounting/estimators/table.hpp"
+
+namespace shapley::exporter {
+
+namespace {
+
+using nlohmann::json;
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Fill = std::function<void(const json&, MetricFamily&)>;
+using Labels = std::vector<ClientMetric::Label>;
+
+constexpr double k_seconds_per_hour = 3600;
+
+// A number, a truth (1 or 0), or exact decimal text.
+std::optional<double> number(const json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  double parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return parsed;
+}
+
+// null: nothing is there.
+json at(const json& object, const char* pointer) {
+  const json::json_pointer place(pointer);
+  return object.contains(place) ? object.at(place) : json(nullptr);
+}
+
+std::string text_at(const json& object, const char* pointer) {
+  const json value = at(object, pointer);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+void add(MetricFamily& family, double value, Labels labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  if (family.type == MetricType::Counter) {
+    metric.counter.value = value;
+  } else {
+    metric.gauge.value = value;
+  }
+  family.metric.push_back(std::move(metric));
+}
+
+Fill value(const char* pointer) {
+  return [pointer](const json& status, MetricFamily& family) {
+    if (const auto found = number(at(status, pointer))) add(family, *found);
+  };
+}
+
+// An instant; 0 is none.
+Fill instant(const char* pointer) {
+  return [pointer](const json& status, MetricFamily& family) {
+    const auto found = number(at(status, pointer));
+    if (found && *found > 0) add(family, *found);
+  };
+}
+
+// 1 while there is an object, 0 while there is null, nothing where the daemon does not know the member.
+Fill presence(const char* pointer) {
+  return [pointer](const json& status, MetricFamily& family) {
+    if (status.contains(json::json_pointer(pointer))) add(family, at(status, pointer).is_null() ? 0 : 1);
+  };
+}
+
+struct NamedText {
+  const char* label;
+  const char* pointer;
+};
+
+// A 1 whose labels tell; nothing without the first text.
+Fill info(std::vector<NamedText> texts) {
+  return [texts = std::move(texts)](const json& status, MetricFamily& family) {
+    if (text_at(status, texts.front().pointer).empty()) return;
+    Labels labels;
+    for (const NamedText& text : texts) labels.push_back({text.label, text_at(status, text.pointer)});
+    add(family, 1, std::move(labels));
+  };
+}
+
+template <typename Use>
+void for_each_organization(const json& status, Use use) {
+  for (const json& row : at(status, "/organizations")) {
+    const auto name = text_at(row, "/name");
+    if (!name.empty()) use(name, row);
+  }
+}
+
+Fill organizations(const char* pointer, double factor = 1) {
+  return [pointer, factor](const json& status, MetricFamily& family) {
+    for_each_organization(status, [&](const std::string& name, const json& row) {
+      if (const auto found = number(at(row, pointer))) add(family, *found * factor, {{"organization", name}});
+    });
+  };
+}
+
+void phi_by_estimator(const json& status, MetricFamily& family) {
+  for_each_organization(status, [&](const std::string& name, const json& row) {
+    for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+      const std::string pointer = "/" + accounting::figure_name("phi", estimator);
+      const auto found = number(at(row, pointer.c_str()));
+      if (!found) continue;
+      add(family, *found, {{"organization", name}, {"estimator", std::string(accounting::name_of(estimator))}});
+    }
+  });
+}
+
+void commit_times(const json& status, MetricFamily& family) {
+  const json commits = at(status, "/daemon/commits");
+  const auto count = number(at(commits, "/count"));
+  if (!count) return;
+  ClientMetric metric;
+  metric.histogram.sample_count = static_cast<std::uint64_t>(*count);
+  metric.histogram.sample_sum = number(at(commits, "/seconds")).value_or(0);
+  std::uint64_t below = 0;
+  for (const json& bucket : at(commits, "/buckets")) {
+    const auto bound = number(at(bucket, "/0"));
+    const auto within = number(at(bucket, "/1"));
+    if (!bound || !within) continue;
+    below += static_cast<std::uint64_t>(*within);
+    metric.histogram.bucket.push_back({.cumulative_count = below, .upper_bound = *bound});
+  }
+  family.metric.push_back(std::move(metric));
+}
+
+void failures(const json& status, MetricFamily& family) {
+  const json failing = at(status, "/daemon/failures");
+  if (!failing.is_object()) return;
+  for (const auto& [operation, cause] : failing.items()) add(family, 1, {{"operation", operation}});
+}
+
+// Whether the file was taken over when it was read last.
+void reload_success(const json& status, MetricFamily& family) {
+  const json refused = at(status, "/daemon/configuration/refused_at");
+  if (!text_at(status, "/daemon/configuration/hash").empty()) add(family, refused.is_null() ? 1 : 0);
+}
+
+void seconds_ahead(const json& status, MetricFamily& family) {
+  if (status.contains(json::json_pointer("/daemon/clock"))) {
+    add(family, number(at(status, "/daemon/clock/ahead_s")).value_or(0));
+  }
+}
+
+void held_messages(const json& status, MetricFamily& family) {
+  if (status.contains(json::json_pointer("/daemon/held_observations"))) {
+    add(family, number(at(status, "/daemon/held_observations/messages")).value_or(0));
+  }
+}
+
+constexpr auto k_gauge = MetricType::Gauge;
+constexpr auto k_counter = MetricType::Counter;
+constexpr std::string_view k_organization = "organization";
+
+std::vector<Metric> organization_metrics() {
+  return {
+      {"shapley_organization_standing_core_seconds", k_gauge, k_organization,
+       "What the others owe it on average this period, (phi - psi) / elapsed; negative: it owes. 3600 are a core-hour",
+       organizations("/standing_core_hours", k_seconds_per_hour)},
+      {"shapley_organization_psi_core_seconds_squared", k_gauge, k_organization,
+       "Utility psi of its jobs this period: what it got", organizations("/psi")},
+      {"shapley_organization_phi_core_seconds_squared", k_gauge, "organization, estimator",
+       "Contribution phi this period by each estimator: what it gave", phi_by_estimator},
+      {"shapley_organization_got_core_seconds", k_gauge, k_organization, "Work of its jobs this period",
+       organizations("/got_processor_seconds")},
+      {"shapley_organization_given_core_seconds", k_gauge, k_organization,
+       "Work credited to it this period, by the estimator in force", organizations("/given_processor_seconds")},
+      {"shapley_organization_owned_processors", k_gauge, k_organization, "Processors that it owns now",
+       organizations("/owned")},
+      {"shapley_organization_used_processors", k_gauge, k_organization, "Processors that its jobs use now",
+       organizations("/used")},
+      {"shapley_organization_lent_processors", k_gauge, k_organization, "Its processors that others use now",
+       organizations("/lent")},
+      {"shapley_organization_borrowed_processors", k_gauge, k_organization,
+       "Processors that its jobs use now beyond its own", organizations("/borrowed")},
+      {"shapley_organization_waiting_processors", k_gauge, k_organization,
+       "Processors that its startable pending jobs ask for", organizations("/waiting")},
+      {"shapley_organization_running_jobs", k_gauge, k_organization, "Its jobs that run",
+       organizations("/running_jobs")},
+      {"shapley_organization_waiting_jobs", k_gauge, k_organization, "Its jobs that could start",
+       organizations("/waiting_jobs")},
+      {"shapley_organization_no_start_since_timestamp_seconds", k_gauge, k_organization,
+       "Since when it has startable jobs and has had no start; absent without such jobs",
+       organizations("/no_start_since")},
+      {"shapley_organization_rank", k_gauge, k_organization, "Its rank: jobs of 1 go first", organizations("/rank")},
+  };
+}
+
+std::vector<Metric> daemon_metrics() {
+  return {
+      {"shapley_build_info", k_gauge, "version", "shapleyd's version; always 1",
+       info({{"version", "/daemon/version"}})},
+      {"shapley_mode_info", k_gauge, "mode, order, contribution",
+       "mode, order and contribution of the configuration in force; always 1",
+       info({{"mode", "/daemon/mode"}, {"order", "/daemon/order"}, {"contribution", "/contribution"}})},
+      {"shapley_start_time_seconds", k_gauge, "", "When shapleyd started", value("/daemon/started_at")},
+      {"shapley_ranks_computed_timestamp_seconds", k_gauge, "",
+       "When the ranks in force were computed: seconds ago, unless the books are rebuilt",
+       value("/daemon/ranks_computed_at")},
+      {"shapley_ranks_stale_after_seconds", k_gauge, "", "How long the plugin lets ranks hold without shapleyd",
+       value("/daemon/stale_after_s")},
+      {"shapley_ranks_act", k_gauge, "", "1: mode priorities, 0: mode observe", value("/ranks_act")},
+      {"shapley_rebuilding", k_gauge, "", "1 while late events are not in the figures yet",
+       presence("/daemon/rebuild")},
+      {"shapley_rebuilds_total", k_counter, "", "Rebuilds of the books", value("/daemon/rebuilds")},
+      {"shapley_conservation_holds", k_gauge, "", "1: Sum(psi) = Sum(phi), to the unit", value("/conservation/holds")},
+      {"shapley_operation_failing", k_gauge, "operation", "1 for what fails at present and is tried again", failures},
+      {"shapley_lost_runs_total", k_counter, "", "Runs that provably took place unseen", value("/daemon/lost_runs")},
+      {"shapley_dropped_observations_total", k_counter, "", "Messages dropped because a wrong clock made them",
+       value("/daemon/dropped_observations")},
+      {"shapley_held_observations", k_gauge, "", "Messages that wait until the clock is right", held_messages},
+      {"shapley_clock_in_doubt", k_gauge, "", "1 while the wall clock is in doubt", presence("/daemon/clock")},
+      {"shapley_clock_ahead_seconds", k_gauge, "",
+       "Of the time that shapleyd trusts; 0 while the clock is not in doubt", seconds_ahead},
+      {"shapley_observation_gaps_total", k_counter, "",
+       "Times in which nobody looked at slurmctld's records, of the whole ledger", value("/daemon/gaps/count")},
+      {"shapley_observation_gaps_seconds_total", k_counter, "", "How long they were together",
+       value("/daemon/gaps/seconds")},
+      {"shapley_observation_unobserved_seconds_total", k_counter, "",
+       "How long those were together in which slurmctld ran", value("/daemon/gaps/unobserved_seconds")},
+      {"shapley_observation_gap_end_timestamp_seconds", k_gauge, "", "When the last of them ended",
+       instant("/daemon/gaps/last_end")},
+      {"shapley_queries_waiting", k_gauge, "", "Readers' queries that wait", value("/daemon/queries/waiting")},
+      {"shapley_queries_answered_total", k_counter, "", "Readers' queries answered", value("/daemon/queries/answered")},
+      {"shapley_queries_dropped_total", k_counter, "", "Queries whose clients went before the answer",
+       value("/daemon/queries/dropped")},
+  };
+}
+
+std::vector<Metric> ledger_metrics() {
+  return {
+      {"shapley_ledger_events_total", k_counter, "", "Events of the ledger", value("/daemon/events")},
+      {"shapley_ledger_size_bytes", k_gauge, "", "The ledger's file", value("/daemon/storage/ledger_bytes")},
+      {"shapley_ledger_log_size_bytes", k_gauge, "", "SQLite's log beside it", value("/daemon/storage/wal_bytes")},
+      {"shapley_ledger_filesystem_free_bytes", k_gauge, "", "What its file system has left for shapleyd",
+       value("/daemon/storage/free_bytes")},
+      {"shapley_commit_duration_seconds", MetricType::Histogram, "", "How long commits take", commit_times},
+      {"shapley_events_since_checkpoint", k_gauge, "", "Events that a restart now would have to replay",
+       value("/daemon/events_since_checkpoint")},
+      {"shapley_last_backup_timestamp_seconds", k_gauge, "", "The last backup that shapleyctl told of; absent: none",
+       instant("/daemon/backup/at")},
+      {"shapley_last_backup_events", k_gauge, "", "The last event of that backup", value("/daemon/backup/sequence")},
+      {"shapley_last_audit_timestamp_seconds", k_gauge, "", "The last audit that shapleyctl told of; absent: none",
+       instant("/daemon/audit/at")},
+      {"shapley_last_audit_events", k_gauge, "", "The last event that it checked", value("/daemon/audit/sequence")},
+      {"shapley_last_audit_clean", k_gauge, "", "1: it found nothing", value("/daemon/audit/clean")},
+      {"shapley_configuration_info", k_gauge, "hash", "SHA-256 of the configuration in force; always 1",
+       info({{"hash", "/daemon/configuration/hash"}})},
+      {"shapley_configuration_loaded_timestamp_seconds", k_gauge, "", "When it was taken over",
+       instant("/daemon/configuration/loaded_at")},
+      {"shapley_configuration_reload_success", k_gauge, "", "0: the file was refused when it was read last",
+       reload_success},
+      {"shapley_configuration_refused_timestamp_seconds", k_gauge, "", "When it was refused; absent: it was not",
+       instant("/daemon/configuration/refused_at")},
+  };
+}
+
+std::vector<Metric> plugin_metrics() {
+  return {
+      {"shapley_plugin_connected", k_gauge, "", "1 while slurmctld's plugin is connected", value("/plugin/connected")},
+      {"shapley_plugin_info", k_gauge, "program, cluster, slurm_version", "As the plugin reported itself; always 1",
+       info({{"program", "/plugin/program"},
+             {"cluster", "/plugin/cluster"},
+             {"slurm_version", "/plugin/slurm_version"}})},
+      {"shapley_plugin_last_heard_timestamp_seconds", k_gauge, "",
+       "When a message of it came last; it sends changes only", instant("/plugin/last_heard_at")},
+      {"shapley_plugin_backlog_messages", k_gauge, "",
+       "Messages, spooled ones included, that are known to exist and are not in the ledger yet",
+       value("/plugin/backlog")},
+      {"shapley_plugin_dropped_backlogs_total", k_counter, "",
+       "How often the plugin dropped such messages, because they exceeded the bound of its spool",
+       value("/plugin/dropped_backlogs")},
+      {"shapley_controller_info", k_gauge, "role, state", "Of two controllers: what this one does; always 1",
+       info({{"role", "/daemon/controller/role"}, {"state", "/daemon/controller/state"}})},
+      {"shapley_controller_epoch", k_gauge, "", "Promotions in the ledger", value("/daemon/controller/epoch")},
+      {"shapley_controller_peer_answers", k_gauge, "", "1 while the other one answers",
+       value("/daemon/controller/peer_answers")},
+      {"shapley_controller_events_behind", k_gauge, "", "Events that a standby lacks",
+       value("/daemon/controller/behind")},
+  };
+}
+
+}  // namespace
+
+std::span<const Metric> status_metrics() {
+  static const std::vector<Metric> table = [] {
+    std::vector<Metric> all;
+    for (auto part : {organization_metrics(), daemon_metrics(), ledger_metrics(), plugin_metrics()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }();
+  return table;
+}
+
+std::vector<MetricFamily> families_of(const json& status) {
+  std::vector<MetricFamily> families;
+  for (const Metric& metric : status_metrics()) {
+    MetricFamily family;
+    family.name = metric.name;
+    family.help = metric.help;
+    family.type = metric.type;
+    metric.fill(status, family);
+    if (!family.metric.empty()) families.push_back(std::move(family));
+  }
+  return families;
+}
+
+}  // namespace shapley::exporter

@@ -1,0 +1,32 @@
+// The metrics, and how each follows from the daemon's answer to `status` (docs/reference/protocol.md).
+//
+// One table: what is served, what `--list` prints and what the documentation lists follow from it. Names and units by
+// Prometheus' conventions: seconds and bytes, so a core-hour is 3600 core-seconds.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+#include <prometheus/metric_family.h>
+
+namespace shapley::exporter {
+
+struct Metric {
+  std::string_view name;
+  prometheus::MetricType type = prometheus::MetricType::Untyped;
+  std::string_view labels;  // their names, separated by commas; empty: none
+  std::string_view help;
+  // Adds what the status says to the family; nothing, where it says nothing.
+  std::function<void(const nlohmann::json& status, prometheus::MetricFamily& family)> fill;
+};
+
+// Of a daemon that answers; all are absent while it does not.
+[[nodiscard]] std::span<const Metric> status_metrics();
+
+// The families of a status that have a sample.
+[[nodiscard]] std::vector<prometheus::MetricFamily> families_of(const nlohmann::json& status);
+
+}  // namespace shapley::exporter

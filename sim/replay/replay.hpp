@@ -1,0 +1,60 @@
+// A site's history under other policies: EASY backfill (scheduling/easy.hpp), the queue in each policy's order.
+//
+// Of every organization's jobs:
+//   wait               start - release, seconds
+//   slowdown           (wait + run) / run
+//   bounded slowdown   max(1, (wait + run) / max(run, 10 s))  [Feitelson, Metrics for Parallel Job Scheduling and Their
+//                      Convergence, JSSPP 2001]: seconds that a short job waits do not rule the mean
+// Of the whole: utilization, the processor seconds that ran by those that there were until the last job ended; the
+// distance to REF, delta-psi / p_tot at `length` in seconds (sim/comparison), where REF can be computed: it schedules a
+// job of q processors as q sequential ones, the only way in which the value of every coalition is defined.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "sim/registry.hpp"
+#include "sim/replay/site_history.hpp"
+
+namespace shapley::sim {
+
+struct OrganizationOutcome {
+  std::uint64_t jobs = 0;
+  std::uint64_t never_started = 0;  // wider than what there was when they waited
+  std::int64_t work = 0;            // processor seconds of its jobs
+  double mean_wait = 0;             // of those that started; 0: none did
+  std::int64_t longest_wait = 0;
+  double mean_slowdown = 0;
+  double mean_bounded_slowdown = 0;
+  std::int64_t psi = 0;  // at the history's end
+};
+
+struct ReplayOutcome {
+  std::string policy;                              // "as it ran": what Slurm did
+  std::vector<OrganizationOutcome> organizations;  // as in the history
+  OrganizationOutcome all;                         // of all jobs; psi summed
+  double utilization = 0;                          // 0 to 1
+  Duration makespan;                               // until the last job ends
+  std::uint64_t backfilled = 0;                    // jobs; 0 of "as it ran"
+  std::optional<double> distance_to_ref;           // seconds
+};
+
+inline constexpr const char* k_as_it_ran = "as it ran";
+
+struct Replay {
+  std::vector<ReplayOutcome> outcomes;  // "as it ran" first, then as asked
+  std::string no_reference;             // why there is no distance to REF; empty: there is
+};
+
+// Errc::invalid_argument names a policy that cannot order a queue with backfill; else as simulate_easy.
+[[nodiscard]] Expected<Replay> replay(const SiteHistory& history, const std::vector<std::string>& policies,
+                                      const PolicyOptions& options);
+
+// fcfs, fair_share, fair_tree, direct_contr and shapley_rate, or shapley_rate_sampled where there are many
+// organizations.
+[[nodiscard]] std::vector<std::string> usual_policies(const SiteHistory& history);
+
+}  // namespace shapley::sim

@@ -1,0 +1,208 @@
+// What Slurm says of a site, what a configuration gets wrong of it, and the first configuration that it is made of.
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "config/configuration.hpp"
+#include "ctl/adoption/command.hpp"
+#include "ctl/adoption/proposal.hpp"
+#include "ctl/adoption/slurm_site.hpp"
+#include "ctl/adoption/unknown_names.hpp"
+#include "text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// ---- commands ----
+
+Expected<CommandOutput> shell(const std::string& text, std::chrono::milliseconds limit = std::chrono::hours(1)) {
+  return run_command({"/bin/sh", "-c", text}, limit);
+}
+
+TEST(Command, GivesWhatWasWrittenAndHowItEnded) {
+  const auto output = shell("echo out; echo err >&2; cat; exit 3");
+  ASSERT_TRUE(output.has_value()) << output.error().what;
+  EXPECT_EQ(output->out, "out\n") << "standard input is empty";
+  EXPECT_EQ(output->err, "err\n");
+  EXPECT_EQ(output->exit_code, 3);
+  // More than a pipe holds, on both ends.
+  const auto large = shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2");
+  ASSERT_TRUE(large.has_value());
+  EXPECT_EQ(large->out.size(), 300000U);
+  EXPECT_EQ(large->err.size(), 300000U);
+}
+
+TEST(Command, EndsInAnyCase) {
+  EXPECT_EQ(run_command({"/no/such/program"}, std::chrono::seconds(1)).error().code, Errc::unavailable);
+  EXPECT_EQ(shell("kill -9 $$").error().what, "/bin/sh: was killed by a signal");
+  const auto hangs = shell("exec sleep 3600", std::chrono::milliseconds(50));
+  EXPECT_EQ(hangs.error().code, Errc::unavailable);
+  EXPECT_NE(hangs.error().what.find("no end within"), std::string::npos);
+}
+
+TEST(Command, HasNoShell) {
+  const auto output = run_command({"/bin/echo", "$(id); `id` > x | y"}, std::chrono::hours(1));
+  ASSERT_TRUE(output.has_value());
+  EXPECT_EQ(output->out, "$(id); `id` > x | y\n");
+}
+
+// ---- what Slurm says ----
+
+constexpr const char* k_config =
+    "Configuration data as of 2026-11-23T18:00:00\n"
+    "AccountingStorageType   = accounting_storage/slurmdbd\n"
+    "ClusterName             = consort\n"
+    "SlurmUser               = slurm(64030)\n"
+    "SlurmUserNot            = nobody\n";
+constexpr const char* k_partitions =
+    "PartitionName=batch AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL Nodes=n[1-6]\n"
+    "PartitionName=phys AllowGroups=ALL AllowAccounts=Physics,astro AllowQos=ALL Nodes=n[1-2]\n"
+    "PartitionName=biology AllowGroups=ALL DenyAccounts=physics AllowQos=ALL Nodes=n3\n";
+constexpr const char* k_nodes =
+    "NodeName=n1 Arch=x86_64 CPUAlloc=0 CPUTot=8 Gres=(null) OS=Linux 6.1 Partitions=batch,phys Reason=x "
+    "Partitions=no\n"
+    "NodeName=n2 CPUTot=8 Gres=(null) Partitions=batch,phys\n"
+    "NodeName=n3 CPUTot=16 Gres=(null) Partitions=batch,biology\n"
+    "NodeName=n4 CPUTot=16 Gres=gpu:a100:4(S:0-1) Partitions=batch\n"
+    "NodeName=n5 CPUTot=16 Gres=gpu:a100:4(S:0-1) Partitions=batch\n"
+    "NodeName=n6 CPUTot=4\n";
+constexpr const char* k_associations =
+    "root||\nroot||root\nphysics|root|\nphysics||alice\nastro|physics|\nastro||alice\nastro||bob\nbiology|root|"
+    "\nguests|root|\n";
+
+SlurmSite site() {
+  SlurmSite slurm{.cluster = "consort",
+                  .slurm_user = "slurm",
+                  .accounting = parse_associations(k_associations),
+                  .partitions = parse_partitions(k_partitions),
+                  .nodes = parse_nodes(k_nodes)};
+  slurm.accounting->qos = {"normal", "high"};
+  return slurm;
+}
+
+TEST(SlurmSite, IsReadFromTheCommandsOutput) {
+  EXPECT_EQ(config_value(k_config, "ClusterName"), "consort");
+  EXPECT_EQ(config_value(k_config, "SlurmUser"), "slurm(64030)");
+  EXPECT_EQ(config_value(k_config, "Cluster"), "");
+  const SlurmSite slurm = site();
+  EXPECT_EQ(slurm.partitions,
+            (std::vector<SlurmPartition>{{"batch", {}}, {"phys", {"physics", "astro"}}, {"biology", {}}}));
+  ASSERT_EQ(slurm.nodes.size(), 6U);
+  EXPECT_EQ(slurm.nodes[0], (SlurmNode{"n1", 8, "", {"batch", "phys"}}));
+  EXPECT_EQ(slurm.nodes[3], (SlurmNode{"n4", 16, "gpu:a100:4(S:0-1)", {"batch"}}));
+  EXPECT_EQ(slurm.accounting->accounts,
+            (std::vector<SlurmAccount>{
+                {"root", ""}, {"physics", "root"}, {"astro", "physics"}, {"biology", "root"}, {"guests", "root"}}));
+  EXPECT_EQ(slurm.accounting->users, (Lines{"alice", "bob", "root"}));
+}
+
+// ---- unknown names ----
+
+config::Configuration parsed(const std::string& yaml) {
+  auto configuration = config::parse(yaml);
+  if (configuration) return *configuration;
+  ADD_FAILURE() << config::format_faults(configuration.error(), "test");
+  return {};
+}
+
+const std::string k_misspelt =
+    "organizations:\n"
+    "  - name: p\n"
+    "    accounts: [Physics, fysics]\n"
+    "    partitions: [batch, bach]\n"
+    "    qos: [HIGH, low]\n"
+    "    users: [alice, carol, \"17\"]\n"
+    "    groups: [whoever]\n"
+    "    nodes: [\"n[1-3]\", \"n[6-9],nn99\"]\n";
+
+TEST(UnknownNames, AreListedWithTheirLines) {
+  const SlurmComparison comparison = compare_with_slurm(parsed(k_misspelt), site());
+  EXPECT_EQ(
+      config::format_faults(comparison.unknown, "f"),
+      "f:3: organization 'p': account 'fysics' is unknown to Slurm; correct the name, or see what there is: sacctmgr "
+      "show account\n"
+      "f:4: organization 'p': partition 'bach' is unknown to Slurm; correct the name, or see what there is: scontrol "
+      "show partition\n"
+      "f:5: organization 'p': QOS 'low' is unknown to Slurm; correct the name, or see what there is: sacctmgr show "
+      "qos\n"
+      "f:6: organization 'p': user 'carol' has no association and is unknown to Slurm; correct the name, or see what "
+      "there is: sacctmgr show associations\n"
+      "f:8: organization 'p': nodes n[7-9],nn99 are unknown to Slurm; correct the name, or see what there is: "
+      "scontrol show nodes");
+  EXPECT_EQ(comparison.notes,
+            (Lines{"no rule names these accounts of Slurm, so their jobs are guests' unless another rule matches: "
+                   "biology, guests",
+                   "nobody claims these nodes of Slurm, so what runs there is credited to commons: n[4-5]"}));
+}
+
+TEST(UnknownNames, WithoutSlurmdbdAreThoseOfNodesAndPartitions) {
+  SlurmSite slurm = site();
+  slurm.accounting.reset();
+  const SlurmComparison comparison = compare_with_slurm(parsed(k_misspelt), slurm);
+  EXPECT_EQ(comparison.unknown.size(), 2U);
+  EXPECT_EQ(comparison.notes[0], "Slurm runs without slurmdbd: accounts, users and QOS cannot be compared");
+}
+
+// ---- the first configuration ----
+
+std::vector<std::string> nodes_of(const config::OrganizationConfig& organization) {
+  std::vector<std::string> nodes;
+  for (const auto& claim : organization.nodes) nodes.insert(nodes.end(), claim.nodes.begin(), claim.nodes.end());
+  return nodes;
+}
+
+TEST(Proposal, IsMadeOfAccountsAndOfWhoMayUseWhat) {
+  const auto text = propose_configuration(site());
+  ASSERT_TRUE(text.has_value()) << text.error().what;
+  const config::Configuration proposed = parsed(*text);
+  EXPECT_EQ(proposed.mode, config::Mode::observe);
+  EXPECT_EQ(proposed.slurm_user, "slurm");
+  ASSERT_EQ(proposed.organizations.size(), 3U) << *text;
+  EXPECT_EQ(proposed.organizations[0].name, "biology");
+  EXPECT_EQ(nodes_of(proposed.organizations[0]), Lines{"n3"}) << "a partition of its name";
+  EXPECT_EQ(proposed.organizations[1].name, "guests-org") << "guests is taken";
+  EXPECT_EQ(proposed.organizations[1].rules.at(0).name, "guests");
+  EXPECT_EQ(nodes_of(proposed.organizations[1]), Lines{});
+  EXPECT_EQ(proposed.organizations[2].name, "physics");
+  EXPECT_EQ(nodes_of(proposed.organizations[2]), (Lines{"n1", "n2"})) << "a partition for it and its sub-account alone";
+  EXPECT_NE(text->find("\n#   \"n[4-5]\": 16 CPUs each, gpu:a100:4(S:0-1), partition batch\n"), std::string::npos)
+      << *text;
+  EXPECT_NE(text->find("\n#   \"n6\": 4 CPUs each, in no partition\n"), std::string::npos) << *text;
+  const SlurmComparison comparison = compare_with_slurm(proposed, site());
+  EXPECT_TRUE(comparison.unknown.empty());
+}
+
+TEST(Proposal, WithoutSlurmdbdIsMadeOfPartitions) {
+  SlurmSite slurm = site();
+  slurm.accounting.reset();
+  slurm.slurm_user = "ctl";
+  const config::Configuration proposed = parsed(propose_configuration(slurm).value_or(""));
+  EXPECT_EQ(proposed.slurm_user, "ctl");
+  ASSERT_EQ(proposed.organizations.size(), 3U);
+  EXPECT_EQ(proposed.organizations[0].rules.at(0).kind, config::RuleKind::partition);
+  EXPECT_EQ(nodes_of(proposed.organizations[0]), (Lines{"n4", "n5"})) << "of batch alone";
+}
+
+TEST(Proposal, IsSoundWhateverTheNames) {
+  SlurmSite slurm = site();
+  slurm.accounting->accounts = {{"a:\"b\"#x", "root"}, {"a__b__x", "root"},    {std::string(100, 'z'), "root"},
+                                {"loop", "pool"},      {"pool", "loop"},       {"commons", "root"},
+                                {"two words", "root"}, {"line\nbreak", "root"}};
+  slurm.partitions = {{"looped", {"loop"}}};
+  slurm.cluster = "two\nlines";
+  const std::string text = propose_configuration(slurm).value_or("");
+  EXPECT_EQ(parsed(text).organizations.size(), 4U);
+  EXPECT_NE(text.find("\n# Left out, because no rule can name it (a blank or a comma): \"line?break\"\n"),
+            std::string::npos)
+      << text;
+  slurm.accounting->accounts.clear();
+  EXPECT_EQ(propose_configuration(slurm).error().code, Errc::not_found);
+}
+
+}  // namespace
+}  // namespace shapley::ctl

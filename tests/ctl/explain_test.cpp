@@ -1,0 +1,377 @@
+// explain, compare and forecast on a ledger whose figures are worked by hand, and what they print.
+//
+// A and B own a processor each. A's job 1 runs on both from 0 to 10, B's job 2 on both from 20 on. A's job 3 waits from
+// 25 on, B's job 4 from 30 on, a guest's job 5 from 35 on; A's job 6 could not start. The published rule: H = 0.
+//
+// At 40: psi of A is 2 (40 + ... + 31) = 710, of B 2 (20 + ... + 1) = 420, phi of each is half of both, 565. So the key
+// of A is -145, of B +145, of guests 0. From 20 on B gets two a second and gives one: D(d) = key(B) - key(A)
+// = 310 + 19 d - d^2 after 20 + d, which is 290 at 40, 20 at 49 and -20 at 50.
+#include "ctl/commands/explain.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "ctl/commands/compare.hpp"
+#include "ctl/rank_answers.hpp"
+#include "fake_daemon.hpp"
+#include "ledger/reports/compare_report.hpp"
+#include "ledger/reports/explain_report.hpp"
+#include "ledger/store/ledger.hpp"
+#include "scripted_books.hpp"
+#include "text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using namespace accounting;
+using nlohmann::json;
+
+Instant second(std::int64_t offset) {
+  return k_example_begin + Duration{offset};
+}
+
+constexpr MicroProcessors k_one{k_micro};
+
+JobDescribed job_of(std::uint32_t job, const std::string& organization, std::int64_t submit) {
+  JobDescribed described;
+  described.job = JobId{job};
+  described.submit = second(submit);
+  described.organization = organization;
+  described.user_id = 4'000'000'000U;
+  described.account = organization.empty() ? "none" : "acct_" + organization;
+  described.partition = "main";
+  described.qos = "normal";
+  return described;
+}
+
+SegmentOpened opened(SegmentKind kind, std::uint32_t job, const std::string& organization, std::int64_t begin) {
+  SegmentOpened segment{.key = {.kind = kind, .job = JobId{job}, .anchor = second(begin), .ordinal = 0},
+                        .organization = organization,
+                        .begin = second(begin),
+                        .processors = k_one + k_one,
+                        .nodes = {}};
+  if (kind == SegmentKind::run) segment.nodes = {{"n1", k_one}, {"n2", k_one}};
+  return segment;
+}
+
+SegmentClosed ended(const SegmentOpened& segment, std::int64_t end, CloseReason reason) {
+  return {segment.key, second(end), reason, "COMPLETED"};
+}
+
+constexpr const char* k_configuration =
+    "organizations:\n"
+    "  - name: A\n"
+    "    accounts: [acct_A]\n"
+    "    nodes: [n1]\n"
+    "  - name: B\n"
+    "    partitions: [main]\n"
+    "    nodes: [n2]\n";
+
+std::vector<Event> waiting_events() {
+  const SegmentOpened first = opened(SegmentKind::run, 1, "A", 0);
+  JobDescribed task = job_of(72, "B", 36);
+  task.array_job = 72;
+  return {OrganizationsDeclared{second(0), {"A", "B"}},
+          ConfigurationLoaded{second(0), k_configuration},
+          OwnershipStated{"n1", second(0), {{second(0), {{"A", k_whole_node}}}}},
+          OwnershipStated{"n2", second(0), {{second(0), {{"B", k_whole_node}}}}},
+          CapacityChanged{"n1", second(0), 0, k_one},
+          CapacityChanged{"n2", second(0), 0, k_one},
+          job_of(1, "A", 0),
+          first,
+          ended(first, 10, CloseReason::ended),
+          job_of(2, "B", 20),
+          opened(SegmentKind::run, 2, "B", 20),
+          job_of(3, "A", 25),
+          opened(SegmentKind::wait, 3, "A", 25),
+          job_of(4, "B", 30),
+          opened(SegmentKind::wait, 4, "B", 30),
+          job_of(5, std::string(k_guests), 35),
+          opened(SegmentKind::wait, 5, std::string(k_guests), 35),
+          job_of(6, "A", 36),
+          task,
+          RankingDeclared{second(0), "direct_contr", 0, 0, {}}};
+}
+
+class Explain : public testing::Test {
+ protected:
+  void SetUp() override { write(waiting_events(), 40); }
+
+  void write(const std::vector<Event>& events, std::int64_t received) const {
+    auto ledger = ledger::Ledger::open(file(), ledger::OpenMode::create_or_write);
+    ASSERT_TRUE(ledger) << ledger.error().what;
+    const auto appended = ledger->append(events, second(received));
+    ASSERT_TRUE(appended) << appended.error().what;
+  }
+
+  [[nodiscard]] std::filesystem::path file() const { return directory / "ledger.db"; }
+
+  [[nodiscard]] Expected<json> asked(const json& request, std::optional<std::int64_t> at = std::nullopt) const {
+    return offline_rank_answer(request, {.ledger = file().native(), .at = "", .archives = ""},
+                               at ? std::optional(second(*at)) : std::nullopt);
+  }
+  [[nodiscard]] json answer(const json& request, std::optional<std::int64_t> at = std::nullopt) const {
+    auto report = asked(request, at);
+    EXPECT_TRUE(report) << report.error().what;
+    return report ? *report : json();
+  }
+  [[nodiscard]] json explained(const std::string& job, std::optional<std::int64_t> at = std::nullopt) const {
+    return answer({{"request", "explain"}, {"job", job}}, at);
+  }
+  [[nodiscard]] json compared(const std::string& a, const std::string& b,
+                              std::optional<std::int64_t> at = std::nullopt) const {
+    return answer({{"request", "compare"}, {"a", a}, {"b", b}}, at);
+  }
+
+  std::string printed(const ExplainArguments& arguments) {
+    const auto code = run_explain(arguments, {}, environment);
+    EXPECT_TRUE(code) << code.error().what;
+    return out.str();
+  }
+
+  TemporaryDirectory directory;
+  std::ostringstream out;
+  std::ostringstream err;
+  Environment environment{
+      .out = out, .err = err, .terminal = false, .variable = [](const char*) { return std::optional<std::string>(); }};
+};
+
+TEST_F(Explain, SaysWhoseTheJobIsAndWhoIsBeforeIt) {
+  const json report = explained("3");
+  EXPECT_EQ(report["job"]["organization"], "A");
+  EXPECT_EQ(report["job"]["state"], "waiting");
+  EXPECT_EQ(report["job"]["since"], second(25).value);
+  EXPECT_EQ(report["job"]["processors"], 2);
+  EXPECT_EQ(report["rule"],
+            (json{{"kind", "account"}, {"name", "acct_a"}, {"organization", "A"}, {"through", "itself"}}));
+  EXPECT_EQ(report["organization"]["rank"], 3);
+  EXPECT_EQ(report["ranked"], 3);
+  EXPECT_EQ(report["ahead"]["jobs"], 2);
+  EXPECT_EQ(report["ahead"]["processors"], 4);
+  EXPECT_EQ(report["ahead"]["organizations"][0],
+            (json{{"organization", "B"}, {"rank", 1}, {"jobs", 1}, {"processors", 2}, {"because", "key"}}));
+  EXPECT_EQ(report["ahead"]["organizations"][1]["organization"], "guests");
+  EXPECT_EQ(report["own"], (json{{"jobs", 0}, {"processors", 0}, {"longer", 0}}));
+  ASSERT_EQ(report["turns"]["next"].size(), 2U);
+  for (const json& turn : report["turns"]["next"]) {
+    EXPECT_EQ(turn["at"], second(50).value);
+    EXPECT_EQ(turn["ahead"], true);
+  }
+  EXPECT_EQ(report["past"], false);
+}
+
+TEST_F(Explain, KnowsJobsThatDoNotWait) {
+  EXPECT_EQ(explained("2")["job"]["state"], "running");
+  EXPECT_EQ(explained("1")["job"]["state"], "ended");
+  EXPECT_EQ(explained("6")["job"]["state"], "blocked");
+  // A task that has not started is in its array's pending rest.
+  EXPECT_EQ(explained("72_4")["job"]["job"], 72);
+  EXPECT_EQ(explained("72_4")["job"]["job_id"], "72_4");
+  EXPECT_TRUE(explained("5")["rule"]["organization"] == "B") << "by the partition it would be of B now";
+  for (const auto& [job, code] : {std::pair("99", Errc::invalid_argument), std::pair("3x", Errc::invalid_argument),
+                                  std::pair("", Errc::invalid_argument), std::pair("0", Errc::invalid_argument),
+                                  std::pair("72_", Errc::invalid_argument)}) {
+    const auto report = asked({{"request", "explain"}, {"job", job}});
+    ASSERT_FALSE(report) << job;
+    EXPECT_EQ(report.error().code, code) << job << ": " << report.error().what;
+  }
+}
+
+// Before 20 A is behind by what it ran: B, then guests, then A. Job 3 starts at 60, job 4 at 61.
+TEST_F(Explain, OfThePastTellsWhoWaitedAndWhoStartedNext) {
+  const SegmentOpened second_run = opened(SegmentKind::run, 2, "B", 20);
+  write({ended(second_run, 60, CloseReason::ended),
+         ended(opened(SegmentKind::wait, 3, "A", 25), 60, CloseReason::started), opened(SegmentKind::run, 3, "A", 60),
+         ended(opened(SegmentKind::run, 3, "A", 60), 61, CloseReason::ended),
+         ended(opened(SegmentKind::wait, 4, "B", 30), 61, CloseReason::started), opened(SegmentKind::run, 4, "B", 61)},
+        70);
+  const json before = explained("3", 22);
+  EXPECT_EQ(before["past"], true);
+  EXPECT_EQ(before["job"]["state"], "not submitted");
+  EXPECT_EQ(before["next_starts"].size(), 2U);
+  const json report = explained("4", 55);
+  EXPECT_EQ(report["job"]["state"], "waiting");
+  EXPECT_EQ(report["organization"]["rank"], 3) << "A passed at 50";
+  EXPECT_EQ(report["ahead"]["jobs"], 2);
+  ASSERT_EQ(report["next_starts"].size(), 2U);
+  EXPECT_EQ(report["next_starts"][0]["job"], 3);
+  EXPECT_EQ(report["next_starts"][0]["rank"], 1);
+  EXPECT_EQ(report["next_starts"][0]["begin"], second(60).value);
+  EXPECT_EQ(report["next_starts"][1]["job"], 4);
+  EXPECT_EQ(explained("4")["job"]["state"], "running");
+}
+
+TEST_F(Explain, ComparesOrganizations) {
+  for (const bool turned : {false, true}) {
+    const json report = turned ? compared("B", "A") : compared("A", "B");
+    EXPECT_EQ(report["first"], "B");
+    EXPECT_EQ(report["because"], "key");
+    EXPECT_EQ(report["difference"], "290");
+    EXPECT_TRUE(report["turning_core_hours"].is_null()) << "no amount turns the published rule at once";
+    // Even until 0; at 1 A has got 2 and given 1.
+    EXPECT_EQ(report["since"]["order"], second(1).value);
+    EXPECT_EQ(report["since"]["keys"], second(1).value);
+    ASSERT_EQ(report["turns"].size(), 1U);
+    EXPECT_EQ(report["turns"][0]["first"], "A");
+    EXPECT_EQ(report["turns"][0]["at"], second(50).value);
+  }
+  // What was declared of all times says nothing about when.
+  write({OwnershipStated{"n9", Instant{0}, {{Instant{0}, {{"A", k_whole_node}}}}}}, 40);
+  EXPECT_EQ(compared("A", "B")["since"]["order"], second(1).value);
+  const json later = compared("A", "B", 57);
+  EXPECT_EQ(later["first"], "A");
+  EXPECT_EQ(later["since"]["order"], second(50).value) << "between two events, from the quadratic";
+}
+
+// D = 290 + 100 (10 - (-10)) = ... in core-seconds: (key(B) - key(A)) / H.
+TEST_F(Explain, SaysHowMuchWouldTurnIt) {
+  write({RankingDeclared{second(39), "direct_contr", 100, 1'000'000, {}}}, 41);
+  const json report = compared("A", "B");
+  // At 41: got 20 and 42, given 31 each: W is 11 and -11, D(21) = 310 + 399 - 441 = 268, and the keys differ by 268 -
+  // 2200.
+  EXPECT_EQ(report["difference"], "1932");
+  EXPECT_EQ(report["first"], "A");
+  EXPECT_NEAR(report["turning_core_hours"].get<double>() * 3600, 19.32, 1e-9);
+  EXPECT_EQ(report["because"], "guarantee") << "A has a startable job and runs nothing";
+  EXPECT_EQ(report["since"]["order"], second(39).value);
+}
+
+TEST_F(Explain, ComparesJobs) {
+  const json report = compared("3", "2");
+  EXPECT_EQ(report["first"], "B");
+  EXPECT_EQ(report["sides"][0]["job"]["job_id"], "3");
+  EXPECT_EQ(report["sides"][1]["job"]["state"], "running");
+  EXPECT_EQ(compared("3", "6")["same_organization"], true);
+  const auto unknown = asked({{"request", "compare"}, {"a", "A"}, {"b", "nosuch"}});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Errc::invalid_argument);
+  EXPECT_TRUE(contains(unknown.error().what, "'nosuch' is no organization with a rank (B, guests, A)"))
+      << unknown.error().what;
+}
+
+TEST_F(Explain, ForecastsEveryPair) {
+  const json report = answer({{"request", "forecast"}});
+  EXPECT_EQ(report["pairs"], 3);
+  ASSERT_EQ(report["turns"].size(), 3U);
+  for (const json& turn : report["turns"]) {
+    EXPECT_EQ(turn["at"], second(50).value);
+    EXPECT_EQ(turn["in_s"], 10);
+  }
+  EXPECT_EQ(report["organizations"][0]["name"], "B");
+  EXPECT_EQ(report["organizations"][0]["rate"], -1.0);
+  EXPECT_EQ(report["by_date"], false);
+  const std::string text = render_forecast(report);
+  EXPECT_TRUE(contains(text, "Ranks at 2026-11-18T11:07:20Z: B, guests, A\n")) << text;
+  EXPECT_TRUE(contains(text, "2026-11-18T11:07:30Z 10 s A      B\n")) << text;
+  EXPECT_TRUE(contains(text, "exact as long as no job starts or ends")) << text;
+}
+
+TEST_F(Explain, PrintsSentences) {
+  const std::string text = printed({.job = "3", .source = {.ledger = file().native(), .at = "", .archives = ""}});
+  EXPECT_EQ(text,
+            "Job 3 (user 4000000000, account acct_A, partition main, QOS normal, submitted 2026-11-18T11:07:05Z) is of "
+            "A: by the rule account acct_a.\n"
+            "It has waited for 2 processors since 2026-11-18T11:07:05Z (15 s).\n"
+            "\n"
+            "A has rank 3 of 3: it owes the others 0.00101 core-hours, on average this period; key -0.00101. It owns 1 "
+            "processor and uses 0.\n"
+            "Before it: 2 jobs that ask for 4 processors, of B (rank 1: 1 job, 2 processors), guests (rank 2: 1 job, 2 "
+            "processors).\n"
+            "If nothing starts or ends A passes B at 2026-11-18T11:07:30Z (in 10 s); A passes guests at "
+            "2026-11-18T11:07:30Z (in 10 s).\n"
+            "\n"
+            "Slurm:    not asked: this is of a ledger or of the past, and Slurm knows the present only.\n"
+            "Priority: not compared with the books: the ranks in force are the daemon's, which was not asked.\n");
+}
+
+TEST_F(Explain, PrintsAPastDecision) {
+  const std::string text = printed(
+      {.job = "3", .source = {.ledger = file().native(), .at = "2026-11-18T11:07:05", .archives = ""}, .json = false});
+  EXPECT_TRUE(contains(text, "At 2026-11-18T11:07:05Z:\n")) << text;
+  EXPECT_TRUE(contains(text, "Nothing has started since.\n")) << text;
+}
+
+TEST_F(Explain, PrintsComparisons) {
+  const std::string text = render_comparison(compared("3", "2"));
+  EXPECT_TRUE(contains(text, "Job 3 of A: waiting since 2026-11-18T11:07:05Z (15 s), 2 processors.\n")) << text;
+  EXPECT_TRUE(contains(text, "B goes before A: its key is greater by 0.00201 core-hours.\n")) << text;
+  EXPECT_TRUE(contains(text,
+                       "It has done so since 2026-11-18T11:06:41Z (39 s); the difference was nought last at "
+                       "2026-11-18T11:06:41Z (39 s).\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "If nothing starts or ends A goes first from 2026-11-18T11:07:30Z (in 10 s) on.\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "Why job 2 started when it did: shapleyctl compare 3 2 --at 2026-11-18T11:06:59Z\n"))
+      << text;
+  EXPECT_TRUE(contains(render_comparison(compared("3", "6")), "Both are of A: their ranks are the same")) << text;
+}
+
+// Slurm gets the job as one word of an argument list, never through a shell.
+TEST_F(Explain, AsksTheDaemonAndSlurm) {
+  json told = explained("3");
+  told["priorities"] = {{"mode", "priorities"},          {"order", "strict"}, {"rank_weight", 0},
+                        {"ranks", {"B", "guests", "A"}}, {"levels", false},   {"level", 0},
+                        {"plugin_connected", true},      {"plugin_age_s", 0}};
+  json request;
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
+                            request = asked_for;
+                            return told;
+                          }));
+  std::vector<std::vector<std::string>> programs;
+  environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
+    programs.push_back(words);
+    if (words[0] == "squeue") return "3|PENDING|10000|Priority|(null)|main|normal|0|(null)|N/A\n";
+    if (words[0] == "sprio") return "3|main|10000|10000|0|0|0|0|0|0|0|\n";
+    return "PriorityType = priority/shapley\n";
+  };
+  const Endpoint endpoint{.socket = directory / "s", .timeout = std::chrono::minutes(4)};
+  const auto code =
+      run_explain({.job = "3", .source = {.ledger = "", .at = "", .archives = ""}}, endpoint, environment);
+  ASSERT_TRUE(code) << code.error().what;
+  EXPECT_EQ(request, (json{{"request", "explain"}, {"job", "3"}}));
+  ASSERT_EQ(programs.size(), 4U);
+  EXPECT_EQ(programs[0][3], "--jobs=3");
+  EXPECT_TRUE(contains(out.str(), "Its rank is in it as the books ask for.\n")) << out.str();
+}
+
+// Where the daemon's ledger cannot be read the daemon answers about the past, too.
+TEST_F(Explain, AsksTheDaemonAboutThePastOfALedgerThatItCannotRead) {
+  json request;
+  const json told = explained("3", 30);
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
+                            if (asked_for["request"] == "status")
+                              return json{{"daemon", {{"ledger", (directory / "nowhere").native()}}}};
+                            request = asked_for;
+                            return told;
+                          }));
+  const Endpoint endpoint{.socket = directory / "s", .timeout = std::chrono::minutes(4)};
+  const auto code = run_explain({.job = "3", .source = {.ledger = "", .at = "2026-11-18T11:07:10", .archives = ""}},
+                                endpoint, environment);
+  ASSERT_TRUE(code) << code.error().what;
+  EXPECT_EQ(request, (json{{"request", "explain"}, {"job", "3"}, {"at", second(30).value}}));
+}
+
+TEST_F(Explain, RefusesTheFuture) {
+  const auto answered =
+      rank_answer({{"request", "forecast"}}, {.ledger = file().native(), .at = "9999-01-01", .archives = ""}, {});
+  ASSERT_FALSE(answered);
+  EXPECT_EQ(answered.error().code, Errc::invalid_argument);
+}
+
+TEST(JobName, IsANumberOrATaskOfAnArray) {
+  EXPECT_EQ(ledger::parse_job_name("4711")->job, 4711U);
+  EXPECT_EQ(ledger::parse_job_name("72_0")->task, 0U);
+  for (const char* wrong : {"", "_", "_3", "72_", "-1", "1.5", "72_3_4", "4294967296", "0", " 7"}) {
+    EXPECT_FALSE(ledger::parse_job_name(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace shapley::ctl

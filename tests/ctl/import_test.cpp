@@ -1,0 +1,228 @@
+// A year of sacct as a ledger: what is booked of each row, that the audit agrees, and that nothing is written
+// otherwise.
+#include "ctl/history/import.hpp"
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "ctl/offline.hpp"
+#include "ledger/audit/audit.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using ledger::testing::must;
+
+constexpr const char* k_header =
+    "JobID|JobIDRaw|User|UID|Account|State|Submit|Eligible|Start|End|Suspended|AllocCPUS|AllocTRES|NodeList\n";
+
+class ImportTest : public ledger::testing::LedgerTest {
+ protected:
+  void SetUp() override {
+    setenv("TZ", "UTC", 1);
+    tzset();
+    write("site.yaml",
+          "ledger: /var/lib/shapley/ledger.db\nslurm_user: root\n"
+          "organizations:\n"
+          "  - name: astro\n    accounts: [astro]\n    nodes: [{ nodes: n1 }, { nodes: n2, until: 2026-03-10 }]\n"
+          "  - name: bio\n    accounts: [bio]\n    nodes: [{ nodes: n2, from: 2026-03-10 }]\n");
+    write("nodes",
+          "NodeName=n1 CPUTot=4 RealMemory=4096 Gres=(null)\nNodeName=n2 CPUTot=4 RealMemory=4096 Gres=gpu:2\n");
+  }
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    std::ofstream(directory() / name) << text;
+    return directory() / name;
+  }
+  [[nodiscard]] ImportQuestion question(const std::string& rows) {
+    ImportQuestion question;
+    question.sacct = write("sacct", k_header + rows);
+    question.config = directory() / "site.yaml";
+    question.ledger = file();
+    question.nodes = directory() / "nodes";
+    question.reason = "before the consortium decides";
+    question.now = {1790000000};
+    return question;
+  }
+  // A row "id/raw account state submit eligible start end suspended cpus mem(MiB) gpus nodes", seconds after
+  // 2026-03-09T08:00:00; negative: Unknown.
+  static std::string row(const std::string& id, int raw, const char* account, const char* state, int submit,
+                         int eligible, int start, int end, int suspended, int cpus, int memory, int gpus,
+                         const char* nodes) {
+    const auto at = [](int second) {
+      if (second < 0) return std::string("Unknown");
+      std::string text = format(k_begin + second);
+      return text;
+    };
+    char pause[16];
+    std::snprintf(pause, sizeof pause, "%02d:%02d:%02d", suspended / 3600, suspended / 60 % 60, suspended % 60);
+    std::string tres = "cpu=" + std::to_string(cpus) + ",mem=" + std::to_string(memory) + "M,node=1";
+    if (gpus > 0) tres += ",gres/gpu=" + std::to_string(gpus);
+    return id + "|" + std::to_string(raw) + "|u|7|" + account + "|" + state + "|" + at(submit) + "|" + at(eligible) +
+           "|" + at(start) + "|" + at(end) + "|" + pause + "|" + std::to_string(cpus) + "|" + tres + "|" + nodes + "\n";
+  }
+  static std::string format(std::int64_t t) {
+    const std::time_t seconds = t;
+    std::tm fields{};
+    gmtime_r(&seconds, &fields);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &fields);
+    return text;
+  }
+  static constexpr std::int64_t k_begin = 1773043200;
+
+  // An array's two tasks, a requeue, a suspension, a resize, a run over midnight, one that goes on, one that never ran.
+  [[nodiscard]] static std::string year() {
+    return row("72_1", 72, "astro", "COMPLETED", 0, 10, 60, 660, 0, 2, 1024, 0, "n1") +
+           row("72_2", 73, "astro", "COMPLETED", 0, 10, 60, 660, 0, 2, 1024, 0, "n1") +
+           row("74", 74, "bio", "REQUEUED", 5, 5, 100, 200, 0, 4, 4096, 0, "n2") +
+           row("74", 74, "bio", "COMPLETED", 200, 321, 700, 1000, 0, 4, 4096, 0, "n2") +
+           row("75", 75, "bio", "COMPLETED", 300, 300, 1000, 2000, 400, 1, 1024, 1, "n2") +
+           row("76", 76, "bio", "RESIZING", 300, 300, 3000, 3100, 0, 8, 2048, 0, "n[1-2]") +
+           row("76", 76, "bio", "COMPLETED", 300, 300, 3000, 3400, 0, 4, 1024, 0, "n1") +
+           row("77", 77, "guest", "TIMEOUT", 57000, 57000, 57500, 58100, 0, 4, 1024, 0, "n2") +
+           row("78", 78, "astro", "CANCELLED by 7", 400, 400, -1, 500, 0, 0, 0, 0, "None assigned") +
+           row("79", 79, "astro", "RUNNING", 58000, 58000, 58200, -1, 0, 1, 512, 0, "n1");
+  }
+  ledger::AuditReport audit_against(const std::filesystem::path& sacct) {
+    const auto ledger = ledger::testing::reader(file());
+    return must(ledger::audit_against(ledger, sacct));
+  }
+  std::vector<std::string> runs() {
+    return ledger::testing::rows(
+        file(),
+        "SELECT job, anchor - 1773043200, ordinal, begin - 1773043200, end - 1773043200, organization, "
+        "processors, reason FROM segments WHERE kind = 'run' AND retracted IS NULL "
+        "ORDER BY job, anchor, ordinal");
+  }
+};
+
+TEST_F(ImportTest, books_what_ran_and_the_audit_finds_nothing) {
+  const ImportQuestion asked = question(year());
+  const auto result = import_history(asked);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->runs.runs, 8);
+  EXPECT_EQ(result->runs.since, Instant{k_begin + 60});
+  EXPECT_EQ(result->runs.never_ran, 1);
+  EXPECT_EQ(result->runs.not_ended, 1);
+  // Job 75 holds a quarter of the CPUs and of the memory, but half of the GPUs: it is charged half of the node.
+  EXPECT_EQ(runs(), (std::vector<std::string>{
+                        "72|60|0|60|660|astro|2000000|ended", "73|60|0|60|660|astro|2000000|ended",
+                        "74|100|0|100|200|bio|4000000|requeued", "74|700|0|700|1000|bio|4000000|ended",
+                        "75|1000|0|1000|1600|bio|2000000|suspended", "75|1000|1|2000|2000|bio|2000000|ended",
+                        "76|3000|0|3000|3100|bio|8000000|resized", "76|3000|1|3100|3400|bio|4000000|ended",
+                        "77|57500|0|57500|58100|guests|4000000|ended", "79|58200|0|58200||astro|1000000|"}));
+  const ledger::AuditReport report = audit_against(asked.sacct);
+  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  EXPECT_EQ(report.runs_compared, 8);
+}
+
+TEST_F(ImportTest, owners_are_those_of_the_dates) {
+  // bio's run on n2 ends at midnight, when n2 becomes bio's: before, astro gave; the other one is of the day after.
+  const std::string rows = row("1", 1, "bio", "COMPLETED", 57000, 57000, 57000, 57600, 0, 4, 0, 0, "n2") +
+                           row("2", 2, "bio", "COMPLETED", 57600, 57600, 57600, 57700, 0, 4, 0, 0, "n2");
+  ASSERT_TRUE(import_history(question(rows)));
+  const auto at = [&](std::int64_t second) {
+    return must(offline_status({.ledger = file(), .at = Instant{k_begin + second}, .contribution = {}}));
+  };
+  const auto figure = [](const nlohmann::json& report, const std::string& name, const char* member) {
+    for (const auto& row : report["organizations"]) {
+      if (row["name"] == name) return row[member].get<std::string>();
+    }
+    return std::string("no row");
+  };
+  // psi of 4 processors that ran for 600 s until an age of 100 s, and of 100 s [SR13 Eq. 3].
+  const nlohmann::json report = at(57700);
+  constexpr std::int64_t k_before = 4 * (600 * 700 - 600 * 599 / 2);
+  constexpr std::int64_t k_after = 4 * 100 * 101 / 2;
+  EXPECT_EQ(figure(report, "bio", "psi"), std::to_string(k_before + k_after));
+  EXPECT_EQ(figure(report, "astro", "phi_direct"), std::to_string(k_before));
+  EXPECT_EQ(figure(report, "bio", "phi_direct"), std::to_string(k_after));
+}
+
+TEST_F(ImportTest, says_in_the_ledger_whose_word_it_is) {
+  const ImportQuestion asked = question(year());
+  ASSERT_TRUE(import_history(asked));
+  const auto last = ledger::testing::rows(file(), "SELECT kind, payload FROM events ORDER BY seq DESC LIMIT 1");
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_NE(last.front().find("history_imported|{\"at\":1790000000,\"author\":\"uid "), std::string::npos)
+      << last.front();
+  EXPECT_NE(last.front().find(
+                "\"file\":\"sacct\",\"known\":0,\"reason\":\"before the consortium decides\",\"rows\":10,\"runs\":8"),
+            std::string::npos)
+      << last.front();
+}
+
+TEST_F(ImportTest, a_bad_line_writes_nothing) {
+  ImportQuestion asked = question(year() + "80|80|u|7|astro|COMPLETED|yesterday|||||1||n1\n");
+  const auto result = import_history(asked);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().what,
+            "import: " + asked.sacct.string() +
+                ": line 12: Submit: 'yesterday' is no time of this time zone; export and read with "
+                "the same TZ, or with SLURM_TIME_FORMAT=%s");
+  asked = question(row("81", 81, "astro", "COMPLETED", 0, 0, 1, 2, 0, 1, 0, 0, ""));
+  const auto nowhere = import_history(asked);
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().what.find("line 2: NodeList: job 81 ran, and on no node"), std::string::npos)
+      << nowhere.error().what;
+  std::size_t left = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory()))
+    left += entry.path().filename().string().starts_with("ledger.db") ? 1U : 0U;
+  EXPECT_EQ(left, 0U) << "no ledger, and nothing of one";
+}
+
+TEST_F(ImportTest, a_ledger_that_is_there_is_not_replaced) {
+  const ImportQuestion asked = question(year());
+  ASSERT_TRUE(import_history(asked));
+  const auto again = import_history(asked);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Errc::conflict);
+}
+
+// Most of the rows make a ledger; the whole export fills its gaps: the books are those of the whole.
+TEST_F(ImportTest, fills_the_gaps_of_a_ledger_and_knows_what_is_there) {
+  std::string half;
+  std::istringstream lines(year());
+  std::string line;
+  for (int i = 0; std::getline(lines, line); ++i) {
+    if (i % 4 != 3) half += line + "\n";
+  }
+  ASSERT_TRUE(import_history(question(half)));
+  ImportQuestion asked = question(year());
+  asked.into = file();
+  asked.ledger.clear();
+  const auto filled = import_history(asked);
+  ASSERT_TRUE(filled) << filled.error().what;
+  EXPECT_EQ(filled->runs.runs + filled->runs.known, 8);
+  EXPECT_GT(filled->runs.runs, 0);
+  const auto after = runs();
+  const ledger::AuditReport report = audit_against(asked.sacct);
+  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+  const auto again = import_history(asked);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->runs.runs, 0);
+  EXPECT_EQ(again->events, 0);
+  std::filesystem::remove(file());
+  ASSERT_TRUE(import_history(question(year())));
+  EXPECT_EQ(after, runs());
+}
+
+TEST_F(ImportTest, a_ledger_that_a_daemon_writes_is_left_alone) {
+  ASSERT_TRUE(import_history(question(year())));
+  const auto writer = ledger::testing::writer(file());
+  ImportQuestion asked = question(row("90", 90, "bio", "COMPLETED", 0, 0, 1, 2, 0, 1, 0, 0, "n2"));
+  asked.into = file();
+  asked.ledger.clear();
+  const auto result = import_history(asked);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::conflict);
+}
+
+}  // namespace
+}  // namespace shapley::ctl

@@ -1,0 +1,277 @@
+// A statement's figures against sums that go second by second, against status --at, and against the auditor's own
+// books.
+#include "ctl/commands/statement.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/calendar.hpp"
+#include "ctl/exit_code.hpp"
+#include "ctl/offline.hpp"
+#include "interval_fixture.hpp"
+#include "ledger/archive/archive.hpp"
+#include "ledger/audit/naive_books.hpp"
+#include "ledger/reports/report.hpp"
+#include "ledger/store/backup.hpp"
+#include "program.hpp"
+#include "tests/ledger/archived_months.hpp"
+#include "text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using ledger::format_micro;
+using ledger::testing::month_begin;
+using ledger::testing::must;
+using nlohmann::json;
+
+// "12.5" in millionths.
+Int128 micro_of(const json& text) {
+  const std::string exact = text.get<std::string>();
+  const std::size_t point = exact.find('.');
+  std::string digits = exact.substr(0, point);
+  std::string fraction = point == std::string::npos ? "" : exact.substr(point + 1);
+  fraction.resize(6, '0');
+  return *parse_int128(digits == "0" || digits == "-0"
+                           ? (digits[0] == '-' ? "-" : "") + std::to_string(std::stol(fraction))
+                           : digits + fraction);
+}
+
+const json& named(const json& rows, const std::string& name) {
+  for (const json& row : rows) {
+    if (row["name"] == name) return row;
+  }
+  throw std::runtime_error("no row of " + name);
+}
+
+class Statement : public testing::Test {
+ protected:
+  [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
+  [[nodiscard]] json of(Instant since, Instant until, std::vector<std::string> only = {}) const {
+    return must(offline_statement({.ledger = file(), .since = since, .until = until, .only = std::move(only)}));
+  }
+  [[nodiscard]] Outcome run(const std::string& arguments) const {
+    return run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " " + arguments);
+  }
+  ledger::testing::TemporaryDirectory directory;
+};
+
+// Half processors, second by second.
+using Uses = std::map<std::tuple<std::string, std::string, std::string, std::uint32_t>, std::int64_t>;
+Uses second_by_second(std::int64_t since, std::int64_t until) {
+  Uses uses;
+  for (std::int64_t second = since; second < until; ++second) {
+    for (const NaiveRun& run : site_runs()) {
+      const bool open = run.end < run.begin;
+      if (second < run.begin || (!open && second >= run.end)) continue;
+      for (const auto& [node, processors] : run.nodes) {
+        for (const auto& [owner, halves] : halves_of(node, second)) {
+          uses[{run.organization, owner, run.account, run.user_id}] += processors * halves;
+        }
+      }
+    }
+  }
+  return uses;
+}
+
+std::string halves(std::int64_t amount) {
+  return format_micro(Int128{amount} * (k_micro / 2));
+}
+
+TEST_F(Statement, is_the_sum_over_every_second) {
+  write_site(file(), Period::none);
+  const json report = of(at_second(-400), at_second(1'500));
+  EXPECT_TRUE(report["exact"]);
+  const Uses uses = second_by_second(-400, 1'500);
+  const auto sum = [&](auto&& belongs) {
+    std::int64_t total = 0;
+    for (const auto& [key, amount] : uses) total += belongs(key) ? amount : 0;
+    return halves(total);
+  };
+  for (const std::string name : {"astro", "bio", "guests", "commons"}) {
+    const json& row = named(report["organizations"], name);
+    const auto user = [&](const auto& key) { return std::get<0>(key) == name; };
+    const auto owner = [&](const auto& key) { return std::get<1>(key) == name; };
+    const auto both = [&](const auto& key) { return user(key) && owner(key); };
+    EXPECT_EQ(row["got"]["processor_seconds"], sum(user)) << name;
+    EXPECT_EQ(row["given"]["processor_seconds"], sum(owner)) << name;
+    EXPECT_EQ(row["own"]["processor_seconds"], sum(both)) << name;
+    EXPECT_EQ(row["lent"]["processor_seconds"], sum([&](const auto& k) { return owner(k) && !user(k); })) << name;
+    EXPECT_EQ(row["borrowed"]["processor_seconds"], sum([&](const auto& k) { return user(k) && !owner(k); })) << name;
+    for (const json& pair : row["lent_to"]) {
+      const auto to = [&](const auto& key) { return owner(key) && std::get<0>(key) == pair["organization"]; };
+      EXPECT_EQ(pair["processor_seconds"], sum(to)) << name;
+    }
+    for (const json& person : row["users"]) {
+      const auto of_user = [&](const auto& key) {
+        return user(key) && std::get<2>(key) == person["account"] && std::get<3>(key) == person["user_id"];
+      };
+      EXPECT_EQ(person["got"]["processor_seconds"], sum(of_user)) << person;
+      EXPECT_EQ(person["own"]["processor_seconds"], sum([&](const auto& k) { return of_user(k) && owner(k); }))
+          << person;
+    }
+  }
+  EXPECT_EQ(named(report["organizations"], "astro")["users"].size(), 2U);
+  EXPECT_EQ(named(report["organizations"], "bio")["lent_to"].size(), 2U);
+  EXPECT_EQ(named(report["organizations"], "bio")["waited"]["processor_seconds"], "1200");
+}
+
+TEST_F(Statement, a_period_that_begins_within_it_restarts_the_standing) {
+  write_site(file());
+  const json report = of(at_second(-400), at_second(1'500));
+  ASSERT_EQ(report["periods"].size(), 2U);
+  const json& october = report["periods"][0];
+  const json& november = report["periods"][1];
+  EXPECT_TRUE(october["closes_period"]);
+  EXPECT_FALSE(october["opens_period"]);
+  EXPECT_TRUE(november["opens_period"]);
+  EXPECT_EQ(november["begin"], k_november.value);
+  EXPECT_EQ(november["period_begin"], k_november.value);
+  const auto part = [&](std::int64_t since, std::int64_t until, bool user) {
+    std::int64_t total = 0;
+    for (const auto& [key, amount] : second_by_second(since, until)) {
+      total += (user ? std::get<0>(key) : std::get<1>(key)) == "bio" ? amount : 0;
+    }
+    return halves(total);
+  };
+  EXPECT_EQ(named(october["organizations"], "bio")["got"]["processor_seconds"], part(-400, 0, true));
+  EXPECT_EQ(named(november["organizations"], "bio")["got"]["processor_seconds"], part(0, 1'500, true));
+  EXPECT_EQ(named(november["organizations"], "bio")["given"]["processor_seconds"], part(0, 1'500, false));
+  for (const json& row : november["organizations"]) {
+    EXPECT_EQ(row["opening"]["phi_minus_psi"], "0");
+    EXPECT_EQ(row["opening"]["standing_core_hours"], 0.0);
+    EXPECT_EQ(row["opening"]["difference"]["processor_seconds"], "0");
+  }
+  // What October ended with, a second before status shows November.
+  const json before = must(offline_status({.ledger = file(), .at = at_second(-1), .contribution = std::nullopt}));
+  const json& bio = named(october["organizations"], "bio");
+  EXPECT_NEAR(bio["closing"]["standing_core_hours"].get<double>(),
+              named(before["organizations"], "bio")["standing_core_hours"].get<double>(), 0.01);
+  EXPECT_NE(bio["closing"]["phi_minus_psi"], "0");
+}
+
+TEST_F(Statement, says_where_the_ledger_ends) {
+  write_site(file());
+  const json report = of(k_november, at_second(30 * k_day_s));
+  EXPECT_EQ(report["until"], at_second(2'000).value);
+  EXPECT_EQ(report["recorded_until"], at_second(2'000).value);
+  EXPECT_EQ(of(k_november, at_second(1'900))["recorded_until"], nullptr);
+  const auto later = offline_statement({.ledger = file(), .since = at_second(2'000), .until = at_second(9'000)});
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().code, Errc::invalid_argument);
+  EXPECT_TRUE(contains(later.error().what, "recorded something last at 2026-11-01T00:33:20Z")) << later.error().what;
+}
+
+TEST_F(Statement, of_the_program) {
+  write_site(file());
+  const Outcome text = run("--month 2026-11");
+  EXPECT_EQ(text.exit_code, code(ExitCode::success)) << text.err;
+  EXPECT_TRUE(contains(text.out, "(which begins here: before it everybody stands at zero)")) << text.out;
+  EXPECT_TRUE(contains(text.out, "Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z."));
+  EXPECT_TRUE(contains(text.out, "Books:   exact: ")) << text.out;
+  EXPECT_TRUE(contains(text.out, "months and days in UTC")) << text.out;
+  const Outcome one = run("--month 2026-11 -O bio");
+  EXPECT_FALSE(contains(one.out, "astro owes")) << one.out;
+  EXPECT_TRUE(contains(one.out, "astro   bio")) << one.out;
+  const Outcome csv = run("--month 2026-11 --csv -O bio");
+  EXPECT_TRUE(csv.out.starts_with(
+      "begin_utc,end_utc,organization,item,contribution,other,account,user,core_hours,exact,unit\n"))
+      << csv.out;
+  EXPECT_TRUE(contains(csv.out, ",bio,lent_to,direct_contr,astro,,,")) << csv.out;
+  EXPECT_TRUE(contains(csv.out, ",bio,user_own,direct_contr,,bio_lab,4000003,")) << csv.out;
+  EXPECT_EQ(run("--month 2026-11 -O nosuch").exit_code, code(ExitCode::usage));
+  EXPECT_EQ(run("--month 2026-13").exit_code, code(ExitCode::usage));
+  EXPECT_EQ(run("--month 2030-01").exit_code, code(ExitCode::usage));
+  EXPECT_EQ(run("--month 2026-11 --csv --json").exit_code, code(ExitCode::usage));
+  const json report = json::parse(run("--json --contribution shapley_rate").out);
+  EXPECT_EQ(report["contribution"], "shapley_rate");
+  EXPECT_EQ(report["since"], k_november.value);
+}
+
+// The months that archive_test has: shared nodes, suspensions, retracted runs, owners that change.
+class MonthsOfStatements : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    made = std::make_unique<ledger::testing::TemporaryDirectory>();
+    ledger::testing::write_months(made->path() / "ledger.db", 4, 30);
+  }
+  static void TearDownTestSuite() { made.reset(); }
+  [[nodiscard]] static fs::path file() { return made->path() / "ledger.db"; }
+  static inline std::unique_ptr<ledger::testing::TemporaryDirectory> made;
+};
+
+TEST_F(MonthsOfStatements, agree_with_status_before_and_after) {
+  const Instant since = month_begin(1) + Duration{3 * k_day_s + 7'777};
+  const Instant until = month_begin(1) + Duration{20 * k_day_s + 1'234};
+  const json report = must(offline_statement({.ledger = file(), .since = since, .until = until}));
+  EXPECT_TRUE(report["exact"]);
+  ASSERT_EQ(report["periods"].size(), 1U);
+  for (const auto& [when, side] : {std::pair{since, "opening"}, std::pair{until, "closing"}}) {
+    const json status = must(offline_status({.ledger = file(), .at = when, .contribution = std::nullopt}));
+    for (const json& row : report["periods"][0]["organizations"]) {
+      const json& then = named(status["organizations"], row["name"].get<std::string>());
+      EXPECT_EQ(row[side]["standing_core_hours"], then["standing_core_hours"]) << row["name"];
+      EXPECT_EQ(micro_of(row[side]["phi_minus_psi"]), micro_of(then["phi"]) - micro_of(then["psi"])) << row["name"];
+      EXPECT_EQ(micro_of(row[side]["difference"]["processor_seconds"]),
+                micro_of(then["given_processor_seconds"]) - micro_of(then["got_processor_seconds"]))
+          << row["name"];
+    }
+  }
+  for (const json& row : report["periods"][0]["organizations"]) {
+    EXPECT_EQ(micro_of(row["opening"]["difference"]["processor_seconds"]) +
+                  micro_of(row["given"]["processor_seconds"]) - micro_of(row["got"]["processor_seconds"]),
+              micro_of(row["closing"]["difference"]["processor_seconds"]))
+        << row["name"];
+  }
+}
+
+TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {
+  ledger::Facts facts;
+  must(ledger::testing::reader(file()).for_each_event(0, [&](const ledger::StoredEvent& stored) {
+    facts.add(stored.event);
+    return Expected<void>{};
+  }));
+  std::erase_if(facts.segments, [](const auto& segment) { return segment.second.retracted.has_value(); });
+  const ledger::NaiveBooks naive(facts);
+  for (int month = 0; month < 3; ++month) {
+    const Instant begin = month_begin(month);
+    const Instant end = month_begin(month + 1);
+    const json report = must(offline_statement({.ledger = file(), .since = begin, .until = end}));
+    EXPECT_TRUE(report["exact"]);
+    for (const auto& [name, row] : naive.of_period({begin, end, end})) {
+      const json& ours = named(report["organizations"], name);
+      EXPECT_EQ(ours["got"]["processor_seconds"], format_micro(row.got.value)) << name << " in " << month;
+      EXPECT_EQ(ours["given"]["processor_seconds"], format_micro(row.direct.given.value)) << name << " in " << month;
+      const json& closing = named(report["periods"].back()["organizations"], name)["closing"];
+      EXPECT_EQ(closing["phi_minus_psi"], format_micro(row.direct.phi.value - row.psi.value)) << name << " " << month;
+    }
+  }
+}
+
+TEST_F(MonthsOfStatements, are_the_same_from_archives) {
+  const fs::path twin = made->path() / "twin.db";
+  ledger::BackupResult restored;
+  must(ledger::restore(file(), twin, Instant{1'900'000'000}, restored));
+  ASSERT_EQ(run_shapleyctl(made->path(), "archive " + twin.string()).exit_code, code(ExitCode::success));
+  ASSERT_TRUE(fs::exists(made->path() / "archives"));
+  for (int month = 0; month < 3; ++month) {
+    const IntervalQuestion of_file{.ledger = file(), .since = month_begin(month), .until = month_begin(month + 1)};
+    IntervalQuestion of_twin = of_file;
+    of_twin.ledger = twin;
+    EXPECT_EQ(must(offline_statement(of_file)), must(offline_statement(of_twin))) << month;
+  }
+  fs::remove_all(made->path() / "archives");
+  const auto missing = offline_statement({.ledger = twin, .since = month_begin(0), .until = month_begin(1)});
+  ASSERT_FALSE(missing);
+  EXPECT_TRUE(contains(missing.error().what, "--archives DIRECTORY")) << missing.error().what;
+}
+
+}  // namespace
+}  // namespace shapley::ctl

@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# "Why is my job waiting?", asked of a real slurmctld and a real shapleyd, as root and as a member.
+
+load lib/e2e
+load lib/order
+
+# take_all: bio holds all nodes until it is told, so that others wait for their turn.
+take_all() {
+  local job
+  job=$(submit bio -N4 --exclusive "$(until_told enough)")
+  wait_until 20 job_is "$job" RUNNING
+  wait_until 10 ranked_is "astro chem bio"
+}
+
+# explain JOB: the answer, in the file that the assertions read.
+explain() { shapleyctl explain "$1" >"$CLUSTER_DIR/explanation" && shapleyctl explain "$1" --json >"$CLUSTER_DIR/explanation.json"; }
+says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
+tells() { jq -e "$1" "$CLUSTER_DIR/explanation.json" >/dev/null || { jq . "$CLUSTER_DIR/explanation.json" >&2; false; }; }
+rank_agrees() { explain "$1" && tells '.priority.agrees == true'; }
+
+@test "a job that waits because of its rank: who is before it, and its priority is what the books ask for" {
+  start_with
+  take_all
+  submit_interleaved 2
+  submit bio --nice=7 true >/dev/null
+  waiting=$(squeue -h -t PENDING -A bio -o %A | sort -n | head -n 1)
+  wait_until 10 priorities_follow "astro chem bio"
+  wait_until 10 rank_agrees "$waiting"
+  says "is of bio: by the rule account bio"
+  says "bio has rank"
+  tells '.ahead.jobs == 4 and .own.jobs == 2 and ([.ahead.organizations[] | select(.jobs > 0) | .organization] == ["astro", "chem"])'
+  tells '.slurm.asked and .slurm.job.state == "PENDING"'
+  says "Its rank is in it as the books ask for."
+  says "SITE $(sprio -h -j "$waiting" -o %S | tr -d ' ')"
+  # A member of the cluster may ask, too.
+  member shapleyctl explain "$waiting" | grep -q "bio has rank"
+  # One that an administrator set by hand is not what the books ask for, and one that is held has no priority.
+  scontrol update jobid="$waiting" priority=4242
+  explain "$waiting"
+  tells '.priority.agrees != true and (.priority.why | test("set directly"))'
+  held=$(submit chem --hold true)
+  wait_until 10 explain "$held"
+  says "holds it"
+  tells '.job.state == "blocked" and (.priority.why | test("held"))'
+}
+member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
+
+@test "a job that waits for another one: Slurm's reason in a sentence; ranks say nothing about it" {
+  start_with
+  first=$(submit astro "$(until_told enough)")
+  second=$(submit astro --dependency=afterok:"$first" true)
+  wait_until 10 job_is "$first" RUNNING
+  wait_until 10 dependency_is_told "$second"
+  says "Slurm would not start it now whatever is free"
+  says "it waits for other jobs that it depends on"
+  says "Depends on afterok:$first"
+  tells '.waits_for == "dependency"'
+  tell enough
+  wait_drained 30
+}
+dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" and .waits_for == "dependency"'; }
+
+@test "who of two goes first, since when, and what started next at a past instant" {
+  start_with
+  take_all
+  bio=$(submit bio "sleep 1")
+  astro=$(submit astro "sleep 1")
+  wait_until 10 priorities_follow "astro bio"
+  wait_until 10 compared "$bio" "$astro"
+  jq -e '.first == "astro" and .because != null and .since.keys != null' "$CLUSTER_DIR/comparison.json"
+  shapleyctl compare "$bio" "$astro" | grep -q "^astro goes before bio: "
+  shapleyctl compare bio astro | grep -q "^It has done so since "
+  shapleyctl forecast | grep -q "This is exact as long as no job starts or ends"
+  then=$(date -u +%FT%TZ)
+  wait_until 10 seconds_passed 1
+  tell enough
+  wait_drained 30
+  wait_until 20 both_ended "$bio" "$astro"
+  shapleyctl explain "$bio" --at "$then" >"$CLUSTER_DIR/explanation"
+  says "It has waited for"
+  says "Started next:"
+  says "job $astro of astro (rank 1)"
+  # The daemon answers about the past for whoever cannot read its ledger.
+  member shapleyctl explain "$bio" --at "$then" --json >"$CLUSTER_DIR/explanation.json"
+  tells '.past and .job.state == "waiting" and (.next_starts | length) == 2'
+}
+compared() { shapleyctl compare "$1" "$2" --json >"$CLUSTER_DIR/comparison.json" && jq -e '[.sides[].job.state] == ["waiting", "waiting"]' "$CLUSTER_DIR/comparison.json"; }
+both_ended() { shapleyctl compare "$1" "$2" --json | jq -e '[.sides[].job.state] == ["ended", "ended"]' >/dev/null; }

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# What Slurm's accounting tells of the past, as a ledger, beside what shapleyd saw of it.
+
+load lib/e2e
+
+# On one node each, whose part sacct tells exactly: an array, short jobs, a requeue.
+told_exactly_load() {
+  local i job organizations=(astro bio chem)
+  submit astro -N1 --array=1-5%2 -n2 "sleep 1" && submit bio -N1 --array=0-2 "sleep 2" || return 1
+  for i in 0 1 2 3 4 5; do
+    submit "${organizations[i % 3]}" -N1 -n$((1 + i % 4)) "sleep $((1 + i % 3)); exit $((i == 4))" || return 1
+  done
+  job=$(submit astro -N1 -n4 "$requeued_command") || return 1
+  wait_until 60 booked "$job" && wait_until 10 seconds_passed 1 && scontrol requeue "$job"
+}
+
+export_history() {
+  sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList >"$CLUSTER_DIR/sacct.txt"
+}
+# slurmdbd has heard of every end that jobcomp knows.
+sacct_has_all() {
+  export_history
+  [ "$(awk -F '|' 'NR > 1 && $2 !~ /\./ && $18 > 0 && $14 ~ /T/' "$CLUSTER_DIR/sacct.txt" | wc -l)" -eq "$(recorded_runs all | wc -l)" ] &&
+    ! awk -F '|' 'NR > 1 && $14 == "Unknown" { found = 1 } END { exit !found }' "$CLUSTER_DIR/sacct.txt"
+}
+
+import_history() {
+  shapleyctl import --sacct "$CLUSTER_DIR/sacct.txt" --config "$CLUSTER_DIR/shapleyd.yaml" --nodes "$CLUSTER_DIR/nodes.txt" --reason "end-to-end test" "$@"
+}
+
+# runs LEDGER: what every run held when, but those that shapleyd saw suspended: when that was sacct does not tell.
+runs() {
+  sqlite3 -readonly -cmd "ATTACH 'file:$CLUSTER_LEDGER?mode=ro' AS watched" "file:$1?mode=ro" "
+    SELECT s.job, s.anchor, s.ordinal, s.begin, s.end, s.organization, s.processors, s.reason, n.node, n.processors
+    FROM main.segments s JOIN main.segment_nodes n USING (kind, job, anchor, ordinal)
+    WHERE s.kind = 'run' AND s.retracted IS NULL AND s.end > s.begin
+      AND s.job NOT IN (SELECT job FROM watched.segments WHERE reason = 'suspended' AND retracted IS NULL)
+    ORDER BY 1, 2, 3, 10"
+}
+# seconds LEDGER: of every run, the suspended ones, too.
+seconds() {
+  sqlite3 -readonly "file:$1?mode=ro" "
+    SELECT job, anchor, organization, SUM(end - begin), MAX(end) FROM segments
+    WHERE kind = 'run' AND retracted IS NULL GROUP BY job, anchor HAVING SUM(end - begin) > 0 ORDER BY 1, 2"
+}
+# standings LEDGER AT
+standings() {
+  shapleyctl status --json --ledger "$1" --at "$(date -u -d "@$2" +%FT%T)" |
+    jq -r '.organizations[] | "\(.name) \(.psi) \(.phi_direct)"' | sort
+}
+
+@test "an export of sacct as a ledger: the audit finds nothing, the books are those that shapleyd kept, a gap is filled" {
+  CLUSTER_DATABASE=yes
+  BOOKS_ORGANIZATIONS=$DATABASE_ORGANIZATIONS
+  requeues_expected
+  start_with
+  scontrol show nodes --oneliner >"$CLUSTER_DIR/nodes.txt"
+  told_exactly_load
+  wait_drained 90
+  watched_until=$(date +%s)
+  wait_until 10 seconds_passed 1
+  # A ledger that knows no more than this has a gap.
+  shapleyctl backup "$CLUSTER_DIR/gap.db"
+  suspended_load
+  wait_drained 60
+  wait_until 30 sacct_has_all
+
+  import_history --ledger "$CLUSTER_DIR/past.db"
+  run shapleyctl audit "$CLUSTER_DIR/past.db" --against "$CLUSTER_DIR/sacct.txt"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(runs "$CLUSTER_LEDGER" | wc -l)" -ge 15 ]
+  diff <(runs "$CLUSTER_LEDGER") <(runs "$CLUSTER_DIR/past.db")
+  diff <(seconds "$CLUSTER_LEDGER" | cut -d '|' -f 1-4) <(seconds "$CLUSTER_DIR/past.db" | cut -d '|' -f 1-4)
+  diff <(standings "$CLUSTER_LEDGER" "$watched_until") <(standings "$CLUSTER_DIR/past.db" "$watched_until")
+  standings "$CLUSTER_DIR/past.db" "$watched_until" | grep -E '^astro [1-9]'
+
+  # A ledger that a daemon writes is left alone, and a line that cannot be read writes nothing.
+  run import_history --into "$CLUSTER_LEDGER"
+  [ "$status" -eq 5 ]
+  awk -F '|' -v OFS='|' 'NR == 2 { $11 = "yesterday" } { print }' "$CLUSTER_DIR/sacct.txt" >"$CLUSTER_DIR/bad.txt"
+  run shapleyctl import --sacct "$CLUSTER_DIR/bad.txt" --config "$CLUSTER_DIR/shapleyd.yaml" --ledger "$CLUSTER_DIR/bad.db"
+  [ "$status" -eq 2 ]
+  [[ $output == *"line 2: Submit: 'yesterday' is no time"* ]]
+  [ ! -e "$CLUSTER_DIR/bad.db" ]
+
+  import_history --into "$CLUSTER_DIR/gap.db"
+  run shapleyctl audit "$CLUSTER_DIR/gap.db" --against "$CLUSTER_DIR/sacct.txt"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  diff <(seconds "$CLUSTER_LEDGER" | cut -d '|' -f 1-4) <(seconds "$CLUSTER_DIR/gap.db" | cut -d '|' -f 1-4)
+  run import_history --into "$CLUSTER_DIR/gap.db"
+  [[ $output == *"nothing to import"* ]]
+
+  # The same export and the ledger of it can be scheduled anew.
+  shapley-sim replay --config "$CLUSTER_DIR/shapleyd.yaml" --trace "$CLUSTER_DIR/sacct.txt" --nodes "$CLUSTER_DIR/nodes.txt" --json |
+    jq -e '[.outcomes[] | select(.policy == "direct_contr") | .organizations[] | .jobs] | add >= 15'
+  shapley-sim replay --config "$CLUSTER_DIR/shapleyd.yaml" --trace "$CLUSTER_DIR/past.db" --policies fcfs
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# Questions from any node: over TCP, by ordinary users, whom munge names.
+
+load lib/e2e
+
+# as_user COMMAND...: as the user whose jobs these are, who can read neither the ledger nor the socket's directory.
+as_user() { setpriv --reuid "$JOB_UID" --regid "$JOB_GID" --clear-groups "$@"; }
+# What a login node has: Slurm's configuration, and no socket.
+on_login_node() { as_user env -u SHAPLEY_SOCKET "$@"; }
+
+listening_cluster() {
+  cluster_prepare
+  three_organizations "listen: 127.0.0.1:$((CLUSTER_PORT + 29))" "munge_socket: $CLUSTER_DIR/run/munge.socket"
+  cluster_start
+  wait_until 15 plugin_connected
+  export SHAPLEY_HOST=127.0.0.1:$((CLUSTER_PORT + 29))
+}
+
+@test "a user of another node reads books, jobs and the past; nothing that needs root" {
+  listening_cluster
+  plain_load 6
+  wait_drained 60
+  on_login_node shapleyctl status | grep -q '^Books: *balanced'
+  [ "$(on_login_node shapleyctl status --json | jq -r .daemon.pid)" = "$(status_json | jq -r .daemon.pid)" ]
+  [ "$(on_login_node shapleyctl jobs -a -n | wc -l)" -ge 6 ]
+  # The ledger is root's alone; the daemon has it read.
+  chmod 600 "$CLUSTER_LEDGER"
+  at=$(date -u +%Y-%m-%dT%H:%M:%S)
+  on_login_node shapleyctl status --at "$at" -P >"$CLUSTER_DIR/remote.txt"
+  shapleyctl status --ledger "$CLUSTER_LEDGER" --at "$at" -P >"$CLUSTER_DIR/own.txt"
+  cmp "$CLUSTER_DIR/remote.txt" "$CLUSTER_DIR/own.txt"
+  as_user shapleyctl --socket "$SHAPLEY_SOCKET" status --at "$at" -P | cmp - "$CLUSTER_DIR/own.txt"
+  run on_login_node shapleyctl demote --force
+  [ "$status" -eq 4 ]
+  grep -q "only root and slurm_user may ask 'demote'" <<<"$output"
+  run on_login_node shapleyctl backup "$CLUSTER_DIR/copy.db"
+  [ "$status" -eq 3 ]
+  grep -q "the ledger is a file on shapleyd's host" <<<"$output"
+}
+
+@test "the host is found in a configuration and in slurm.conf; who answers must be root or SlurmUser" {
+  listening_cluster
+  unset SHAPLEY_HOST
+  printf 'host: [127.0.0.1:1, 127.0.0.1:%s]\nslurm_user: root\nmunge_socket: %s\n' \
+    $((CLUSTER_PORT + 29)) "$CLUSTER_DIR/run/munge.socket" >"$CLUSTER_DIR/shapleyctl.yaml"
+  SHAPLEYCTL_CONFIG=$CLUSTER_DIR/shapleyctl.yaml on_login_node shapleyctl status | grep -q '^Plugin: *connected'
+  # Port 7020 of SlurmctldHost: nobody listens there, and the message says why it was asked.
+  run env -u SHAPLEY_SOCKET SLURM_CONF="$CLUSTER_DIR/slurm.conf" shapleyctl status
+  [ "$status" -eq 3 ]
+  grep -q "cannot reach shapleyd over TCP: .*:7020 .*SlurmctldHost in $CLUSTER_DIR/slurm.conf" <<<"$output"
+  # The same place with another user behind it is not believed.
+  shapleyd_stop
+  answer_as_nobody &
+  liar=$!
+  wait_until 10 port_is_taken
+  run env SHAPLEYCTL_CONFIG="$CLUSTER_DIR/shapleyctl.yaml" env -u SHAPLEY_SOCKET shapleyctl status
+  kill "$liar" 2>/dev/null || true
+  [ "$status" -eq 3 ]
+  grep -q "which is not trusted to" <<<"$output"
+}
+
+port_is_taken() { ss -Hltn "sport = :$((CLUSTER_PORT + 29))" | grep -q .; }
+# One connection is answered by a credential that another user sealed.
+answer_as_nobody() {
+  python3 - "$((CLUSTER_PORT + 29))" "$CLUSTER_DIR/run/munge.socket" "$JOB_UID" <<'PY'
+import socket, subprocess, sys
+port, munge, user = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+listener = socket.create_server(("127.0.0.1", port))
+connection, _ = listener.accept()
+size = int.from_bytes(connection.recv(4, socket.MSG_WAITALL), "big")
+question = subprocess.run(["unmunge", "-S", munge], input=connection.recv(size, socket.MSG_WAITALL), capture_output=True)
+line = next(l for l in question.stdout.decode(errors="replace").splitlines() if l.startswith("shapley-controllers-1 q "))
+answer = "shapley-controllers-1 a %s 0 1\n{}" % line.split()[2]
+sealed = subprocess.run(["setpriv", "--reuid", user, "--clear-groups", "munge", "-S", munge], input=answer.encode(), capture_output=True).stdout
+connection.sendall(len(sealed).to_bytes(4, "big") + sealed)
+connection.recv(1)
+PY
+}

@@ -1,0 +1,40 @@
+// A status as shapleyd answers it, with everything in it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace shapley::exporter {
+
+inline nlohmann::json full_status() {
+  return nlohmann::json::parse(R"({
+    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true,
+    "organizations": [
+      {"name": "physics", "rank": 1, "standing_core_hours": 12.5, "psi": "1234567890.25", "phi": "3", "phi_direct": "3.5",
+       "phi_rate": "4", "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0,
+       "lent": 32.5, "borrowed": 0, "waiting": 8, "running_jobs": 0, "waiting_jobs": 2, "no_start_since": 1795240000},
+      {"name": "commons", "rank": null, "standing_core_hours": 0, "psi": "0", "phi": "0", "phi_direct": "0",
+       "phi_rate": "0", "got_processor_seconds": "0", "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0,
+       "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0, "no_start_since": null}],
+    "conservation": {"holds": true},
+    "daemon": {
+      "version": "0.1.0", "started_at": 1795200000, "now": 1795244400, "mode": "priorities", "order": "strict",
+      "ranks_computed_at": 1795244399, "stale_after_s": 300, "rebuild": null, "rebuilds": 2, "lost_runs": 3,
+      "dropped_observations": 4, "held_observations": {"messages": 5, "since": 1795244000},
+      "clock": {"since": 1795244000, "ahead_s": -70, "exact": true},
+      "failures": {"commit": "ledger: append: the disk is full"},
+      "commits": {"count": 10, "seconds": 1.5, "last_s": 0.1, "buckets": [[0.1, 6], [1.0, 3]]},
+      "storage": {"ledger_bytes": 4096, "wal_bytes": 8192, "free_bytes": 1000000},
+      "events": 12345, "events_since_checkpoint": 45,
+      "queries": {"waiting": 1, "reading": 0, "answered": 100, "dropped": 2},
+      "backup": {"at": 1795240001, "sequence": 12000}, "audit": {"at": 1795240002, "sequence": 11000, "clean": true},
+      "configuration": {"file": "/etc/shapley/shapleyd.yaml", "hash": "00ff", "loaded_at": 1795200001,
+                        "refused_at": 1795240003, "refusal": "no such node"},
+      "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
+               "last_cause": "unobserved"},
+      "controller": {"role": "active", "state": "writes", "epoch": 3, "peer_answers": true, "behind": 0}},
+    "plugin": {"connected": true, "program": "priority/shapley 0.1.0", "cluster": "consort", "slurm_version": "22.05.8",
+               "last_heard_at": 1795244390, "backlog": 9, "dropped_backlogs": 1}
+  })");
+}
+
+}  // namespace shapley::exporter

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# groff formats every manual page without a warning, at the usual widths; shapleyctl's page and reference name every command and option of
+# the program.
+# Usage: manual_pages.sh SOURCE_DIR SHAPLEYCTL. All that is wrong is listed.
+set -euo pipefail
+source=$1
+shapleyctl=$2
+wrong=()
+
+# warnings PAGE: what groff has to say, tables included, on terminals of 80 and 132 characters and on paper.
+warnings() {
+  local width
+  for width in 80 132; do groff -t -man -ww -Tutf8 -K utf8 -rLL=${width}n -z "$1" 2>&1; done
+  groff -t -man -ww -Tps -K utf8 -z "$1" 2>&1
+}
+pages=("$source"/packaging/man/*.[1-9])
+[[ ${#pages[@]} -ge 4 ]] || { echo "manual_pages: only ${#pages[@]} pages"; exit 1; }
+for page in "${pages[@]}"; do
+  said=$(warnings "$page")
+  [[ -z $said ]] || wrong+=("${page##*/}: $said")
+done
+# A page with a fault has warnings: this check sees them.
+faulty=$(mktemp --suffix=.1)
+trap 'rm -f "$faulty"' EXIT
+printf '.TH X 1\n.SH NAME\n.NOSUCHREQUEST\n' >"$faulty"
+[[ -n $(warnings "$faulty") ]] || wrong+=("groff warns of nothing")
+
+# names WORD TEXT: the text holds it, not as a part of a longer option.
+names() { grep -qE -e "(^|[^a-z-])$1([^a-z-]|\$)" <<<"$2"; }
+manual=$(sed -e 's/\\-/-/g; s/\\f[A-Z]//g' "$source/packaging/man/shapleyctl.1")
+reference=$(<"$source/docs/reference/shapleyctl.md")
+commands=$("$shapleyctl" --help | sed -n '/^Subcommands:/,/^[^ S]/s/^  \([a-z][a-z-]*\) .*/\1/p')
+[[ $(wc -w <<<"$commands") -ge 13 ]] || { echo "manual_pages: --help lists too few commands: $commands"; exit 1; }
+for command in $commands; do
+  names "$command" "$manual" || wrong+=("$command: not in the manual page")
+  names "shapleyctl [^a-z]*$command" "$reference" || names "shapleyctl $command" "$reference" || wrong+=("$command: not in the reference page")
+  for option in $("$shapleyctl" "$command" --help | sed -nE 's/^ +((-[A-Za-z],)?--[a-z0-9-]+).*/\1/p' | sed 's/^-[A-Za-z],//'); do
+    [[ $option == --help ]] && continue
+    names "$option" "$manual" || wrong+=("$command $option: not in the manual page")
+    names "$option" "$reference" || wrong+=("$command $option: not in the reference page")
+  done
+done
+if [[ ${#wrong[@]} -gt 0 ]]; then
+  printf '%s\n' "${wrong[@]}"
+  exit 1
+fi
+echo "manual_pages: ${#pages[@]} pages without a warning, $(wc -w <<<"$commands") commands"
