@@ -36,8 +36,11 @@ code=0
 code=0
 "$exporter" --timeout 0 2>/dev/null || code=$?
 [[ $code -eq 2 ]] || die "a faulty command line: exit code $code"
-"$exporter" --socket "$folder/nobody" --print 2>/dev/null | grep -qx 'shapley_up 0' || die "--print"
-"$exporter" --list | grep -q '^| `shapley_up` | gauge | ' || die "--list"
+# Into files: grep -q leaves at its first match, and who still writes into the pipe then is ended by SIGPIPE, which pipefail reports.
+"$exporter" --socket "$folder/nobody" --print >"$folder/printed" 2>/dev/null || die "--print: exit code $?"
+grep -qx 'shapley_up 0' "$folder/printed" || die "--print"
+"$exporter" --list >"$folder/list" || die "--list: exit code $?"
+grep -q '^| `shapley_up` | gauge | ' "$folder/list" || die "--list"
 
 kill -TERM "$pid"
 code=0

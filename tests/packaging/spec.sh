@@ -21,7 +21,7 @@ required() {
 required 24.11.5 24.11.5 24.11.6
 required 25.05.9 25.05.9 25.05.10
 ! rpmspec -q --requires --without plugin "$spec" | grep '^slurm [<>]' || die "without plugins Slurm is required"
-rpmspec -q --requires --define 'slurm_package slurm-ohpc' "$spec" | grep -q '^slurm-ohpc >= ' || die "another name of Slurm's package is not taken"
+grep -q '^slurm-ohpc >= ' <<<"$(rpmspec -q --requires --define 'slurm_package slurm-ohpc' "$spec")" || die "another name of Slurm's package is not taken"
 
 mapfile -t packaged < <(rpmspec -P "${macros[@]}" "$spec" | sed -n '/^%files/,/^%changelog/p' | sed -E 's/^%(doc|config\([a-z]*\)) //; s/\*$//' | grep '^/' | sort)
 [[ ${#packaged[@]} -gt 10 ]] || die "%files names only ${packaged[*]}"

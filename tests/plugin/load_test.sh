@@ -25,7 +25,7 @@ weak=$(nm -D --undefined-only "$plugin" | awk '$1 == "w" || $1 == "v" {print $2}
 checked=$(sed -nE 's/^#pragma weak ([a-z_]+)$/\1/p' "$(dirname "$0")/../../plugin/slurm_compat.h" | LC_ALL=C sort | xargs)
 for symbol in $weak; do [[ " $checked " == *" $symbol "* ]] || fail "init() does not check the weak symbol $symbol"; done
 for symbol in $checked; do
-  ! nm -D --undefined-only "$plugin" | grep -qx " *U $symbol" || fail "$symbol is not weak in the plugin"
+  ! grep -qx " *U $symbol" <<<"$(nm -D --undefined-only "$plugin")" || fail "$symbol is not weak in the plugin"
 done
 [[ $(wc -w <<< "$weak") -ge 9 ]] || fail "only these symbols are weak: '$weak'"
 
