@@ -35,22 +35,6 @@ void add_name(std::map<std::string, std::uint32_t, std::less<>>& numbers, const 
   numbers.emplace(name, number.value_or(k_first_made_up + static_cast<std::uint32_t>(numbers.size())));
 }
 
-protocol::RuleKind wire_kind(config::RuleKind kind) {
-  switch (kind) {
-    case config::RuleKind::account:
-      return protocol::RuleKind::account;
-    case config::RuleKind::partition:
-      return protocol::RuleKind::partition;
-    case config::RuleKind::qos:
-      return protocol::RuleKind::qos;
-    case config::RuleKind::user:
-      return protocol::RuleKind::user;
-    case config::RuleKind::group:
-      return protocol::RuleKind::group;
-  }
-  return protocol::RuleKind::account;
-}
-
 std::string lower(std::string_view text) {
   std::string folded(text);
   for (char& c : folded) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -91,11 +75,11 @@ Attribution::Attribution(const config::Configuration& configuration, const std::
   std::vector<protocol::Rule> rules;
   for (const config::OrganizationConfig& organization : configuration.organizations) {
     for (const config::Rule& rule : organization.rules) {
-      protocol::Rule wire{organization.name, wire_kind(rule.kind), rule.name, 0};
-      if (rule.kind == config::RuleKind::user) {
+      protocol::Rule wire{organization.name, rule.kind, rule.name, 0};
+      if (rule.kind == RuleKind::user) {
         add_name(users_, rule.name, user_here);
         wire.id = number_of(users_, rule.name);
-      } else if (rule.kind == config::RuleKind::group) {
+      } else if (rule.kind == RuleKind::group) {
         add_name(groups_, rule.name, group_here);
         wire.id = number_of(groups_, rule.name);
       }

@@ -11,7 +11,6 @@ namespace shapley::ctl {
 
 namespace {
 
-using config::RuleKind;
 using NameSet = std::set<std::string, std::less<>>;
 
 std::string as_slurm_keeps(std::string text) {
