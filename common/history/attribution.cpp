@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include "base/text.hpp"
 #include "history/sacct_fields.hpp"
 
 namespace shapley::history {
@@ -33,12 +34,6 @@ void add_name(std::map<std::string, std::uint32_t, std::less<>>& numbers, const 
   auto number = parse_number<std::uint32_t>(name);
   if (!number) number = here(name);
   numbers.emplace(name, number.value_or(k_first_made_up + static_cast<std::uint32_t>(numbers.size())));
-}
-
-std::string lower(std::string_view text) {
-  std::string folded(text);
-  for (char& c : folded) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return folded;
 }
 
 std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name) {
