@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/rule_kind.hpp"
+
 namespace shapley::protocol {
 
 // Raised when a message changes incompatibly; Hello with another version is refused by name of both versions.
@@ -250,8 +252,9 @@ struct Levels {
   friend bool operator==(const Levels&, const Levels&) = default;
 };
 
+using shapley::RuleKind;
+
 // Classification rules in order, first match wins; see classifier.hpp. No match: guests.
-enum class RuleKind : std::uint8_t { account, partition, qos, user, group };
 struct Rule {
   std::string organization;
   RuleKind kind = RuleKind::account;

@@ -123,7 +123,10 @@ json level_of(const Service& service, std::uint32_t job) {
 }
 
 json rule_object(const protocol::Rule& rule, std::string_view through) {
-  return {{"kind", name_of(rule.kind)}, {"name", rule.name}, {"organization", rule.organization}, {"through", through}};
+  return {{"kind", protocol::name_of(rule.kind)},
+          {"name", rule.name},
+          {"organization", rule.organization},
+          {"through", through}};
 }
 
 // By which of the rules in force a job of the ledger is its organization's: without the accounts above its own, which
