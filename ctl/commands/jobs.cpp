@@ -287,6 +287,9 @@ Expected<std::string> render_jobs(const json& report, const JobsView& view) {
   for (const json& row : report.value("no_start", json::array())) {
     waits.push_back(no_start_line(member_text(row, "organization"), row.value("since", json(nullptr)), at));
   }
+  if (report.value("private", false)) {
+    text += "Private: only your own jobs and those of accounts that you coordinate (PrivateData in slurm.conf)\n";
+  }
   return text + first_lines(waits, "Waits:   ");
 }
 
