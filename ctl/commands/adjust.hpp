@@ -17,20 +17,20 @@ class App;
 namespace shapley::ctl {
 
 struct AdjustArguments {
-  std::string job;
-  std::string account;
-  std::string user;
-  std::string nodes;
-  std::string owners;
-  std::string rename;
-  std::string merge;
-  std::string to;
-  std::string reverse;
-  std::string since;
-  std::string until;
-  std::string reason;
-  std::string ledger;   // a file, for a list or a preview; empty: the daemon's
-  std::string request;  // the daemon's own: what is asked, as JSON
+  std::string job = {};
+  std::string account = {};
+  std::string user = {};
+  std::string nodes = {};
+  std::string owners = {};
+  std::string rename = {};
+  std::string merge = {};
+  std::string to = {};
+  std::string reverse = {};
+  std::string since = {};
+  std::string until = {};
+  std::string reason = {};
+  std::string ledger = {};   // a file, for a list or a preview; empty: the daemon's
+  std::string request = {};  // the daemon's own: what is asked, as JSON
   bool list = false;
   bool yes = false;
   bool json = false;
