@@ -79,7 +79,7 @@ Expected<json> interval_report(const IntervalArguments& arguments, const Endpoin
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   if (!endpoint.is_remote()) {
     SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
-    SHAPLEY_TRY_ASSIGN(question.ledger, daemon_ledger(endpoint));
+    SHAPLEY_TRY_ASSIGN(question.ledger, ledger_named_in(status));
     if (const auto at = status.find("at"); at != status.end() && at->is_number_integer()) {
       question.known_until = Instant{at->get<std::int64_t>()};
     }

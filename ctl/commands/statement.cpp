@@ -255,6 +255,8 @@ std::string render_statement(const json& report) {
           "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n";
   if (const json pairs = pairs_of(report); !pairs.empty()) text += table(k_pair_fields, pairs) + '\n';
   if (const json users = users_of(report); !users.empty()) text += table(k_user_fields, users) + '\n';
+  if (report.value("private", false))
+    text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
   // They may change what the statement of before said.
   if (const std::string lines = adjustment_lines(report["adjustments"]); !lines.empty()) {
     text += "Corrections of the books since that time began:\n" + lines + '\n';
@@ -268,13 +270,23 @@ std::string statement_csv(const json& report) {
   return render_csv(k_csv_fields, CsvRows(report).make());
 }
 
+namespace {
+
+// Those who are private to the asker have neither account nor number, and are one.
+void name_user(json& user) {
+  const bool is_hidden = user["user_id"].is_null();
+  user["user"] = is_hidden ? json("(others)") : json(user_name_of(user["user_id"].get<std::uint32_t>()));
+}
+
+}  // namespace
+
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
   IntervalArguments interval = arguments.interval;
   if (!arguments.month.empty()) SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
   for (json& row : report["organizations"]) {
-    for (json& user : row["users"]) user["user"] = user_name_of(user["user_id"].get<std::uint32_t>());
+    for (json& user : row["users"]) name_user(user);
   }
   if (interval.json) {
     environment.out << json_text(report);

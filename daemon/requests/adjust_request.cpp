@@ -37,7 +37,7 @@ Expected<ledger::AdjustmentPlan> make(Service& service, const Question& question
     return fail(Errc::conflict, "this one of two controllers does not write; ask on the other one's host");
   }
   SHAPLEY_TRY_ASSIGN(ledger::AdjustmentAsked asked, ledger::parse_adjustment(question.request));
-  asked.author = author_of(question.uid);
+  asked.author = author_of(question.user_id);
   // What was observed before is booked before.
   if (!service.process(question.now))
     return fail(Errc::io, "the ledger cannot be written; shapleyctl status says more");
@@ -70,12 +70,15 @@ Answer adjust_preview(const Service& service, const Question& question) {
   if (!asked) return text_of_error(asked.error());
   json request = question.request;
   request["now"] = question.now.value;
-  request["author"] = author_of(question.uid);
-  return report_of(service, "adjust", {"--request", request.dump(-1, ' ', false, json::error_handler_t::replace)});
+  request["author"] = author_of(question.user_id);
+  return report_of(service, "adjust", {"--request", request.dump(-1, ' ', false, json::error_handler_t::replace)},
+                   question.visible);
 }
 
-Answer adjustments(const Service& service) {
-  return ledger::adjustments_report(service.books().state()).dump(-1, ' ', false, json::error_handler_t::replace);
+Answer adjustments(const Service& service, const Question& question) {
+  json report = ledger::adjustments_report(service.books().state());
+  hide_adjusted_runs(report, question.visible);
+  return report.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace shapley::daemon

@@ -11,6 +11,6 @@ namespace shapley::daemon {
 // What it would change, by a process that only reads the ledger.
 [[nodiscard]] Answer adjust_preview(const Service& service, const Question& question);
 
-[[nodiscard]] Answer adjustments(const Service& service);
+[[nodiscard]] Answer adjustments(const Service& service, const Question& question);
 
 }  // namespace shapley::daemon

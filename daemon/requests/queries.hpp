@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/requests/reading_thread.hpp"
+#include "daemon/requests/visibility.hpp"
 #include "daemon/service.hpp"
 
 namespace shapley::daemon {
@@ -32,11 +33,15 @@ enum class Lane : std::uint8_t {
   report,  // from much of the ledger, in a process that another thread waits for
 };
 
+// Nobody's uid: of whom nothing is known but that he is no administrator.
+inline constexpr std::uint32_t k_unknown_user = 0xffffffff;
+
 // One request as it came in.
 struct Question {
   const nlohmann::json& request;
   Instant now;
-  std::uint32_t uid = 0;  // of the asker, as the kernel says
+  const Visibility& visible;
+  std::uint32_t user_id = k_unknown_user;  // the asker's, as the kernel says
 };
 
 // The answer, or what makes one from the ledger, for any thread: beyond its budget an error of code `limit`.
@@ -62,8 +67,8 @@ struct Request {
 // Where the answer comes from, unless the request is refused. Cheap.
 [[nodiscard]] Lane lane_of(std::string_view request);
 
-// REQUIRES: the serving thread.
+// `user_id`: the asker's, for what is private. REQUIRES: the serving thread.
 [[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody,
-                            std::uint32_t uid = 0);
+                            std::uint32_t user_id = k_unknown_user);
 
 }  // namespace shapley::daemon
