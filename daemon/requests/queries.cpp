@@ -15,6 +15,7 @@
 #include "daemon/requests/upkeep_request.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
 
@@ -212,6 +213,7 @@ Answer jobs(const Service& service, const Question& question) {
   }
   // Of the books as they are now; the thread reads the ledger a moment later.
   json no_start = no_start_report(service, filter->organizations);
+  filter->organizations = ledger::booked_names(service.books().state(), filter->organizations);
   return [filter = *std::move(filter), now, no_start = std::move(no_start)](ReadingThread::Connection& connection,
                                                                             ledger::QueryBudget budget) {
     const Expected<ledger::Ledger>& ledger = connection.ledger();

@@ -46,9 +46,11 @@ std::string told_by(const ChildResult& result) {
   return text.empty() ? "the report ended with code " + std::to_string(result.exit_code) : text;
 }
 
-// The documented exit codes of shapleyctl: 2 is said of the options, 5 of the ledger.
+// The documented exit codes of shapleyctl: 2 is said of the options, 4 of what may not be, 5 of the ledger.
 Errc code_of(int exit_code) {
   constexpr int k_usage = 2;
+  constexpr int k_refused = 4;
+  if (exit_code == k_refused) return Errc::denied;
   return exit_code == k_usage ? Errc::invalid_argument : Errc::io;
 }
 

@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "archived_months.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/adjustments/past_ownership.hpp"
+#include "ledger/archive/archive.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/projections/projections.hpp"
 #include "ledger_fixture.hpp"
@@ -391,6 +393,48 @@ TEST_F(AdjustmentTest, ADeadNameIsNeitherConfiguredNorAskedFor) {
   const Recovered books = must(ledger.recover());
   EXPECT_TRUE(check_configured_names(books.state, {"b", "new"}).has_value());
   EXPECT_FALSE(check_configured_names(books.state, {"b", "a"}).has_value());
+}
+
+// October to January, of which October and November are archived, and December is closed.
+class AdjustedMonths : public LedgerTest {
+ protected:
+  void SetUp() override {
+    write_months(file(), 4);
+    ASSERT_EQ(must(archive_closed_periods(file(), nullptr, now)).archives.size(), 2U);
+  }
+  const Instant now = month_begin(4) - Duration{3600};
+};
+
+TEST_F(AdjustedMonths, AClosedMonthIsRestatedAndAnArchivedOneIsNot) {
+  Ledger ledger = writer(file());
+  const auto closed_rows = [&] {
+    const Recovered books = must(ledger.recover());
+    const ClosedPeriod& december = books.state.closed_periods().back();
+    EXPECT_EQ(december.end, month_begin(3));
+    std::string text;
+    for (const Standing& row : december.standings) text += to_string(row.phi(EstimatorId{0}).value) + " ";
+    return text;
+  };
+  const std::string before = closed_rows();
+  const auto owned_in = [&](int month) {
+    return OwnershipAsked{.nodes = "n1",
+                          .owners = {},
+                          .since = month_begin(month) + Duration{86400},
+                          .until = month_begin(month) + Duration{20 * 86400}};
+  };
+  const auto refused = plan(ledger, owned_in(1), now);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Errc::denied);
+  EXPECT_NE(refused.error().what.find("changes books that are archived; they can be corrected back to"),
+            std::string::npos)
+      << refused.error().what;
+  EXPECT_EQ(closed_rows(), before);
+  const AdjustmentMade made = make(ledger, owned_in(2), now);
+  EXPECT_NE(closed_rows(), before);
+  EXPECT_EQ(problems(must(audit(ledger))), "");
+  make(ledger, ReversalAsked{made.number}, now);
+  EXPECT_EQ(closed_rows(), before);
+  EXPECT_EQ(problems(must(audit(ledger))), "");
 }
 
 }  // namespace

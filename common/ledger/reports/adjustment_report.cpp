@@ -191,6 +191,17 @@ json adjustments_since(const std::vector<AdjustmentMade>& all, Instant since) {
   return rows;
 }
 
+std::vector<std::string> booked_names(const State& books, const std::vector<std::string>& organizations) {
+  std::vector<std::string> names;
+  for (const std::string& name : books.organizations()) {
+    const auto is_of = [&](const std::string& organization) {
+      return books.find_organization(organization) == books.find_organization(name);
+    };
+    if (std::any_of(organizations.begin(), organizations.end(), is_of)) names.push_back(name);
+  }
+  return names;
+}
+
 json adjustments_report(const State& books) {
   return {{"report_version", k_report_version},
           {"adjustments", adjustments_since(books.adjustments(), k_beginning_of_time)}};

@@ -1,6 +1,7 @@
 // Adjustments as JSON: what is asked, what is there, and what one would change. docs/reference/protocol.md, "adjust".
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,6 +24,10 @@ namespace shapley::ledger {
 
 // Those of these that were made at `since` or later, in the same way.
 [[nodiscard]] nlohmann::json adjustments_since(const std::vector<accounting::AdjustmentMade>& all, Instant since);
+
+// Under which names runs of these organizations were booked: their own, and those of all that are a part of them today.
+[[nodiscard]] std::vector<std::string> booked_names(const accounting::State& books,
+                                                    const std::vector<std::string>& organizations);
 
 // The adjustment as it would be made at `now`, the work of its runs, and everybody's standing without and with it, by
 // the estimator that ranks. The ledger is only read. Errors: those of plan_adjustment, and of reading.
