@@ -24,6 +24,10 @@ std::string text_of(double number) {
   return text.str();
 }
 
+std::string page_preamble(const std::filesystem::path& file, Size size) {
+  return preamble(file, "", size) + "set tics out scale 0.5\n";
+}
+
 // Labels of an axis at 0, 1, 2, ...
 std::string tics(const std::vector<std::string>& labels, Shape shape) {
   std::string list = "(";
@@ -53,6 +57,21 @@ std::int64_t time_step(Duration span, Shape shape) {
 std::string line_style(std::size_t i) {
   constexpr std::size_t k_solid = 4;
   return " with lines lw 2.5 dt " + std::string(i < k_solid ? "1" : "(12,6)") + " lc rgb '" + color(i) + "' ";
+}
+
+// 1, 1.2, 1.5, 2, ... times a power of ten: the smallest that is not below.
+double round_step(double least) {
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double digit : {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+    if (digit * power >= least) return digit * power;
+  }
+  return 10 * power;
+}
+
+// Labels of an axis of amounts that do not run into each other.
+std::string amount_tics(double smallest, double largest, Shape shape) {
+  const double span = std::max(largest, 0.0) - std::min(smallest, 0.0);
+  return span > 0 ? text_of(round_step(span / (shape == Shape::wide ? 8 : 3))) : "1";
 }
 
 // A range around the values that is not empty: gnuplot would warn.
@@ -101,7 +120,7 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const TimeAxes&
              quote(short_label(lines[i].label, Shape::wide));
   }
   std::ostringstream head;
-  head << preamble(file, "", {.width = width_of(shape), .height = height}) << "set ylabel " << quote(axes.y)
+  head << page_preamble(file, {.width = width_of(shape), .height = height}) << "set ylabel " << quote(axes.y)
        << "\nset xdata time\nset timefmt '%s'\nset format x " << time_format(axes.until - axes.since)
        << "\nset xrange ['" << axes.since.value << "':'" << axes.until.value << "']\nset yrange "
        << value_range(smallest, largest) << "\nset xzeroaxis lc rgb '" << k_axis_color << "' lw 1.5 lt 1\nset xtics "
@@ -135,16 +154,23 @@ Expected<void> plot_rows(const std::filesystem::path& file, const std::string& x
   const int bar = series.size() > 1 ? 8 + 9 * static_cast<int>(series.size()) : 22;
   const int height = 110 + bar * static_cast<int>(rows.size());
   std::ostringstream head;
-  head << preamble(file, "", {.width = width_of(shape), .height = height}) << "set xlabel " << quote(x)
+  head << page_preamble(file, {.width = width_of(shape), .height = height}) << "set xlabel " << quote(x)
        << "\nset xrange " << value_range(smallest, largest) << "\nset yrange ["
        << text_of(static_cast<double>(rows.size()) - 0.5) << ":-0.5]\nunset grid\nset grid x lc rgb '" << k_grid_color
-       << "' lw 1 lt 1\nset xtics " << (shape == Shape::wide ? "autofreq" : "autofreq rotate by 45 right")
-       << "\nset ytics " << tics(labels, shape) << "\nset style fill solid 1 noborder\nset key tmargin left horizontal "
+       << "' lw 1 lt 1\nset xtics " << amount_tics(smallest, largest, shape) << "\nset ytics " << tics(labels, shape)
+       << "\nset style fill solid 1 noborder\nset key tmargin left horizontal "
        << "Left reverse samplen 1.5\n";
   return draw(file, head.str() + script.str() + plots + "\n");
 }
 
-std::vector<double> heat_limits(double largest) {
+std::vector<double> heat_limits(double smallest, double largest) {
+  std::vector<double> limits(k_heat_steps + 1);
+  // Amounts of one size are told apart by equal steps, others by factors.
+  if (largest < 10 * smallest) {
+    const double step = round_step(largest / k_heat_steps);
+    for (std::size_t i = 1; i < limits.size(); ++i) limits[i] = static_cast<double>(i) * step;
+    return limits;
+  }
   // 1, 3, 10, 30, ... : the smallest that is not below the largest amount.
   int exponent = static_cast<int>(std::floor(std::log10(largest)));
   bool three = false;
@@ -153,7 +179,6 @@ std::vector<double> heat_limits(double largest) {
     exponent += three ? 1 : 0;
     three = !three;
   }
-  std::vector<double> limits(k_heat_steps + 1);
   for (std::size_t i = k_heat_steps; i > 0; --i) {
     limits[i] = limit();
     three = !three;
@@ -164,14 +189,18 @@ std::vector<double> heat_limits(double largest) {
 
 Expected<void> plot_matrix(const std::filesystem::path& file, const Matrix& matrix, Shape shape) {
   const std::size_t n = matrix.names.size();
+  double smallest = 0;
   double largest = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
-      if (i != j) largest = std::max(largest, matrix.cells[i][j]);
+      const double amount = matrix.cells[i][j];
+      if (i == j || amount <= 0) continue;
+      smallest = smallest > 0 ? std::min(smallest, amount) : amount;
+      largest = std::max(largest, amount);
     }
   }
   if (largest <= 0) return fail(Errc::invalid_argument, "plot: the matrix is empty");
-  const std::vector<double> limits = heat_limits(largest);
+  const std::vector<double> limits = heat_limits(smallest, largest);
   std::vector<std::ostringstream> steps(k_heat_steps);
   std::ostringstream diagonal;
   bool owned = false;
@@ -207,7 +236,7 @@ Expected<void> plot_matrix(const std::filesystem::path& file, const Matrix& matr
   const int height = (beside ? 210 : 340) + cell * static_cast<int>(n);
   const std::string last = text_of(static_cast<double>(n) - 0.5);
   std::ostringstream head;
-  head << preamble(file, "", {.width = width, .height = height}) << "set ylabel " << quote(matrix.row_axis)
+  head << page_preamble(file, {.width = width, .height = height}) << "set ylabel " << quote(matrix.row_axis)
        << "\nset xlabel " << quote(matrix.column_axis) << "\nset xrange [-0.5:" << last << "]\nset yrange [" << last
        << ":-0.5]\nset xtics rotate by 90 right " << tics(matrix.names, shape) << "\nset ytics "
        << tics(matrix.names, shape) << "\nset style fill solid 1 noborder\n"

@@ -65,8 +65,8 @@ struct Matrix {
 [[nodiscard]] Expected<void> plot_matrix(const std::filesystem::path& file, const Matrix& matrix, Shape shape);
 
 // The amounts at which a heat map's steps begin and end, ascending, k_heat_steps + 1 of them; the first is 0, the last
-// not less than `largest`, and from the second on each is about three times the one before: 0, 1, 3, 10, 30, 100.
-// REQUIRES: largest > 0.
-[[nodiscard]] std::vector<double> heat_limits(double largest);
+// not less than `largest`. Equal steps where the amounts differ by less than a factor of ten; else, from the second on,
+// each is about three times the one before: 0, 1, 3, 10, 30, 100. REQUIRES: 0 < smallest <= largest.
+[[nodiscard]] std::vector<double> heat_limits(double smallest, double largest);
 
 }  // namespace shapley::charts

@@ -59,7 +59,9 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
   }
   ProgressLine line(environment);
   const auto show = [&line](const ledger::Progress& progress) { line.show(progress); };
-  SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, {.ledger = {}, .archives = arguments.interval.archives}, show));
+  AuditArguments wanted;
+  wanted.archives = arguments.interval.archives;
+  SHAPLEY_TRY_ASSIGN(proof.audit, examine(*ledger, wanted, show));
   line.clear();
   tell_upkeep(endpoint, proof.clean() ? Upkeep::clean_audit : Upkeep::audit_with_findings, proof.audit->head.sequence,
               ledger::to_hex(proof.audit->head.hash));
@@ -70,7 +72,10 @@ Expected<void> add_audit_of(Proof& proof, const ReportArguments& arguments,
 Expected<void> add_head(Proof& proof, const ReportArguments& arguments, const Endpoint& endpoint) {
   auto head = wanted_head({.ledger = arguments.interval.ledger, .sign_with = {}, .output = {}}, endpoint);
   if (!head) {
-    proof.no_head = head.error().what;
+    // The error of a file names it; a page for others need not say where it lies here.
+    proof.no_head = head.error().code == Errc::not_found
+                        ? "the ledger holds none; shapleyd signs heads where its configuration has a signing_key"
+                        : head.error().what;
     return {};
   }
   proof.head = *std::move(head);
