@@ -42,7 +42,7 @@ std::string quote(std::string_view text) {
 
 std::string preamble(const std::filesystem::path& file, const std::string& title, Size size) {
   std::ostringstream script;
-  script << "set encoding utf8\nset terminal svg size " << size.width << ',' << size.height
+  script << "set terminal svg size " << size.width << ',' << size.height
          << " dynamic noenhanced font 'Helvetica,14' background '#ffffff'\n"
          << "set output " << in_quotes(file.native()) << '\n';
   if (!title.empty()) script << "set title " << quote(title) << '\n';

@@ -39,8 +39,8 @@ constexpr std::string_view k_style =
     "pre{overflow-x:auto;background:var(--head);padding:.75rem;font-size:.85rem}\n"
     ".paper{display:none}@media screen and (max-width:40rem){.narrow{display:block}"
     ".broad{display:none}h1{font-size:1.6rem}th:first-child{min-width:8rem;max-width:8rem;"
-    "white-space:normal;overflow-wrap:break-word}}\n"
-    "@media print{@page{margin:15mm}body{max-width:none;padding:0;font-size:11pt}h2{break-after:avoid}"
+    "white-space:normal;overflow-wrap:break-word}td.text{min-width:8rem;white-space:normal}}\n"
+    "@media print{@page{margin:15mm}body{max-width:none;padding:0;font-size:11pt}h2,h2+p{break-after:avoid}"
     "figure,tr{break-inside:avoid}.wide{overflow:visible;max-height:none;border:0}th,td{padding:.1rem .4rem}"
     "thead th,tbody th{position:static}a.download{display:none}.paper{display:block}.no-paper{display:none}"
     "table{font-size:8.5pt}pre{white-space:pre-wrap}}";

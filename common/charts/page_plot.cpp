@@ -32,7 +32,7 @@ std::string page_preamble(const std::filesystem::path& file, Size size) {
 std::string tics(const std::vector<std::string>& labels, Shape shape) {
   std::string list = "(";
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    list += (i == 0 ? "" : ", ") + quote(short_label(labels[i], shape)) + ' ' + std::to_string(i);
+    list += (i == 0 ? "" : ", ") + quote(short_label(labels[i], label_length(shape))) + ' ' + std::to_string(i);
   }
   return list + ")";
 }
@@ -85,8 +85,7 @@ std::string value_range(double smallest, double largest) {
 
 }  // namespace
 
-std::string short_label(std::string_view text, Shape shape) {
-  const std::size_t most = shape == Shape::wide ? 26 : 13;
+std::string short_label(std::string_view text, std::size_t most) {
   std::vector<std::string_view> characters;
   for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(characters.back().size())) {
     characters.push_back(rest.substr(0, first_character(rest).bytes));
@@ -117,7 +116,7 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const TimeAxes&
     }
     script << "END\n";
     plots += (i == 0 ? "plot $d" : ", $d") + std::to_string(i) + " using 1:2" + line_style(i) + "title " +
-             quote(short_label(lines[i].label, Shape::wide));
+             quote(short_label(lines[i].label, label_length(Shape::wide)));
   }
   std::ostringstream head;
   head << page_preamble(file, {.width = width_of(shape), .height = height}) << "set ylabel " << quote(axes.y)
@@ -152,14 +151,15 @@ Expected<void> plot_rows(const std::filesystem::path& file, const std::string& x
   }
   for (const BarRow& row : rows) labels.push_back(row.label);
   const int bar = series.size() > 1 ? 8 + 9 * static_cast<int>(series.size()) : 22;
-  const int height = 110 + bar * static_cast<int>(rows.size());
+  const bool narrow = shape == Shape::narrow;
+  const int height = 110 + bar * static_cast<int>(rows.size()) + (narrow ? 18 * static_cast<int>(series.size()) : 0);
   std::ostringstream head;
   head << page_preamble(file, {.width = width_of(shape), .height = height}) << "set xlabel " << quote(x)
        << "\nset xrange " << value_range(smallest, largest) << "\nset yrange ["
        << text_of(static_cast<double>(rows.size()) - 0.5) << ":-0.5]\nunset grid\nset grid x lc rgb '" << k_grid_color
        << "' lw 1 lt 1\nset xtics " << amount_tics(smallest, largest, shape) << "\nset ytics " << tics(labels, shape)
-       << "\nset style fill solid 1 noborder\nset key tmargin left horizontal "
-       << "Left reverse samplen 1.5\n";
+       << "\nset style fill solid 1 noborder\nset key tmargin left " << (narrow ? "vertical maxcols 1" : "horizontal")
+       << " Left reverse samplen 1.5\n";
   return draw(file, head.str() + script.str() + plots + "\n");
 }
 

@@ -25,8 +25,12 @@ inline constexpr std::size_t k_most_lines = 8;
   return shape == Shape::wide ? 40 : 12;
 }
 
-// A label that fits beside an axis: of a longer one the middle is left out, for names often differ at their ends.
-[[nodiscard]] std::string short_label(std::string_view text, Shape shape);
+// Characters of a label beside an axis.
+[[nodiscard]] constexpr std::size_t label_length(Shape shape) {
+  return shape == Shape::wide ? 26 : 13;
+}
+// Of a longer text the middle is left out, for names often differ at their ends. REQUIRES: most > 2.
+[[nodiscard]] std::string short_label(std::string_view text, std::size_t most);
 
 struct TimePoint {
   Instant at;

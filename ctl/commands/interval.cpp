@@ -71,7 +71,7 @@ Expected<IntervalQuestion> question_of(const IntervalArguments& arguments) {
                             .contribution = std::nullopt,
                             .only = arguments.organizations};
   if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.since, parse_past_time(arguments.since, "--since"));
+    SHAPLEY_TRY_ASSIGN(question.since, parse_past_time(arguments.since, "--since", arguments.ledger));
   }
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));

@@ -64,6 +64,12 @@ struct Months {
   std::vector<std::string> labels;
 };
 
+// "physics 2026-11"; where there is little room "physics 26-11".
+std::string row_label(const std::string& name, const std::string& month, Shape shape) {
+  const std::string short_month = shape == Shape::wide ? month.substr(0, 7) : month.substr(2, 5);
+  return charts::short_label(name, charts::label_length(shape) - short_month.size() - 1) + ' ' + short_month;
+}
+
 Months months_of(const SiteReport& report) {
   Months months;
   const auto add = [](std::vector<std::string>& list, const std::string& text) {
@@ -184,9 +190,7 @@ Expected<std::string> months_figure(const SiteReport& report) {
       for (const std::string& label : labels) {
         const auto cell = cells.find({months.names[i], label});
         const auto [given, got] = cell == cells.end() ? std::pair{0.0, 0.0} : cell->second;
-        rows.push_back({.label = shown_months == 1 ? months.names[i]
-                                                   : charts::short_label(months.names[i], shape) + ' ' +
-                                                         label.substr(shape == Shape::wide ? 0 : 2, 7),
+        rows.push_back({.label = shown_months == 1 ? months.names[i] : row_label(months.names[i], label, shape),
                         .values = {given, got}});
       }
     }

@@ -144,6 +144,11 @@ Lending lending_of(const SiteReport& report) {
   return lending;
 }
 
+std::string short_instant(const std::string& utc) {
+  constexpr std::string_view k_midnight = "T00:00:00Z";
+  return utc.ends_with(k_midnight) ? utc.substr(0, utc.size() - k_midnight.size()) : utc;
+}
+
 std::string month_label(const json& row) {
   const std::string begin = row["begin_utc"].get<std::string>();
   const auto first = parse_instant(begin.substr(0, 7) + "-01");
@@ -192,7 +197,8 @@ Sheet standings_sheet(const SiteReport& report) {
   sheet.table.head.insert(sheet.table.head.end(), names.begin(), names.end());
   json rows = json::array();
   for (const StandingsThen& then : standings_of(report)) {
-    std::vector<std::string>& cells = sheet.table.rows.emplace_back(std::vector{then.at_utc, then.period_begin_utc});
+    std::vector<std::string>& cells =
+        sheet.table.rows.emplace_back(std::vector{short_instant(then.at_utc), short_instant(then.period_begin_utc)});
     for (const std::string& name : names) {
       const auto standing = then.standing.find(name);
       cells.push_back(standing == then.standing.end() ? "" : signed_core_hours(standing->second));

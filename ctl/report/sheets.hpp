@@ -54,6 +54,9 @@ struct Lending {
 };
 [[nodiscard]] Lending lending_of(const SiteReport& report);
 
+// "2026-11-21T07:00:00Z", and of a midnight the date alone.
+[[nodiscard]] std::string short_instant(const std::string& utc);
+
 // "2026-11", or "2026-11 (part)" when the row is not of all of it.
 [[nodiscard]] std::string month_label(const nlohmann::json& row);
 
