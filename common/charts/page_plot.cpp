@@ -230,7 +230,7 @@ Expected<void> plot_matrix(const std::filesystem::path& file, const Matrix& matr
     add("s" + std::to_string(s), steps[s].str(), heat_color(s), title + ' ' + matrix.unit);
   }
   if (owned) add("own", diagonal.str(), k_own_color, matrix.diagonal);
-  const int cell = shape == Shape::wide ? std::clamp(600 / static_cast<int>(n), 17, 60) : 20;
+  const int cell = shape == Shape::wide ? std::clamp(600 / static_cast<int>(n), 19, 60) : 20;
   const bool beside = shape == Shape::wide;
   const int width = beside ? 430 + cell * static_cast<int>(n) : width_of(shape);
   const int height = (beside ? 210 : 340) + cell * static_cast<int>(n);

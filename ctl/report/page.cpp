@@ -1,6 +1,7 @@
 #include "ctl/report/page.hpp"
 
 #include <filesystem>
+#include <sstream>
 
 #include "base/calendar.hpp"
 #include "charts/html.hpp"
@@ -86,6 +87,14 @@ std::string examination_html(const Examination& examination) {
   return text + "</ul></li>\n";
 }
 
+// Text of several lines that must stay what they are.
+std::string lines_html(const std::string& text) {
+  std::string escaped;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) escaped += html(line) + '\n';
+  return escaped;
+}
+
 std::string signature_text(const Proof& proof) {
   switch (proof.signature) {
     case SignatureState::good:
@@ -126,7 +135,7 @@ std::string proof_html(const SiteReport& report) {
   if (!proof.head) return text + paragraph("There is none: " + proof.no_head + ".");
   const std::string state = signature_text(proof);
   return text + paragraph("Whoever keeps it can prove later that no event up to it was changed.") + "<pre>" +
-         html(proof.head->text()).append("</pre>\n") +
+         lines_html(proof.head->text()) + "</pre>\n" +
          (proof.signature == SignatureState::bad ? "<p class=\"bad\">" + html(state) + "</p>\n" : paragraph(state));
 }
 

@@ -113,7 +113,7 @@ LOOK = r"""
   }
   const figures = [...document.querySelectorAll('figure')].filter((f) => [...f.querySelectorAll('svg')].filter(visible).length !== 1);
   if (figures.length) wrong.push(`${figures.length} figures show other than one picture`);
-  return {wrong, texts, charts, marks, ground: rgb(getComputedStyle(document.body).backgroundColor)};
+  return {wrong, texts, charts, marks, width: root.clientWidth, ground: rgb(getComputedStyle(document.body).backgroundColor)};
 })()
 """
 
@@ -131,7 +131,7 @@ class Browser:
 
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(
-            [program, "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={profile}", "--disable-gpu", "--no-first-run",
+            ["setpriv", "--pdeathsig", "KILL", program, "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={profile}", "--disable-gpu", "--no-first-run",
              "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--hide-scrollbars", "--force-color-profile=srgb", *sandbox, "about:blank"],
             preexec_fn=hand_over, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -220,7 +220,7 @@ class Reader:
         for domain in ("Page", "Runtime", "Log", "Network"):
             ask(domain + ".enable", session)
         across, down, phone = WIDTHS[width]
-        ask("Emulation.setDeviceMetricsOverride", session, width=across, height=down, deviceScaleFactor=2 if phone else 1, mobile=phone)
+        ask("Emulation.setDeviceMetricsOverride", session, width=across, height=down, deviceScaleFactor=1, mobile=phone)
         ask("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": theme}])
         self.browser.events.clear()
         ask("Page.navigate", session, url=page.as_uri())
@@ -248,12 +248,14 @@ class Reader:
         where = f"{name}-{theme}-{width}"
         target, session = self.open(page, theme, width)
         seen = self.evaluate(session, LOOK)
+        if seen["width"] != WIDTHS[width][0]:
+            self.complain(where, f"is laid out {seen['width']} wide, not as wide as the screen")
         for what in seen["wrong"]:
             self.complain(where, what)
         if seen["charts"] == 0 or seen["texts"] < 20:
             self.complain(where, f"{seen['charts']} charts and {seen['texts']} texts")
         if (sum(seen["ground"][:3]) > 380) != (theme == "light"):
-            self.complain(where, f"the ground is {seen['ground']}")
+            self.complain(where, f"the ground is {seen['ground'][0]}, {seen['ground'][1]}, {seen['ground'][2]}")
         self.screenshot(session, where)
         if (theme, width) == ("light", "desktop"):
             self.save_downloads(where, page, session)

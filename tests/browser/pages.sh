@@ -22,4 +22,4 @@ sqlite3 "$output/30.db" "SELECT text FROM configurations" >"$output/30.yaml"
 "$sim" replay --config "$output/30.yaml" --trace "$output/30.db" --since 2026-10-10 --until 2026-10-13 \
   --policies fcfs,fair_share,direct_contr --html "$output/replay-30.html" >"$output/out"
 pages+=("replay-30=$output/replay-30.html")
-"$here/look.py" "$output" "${pages[@]}"
+setpriv --pdeathsig KILL "$here/look.py" "$output" "${pages[@]}"

@@ -395,7 +395,7 @@ TEST_F(Page, a_signed_head_is_checked) {
   }
   const auto page = [&] { return content_of(fs::path(out()) / "index.html"); };
   EXPECT_EQ(run("--no-charts -o " + out()).exit_code, 0);
-  EXPECT_TRUE(contains(page(), "shapley ledger head 1"));
+  EXPECT_TRUE(contains(page(), "<pre>shapley ledger head 1\nledger: "));
   EXPECT_TRUE(contains(page(), "The signature was not checked here"));
   EXPECT_EQ(run("--no-charts --public-key " + key + ".pub -o " + out()).exit_code, 0);
   EXPECT_TRUE(contains(page(), "The signature is good"));
