@@ -13,19 +13,23 @@ Endpoint endpoint_at(const std::filesystem::path& socket, std::chrono::milliseco
           .otherwise = "Another socket: --socket PATH or SHAPLEY_SOCKET; without a daemon: --ledger FILE"};
 }
 
+Expected<std::filesystem::path> ledger_named_in(const json& status) {
+  const auto daemon = status.find("daemon");
+  const auto file = daemon == status.end() || !daemon->is_object() ? json() : daemon->value("ledger", json());
+  if (!file.is_string() || file.get<std::string>().empty()) {
+    return fail(Errc::protocol, "shapleyd: its status does not name a ledger; name the file");
+  }
+  return file.get<std::string>();
+}
+
 Expected<std::filesystem::path> daemon_ledger(const Endpoint& endpoint) {
   if (endpoint.is_remote()) {
     return fail(Errc::unavailable,
                 "the ledger is a file on shapleyd's host: run this there, or name a copy of it (--ledger FILE)");
   }
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  SHAPLEY_TRY_ASSIGN(const json reply, client.ask({{"request", "status"}}));
-  const auto daemon = reply.find("daemon");
-  const auto file = daemon == reply.end() || !daemon->is_object() ? json() : daemon->value("ledger", json());
-  if (!file.is_string() || file.get<std::string>().empty()) {
-    return fail(Errc::protocol, "shapleyd: its status does not name a ledger; name the file");
-  }
-  return file.get<std::string>();
+  SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
+  return ledger_named_in(status);
 }
 
 void tell_upkeep(const Endpoint& endpoint, Upkeep upkeep, std::int64_t sequence, const std::string& hash) {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "base/error.hpp"
 #include "reader/client.hpp"
 
@@ -17,7 +19,9 @@ using reader::Endpoint;
 // Of shapleyctl, with what its user could do when the daemon is away.
 [[nodiscard]] Endpoint endpoint_at(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
 
-// The ledger file that the daemon keeps, by its own word. Errc::unavailable, too, when it is on another host.
+// The ledger file that the daemon keeps, by its answer to `status`. Errc::protocol: it names none.
+[[nodiscard]] Expected<std::filesystem::path> ledger_named_in(const nlohmann::json& status);
+// The same, asked for. Errc::unavailable, too, when it is on another host.
 [[nodiscard]] Expected<std::filesystem::path> daemon_ledger(const Endpoint& endpoint);
 
 // Tells the daemon, if there is one and whoever runs this may, that the ledger up to event `sequence`, which has this

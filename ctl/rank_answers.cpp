@@ -35,7 +35,7 @@ std::optional<std::uint32_t> number_of(const config::Rule& rule) {
   const char* end = rule.name.data() + rule.name.size();
   if (const auto parsed = std::from_chars(rule.name.data(), end, number); parsed.ec == std::errc{} && parsed.ptr == end)
     return number;
-  if (rule.kind == config::RuleKind::user) {
+  if (rule.kind == RuleKind::user) {
     const passwd* entry = ::getpwnam(rule.name.c_str());
     return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->pw_uid);
   }
@@ -48,19 +48,13 @@ std::vector<protocol::Rule> rules_of(const config::Configuration& configuration)
   std::vector<protocol::Rule> rules;
   for (const config::OrganizationConfig& organization : configuration.organizations) {
     for (const config::Rule& rule : organization.rules) {
-      const auto kind = static_cast<protocol::RuleKind>(rule.kind);
-      const bool by_number = rule.kind == config::RuleKind::user || rule.kind == config::RuleKind::group;
+      const bool by_number = rule.kind == RuleKind::user || rule.kind == RuleKind::group;
       const auto number = by_number ? number_of(rule) : std::optional(0U);
-      if (number) rules.push_back({organization.name, kind, rule.name, *number});
+      if (number) rules.push_back({organization.name, rule.kind, rule.name, *number});
     }
   }
   return rules;
 }
-static_assert(static_cast<int>(config::RuleKind::account) == static_cast<int>(protocol::RuleKind::account) &&
-              static_cast<int>(config::RuleKind::partition) == static_cast<int>(protocol::RuleKind::partition) &&
-              static_cast<int>(config::RuleKind::qos) == static_cast<int>(protocol::RuleKind::qos) &&
-              static_cast<int>(config::RuleKind::user) == static_cast<int>(protocol::RuleKind::user) &&
-              static_cast<int>(config::RuleKind::group) == static_cast<int>(protocol::RuleKind::group));
 
 // By the configuration that was in force then.
 Expected<json> rule_at(const ledger::Ledger& ledger, Instant at, const json& job) {

@@ -1,24 +1,12 @@
 #include "ctl/slurm_conf.hpp"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/text.hpp"
 
 namespace shapley::ctl {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view k_blank = " \t\r";
-  const auto begin = text.find_first_not_of(k_blank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(k_blank) - begin + 1);
-}
 
 // Lines without comments, those that end with a backslash put together with the next.
 std::vector<std::string> lines_of(std::string_view text) {

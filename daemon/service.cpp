@@ -144,6 +144,7 @@ Service::Service(Site site, Options options, Books books, std::optional<Instant>
       rules_(reading_rules(site_)),
       intake_(std::make_unique<Intake>(books_, rules_, last_observed, options_.intake)),
       upkeep_(read_upkeep_file(upkeep_file_of(site_.configuration.ledger))),
+      privacy_(read_privacy_file(privacy_file_of(site_.configuration.ledger))),
       workflows_(first_generation(now)),
       started_at_(now),
       last_checkpoint_(now) {
@@ -259,7 +260,8 @@ void Service::receive(FeederFrame frame, Instant now) {
     if (feeder_->first_received == 0) feeder_->first_received = feeder_->last_received;
   }
   // Frames of a commit that fails are not read again here: what is kept here is not for the books.
-  if (const auto* observations = std::get_if<protocol::Observations>(&frame)) {
+  if (auto* observations = std::get_if<protocol::Observations>(&frame)) {
+    if (!observations->privacy.empty()) note_privacy(std::move(observations->privacy.back()), now);
     workflows_.read(*observations, rules_.classifier);
     queue_.read(*observations, rules_.classifier);
   } else if (std::holds_alternative<protocol::SnapshotBegin>(frame)) {
@@ -270,6 +272,16 @@ void Service::receive(FeederFrame frame, Instant now) {
     queue_.end_snapshot();
   }
   intake_->receive(std::move(frame));
+}
+
+void Service::note_privacy(protocol::Privacy&& privacy, Instant now) {
+  if (!privacy_ || privacy_->privacy != privacy) {
+    privacy_ = KeptPrivacy{.told_at = now, .privacy = std::move(privacy)};
+    privacy_is_kept_ = false;
+  }
+  if (privacy_is_kept_) return;
+  const auto written = write_privacy_file(privacy_file_of(site_.configuration.ledger), *privacy_);
+  privacy_is_kept_ = succeeded("keep what is private", written, "with the next snapshot");
 }
 
 Expected<void> Service::note_upkeep(const Upkeep& upkeep) {

@@ -19,6 +19,7 @@
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
 #include "daemon/books/intake.hpp"
+#include "daemon/books/kept_privacy.hpp"
 #include "daemon/books/upkeep.hpp"
 #include "daemon/clock/clock_file.hpp"
 #include "daemon/clock/trusted_clock.hpp"
@@ -95,6 +96,10 @@ class Service {
   // Keeps it in memory all the same if the file cannot be written, which is tried again with the next one.
   [[nodiscard]] Expected<void> note_upkeep(const Upkeep& upkeep);
 
+  // ---- privacy (books/kept_privacy.hpp) ----
+  // As the feeder said last, to this process or to one before; nullopt: it never did.
+  [[nodiscard]] const std::optional<KeptPrivacy>& privacy() const { return privacy_; }
+
   // ---- what to tell feeders ----
   [[nodiscard]] protocol::Welcome welcome(std::uint64_t instance) const;
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const { return intake_->acknowledged(instance); }
@@ -141,6 +146,8 @@ class Service {
  private:
   Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
 
+  // Kept in memory all the same if the file cannot be written, which is tried again with the next snapshot.
+  void note_privacy(protocol::Privacy&& privacy, Instant now);
   // Compares the host's clocks with what the ledger, and the last process, knew.
   [[nodiscard]] static Expected<TrustedClock> start_clock(const Options& options, const Books& books,
                                                           const std::optional<KeptClock>& kept);
@@ -183,6 +190,8 @@ class Service {
   std::optional<Feeder> feeder_;  // the last one, connected or not
   QueryCounts query_counts_;
   Upkeep upkeep_;
+  std::optional<KeptPrivacy> privacy_;
+  bool privacy_is_kept_ = true;  // in the file, as it is in memory
   protocol::Ranks ranks_;
   Workflows workflows_;
   Queue queue_;

@@ -1,14 +1,15 @@
 #include "charts/gnuplot.hpp"
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/printable.hpp"
-#include "system/program.hpp"
 
 namespace shapley::charts {
 
@@ -17,11 +18,15 @@ namespace {
 constexpr std::array k_palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"};
 static_assert(k_palette.size() == k_colors);
 
-Expected<int> run_gnuplot(const std::string& argument) {
-  auto status = system::run_program({"gnuplot", argument});
-  if (status) return status;
-  return fail(status.error().code,
-              "plot: " + status.error().what + " Install gnuplot (Debian: gnuplot-nox), or leave the plot out");
+// Far more than the largest plot takes.
+constexpr std::chrono::minutes k_patience{5};
+
+Expected<ChildRun> run_gnuplot(const std::string& argument) {
+  auto run = run_child({"gnuplot", argument}, {.time = k_patience});
+  if (run || run.error().code != Errc::not_found) return run;
+  return fail(Errc::unavailable,
+              "plot: gnuplot does not start; is it installed and in PATH? Install gnuplot (Debian: gnuplot-nox), or "
+              "leave the plot out");
 }
 
 std::string in_quotes(std::string_view text) {
@@ -57,12 +62,14 @@ Expected<void> draw(const std::filesystem::path& file, const std::string& script
   if (descriptor < 0) return fail(Errc::io, "plot: no temporary file in " + name);
   close(descriptor);
   std::ofstream(name) << script;
-  const auto status = run_gnuplot(name);
+  const auto run = run_gnuplot(name);
   std::error_code ignored;
   std::filesystem::remove(name, ignored);
-  if (!status) return tl::unexpected<Error>(status.error());
-  if (*status != 0)
-    return fail(Errc::io, "plot: gnuplot could not draw " + file.string() + "; can the file be written?");
+  if (!run) return tl::unexpected<Error>(run.error());
+  if (run->end != ChildEnd::exited || run->exit_code != 0) {
+    return fail(Errc::io,
+                "plot: gnuplot could not draw " + file.string() + "; can the file be written? It says: " + run->errors);
+  }
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
 #include "config/organizations.hpp"
 #include "config/values.hpp"
 

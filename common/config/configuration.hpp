@@ -13,6 +13,7 @@
 #include "accounting/events/event.hpp"
 #include "base/calendar.hpp"
 #include "base/error.hpp"
+#include "base/rule_kind.hpp"
 #include "game/serving_order.hpp"
 #include "workflow/settings.hpp"
 
@@ -20,7 +21,7 @@ namespace shapley::config {
 
 enum class Order { strict, weighted };
 enum class Mode { priorities, observe };
-enum class RuleKind { account, partition, qos, user, group };
+using shapley::RuleKind;
 
 struct Rule {
   RuleKind kind = RuleKind::account;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/brackets.hpp"
+#include "base/text.hpp"
 #include "config/keys.hpp"
 #include "config/settings.hpp"
 #include "config/values.hpp"

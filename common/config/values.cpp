@@ -11,6 +11,7 @@
 
 #include "base/duration.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace shapley::config {
 
@@ -165,14 +166,6 @@ std::string join(std::span<const std::string_view> words, std::string_view last)
     text += words[i];
   }
   return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string folded(text);
-  for (char& c : folded) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return folded;
 }
 
 std::string part_text(std::int64_t parts_per_million) {

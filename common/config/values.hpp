@@ -42,9 +42,6 @@ struct IntegerRange {
 // "a, b or c" with last " or ".
 [[nodiscard]] std::string join(std::span<const std::string_view> words, std::string_view last);
 
-// ASCII lower case, as Slurm keeps account and QOS names.
-[[nodiscard]] std::string lower(std::string_view text);
-
 // Millionths as a decimal of at most six digits ("0.333333", "1"), and seconds ("604800 s"), for people.
 [[nodiscard]] std::string part_text(std::int64_t parts_per_million);
 [[nodiscard]] std::string seconds_text(Duration duration);

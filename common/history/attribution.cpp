@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include "base/text.hpp"
 #include "history/sacct_fields.hpp"
 
 namespace shapley::history {
@@ -33,28 +34,6 @@ void add_name(std::map<std::string, std::uint32_t, std::less<>>& numbers, const 
   auto number = parse_number<std::uint32_t>(name);
   if (!number) number = here(name);
   numbers.emplace(name, number.value_or(k_first_made_up + static_cast<std::uint32_t>(numbers.size())));
-}
-
-protocol::RuleKind wire_kind(config::RuleKind kind) {
-  switch (kind) {
-    case config::RuleKind::account:
-      return protocol::RuleKind::account;
-    case config::RuleKind::partition:
-      return protocol::RuleKind::partition;
-    case config::RuleKind::qos:
-      return protocol::RuleKind::qos;
-    case config::RuleKind::user:
-      return protocol::RuleKind::user;
-    case config::RuleKind::group:
-      return protocol::RuleKind::group;
-  }
-  return protocol::RuleKind::account;
-}
-
-std::string lower(std::string_view text) {
-  std::string folded(text);
-  for (char& c : folded) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return folded;
 }
 
 std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>& numbers, const std::string& name) {
@@ -91,11 +70,11 @@ Attribution::Attribution(const config::Configuration& configuration, const std::
   std::vector<protocol::Rule> rules;
   for (const config::OrganizationConfig& organization : configuration.organizations) {
     for (const config::Rule& rule : organization.rules) {
-      protocol::Rule wire{organization.name, wire_kind(rule.kind), rule.name, 0};
-      if (rule.kind == config::RuleKind::user) {
+      protocol::Rule wire{organization.name, rule.kind, rule.name, 0};
+      if (rule.kind == RuleKind::user) {
         add_name(users_, rule.name, user_here);
         wire.id = number_of(users_, rule.name);
-      } else if (rule.kind == config::RuleKind::group) {
+      } else if (rule.kind == RuleKind::group) {
         add_name(groups_, rule.name, group_here);
         wire.id = number_of(groups_, rule.name);
       }

@@ -6,27 +6,14 @@
 #include <map>
 #include <utility>
 
+#include "base/local_clock.hpp"
+
 namespace shapley::history {
 
 namespace {
 
 bool is_unknown(std::string_view time) {
   return time.empty() || time == "Unknown" || time == "None" || time == "N/A";
-}
-
-bool same_fields(const std::tm& a, const std::tm& b) {
-  return a.tm_year == b.tm_year && a.tm_mon == b.tm_mon && a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour &&
-         a.tm_min == b.tm_min && a.tm_sec == b.tm_sec;
-}
-
-// The instant at which clocks of this zone show `fields`, read as summer time or not.
-std::optional<Instant> instant_of(const std::tm& fields, int summer_time) {
-  std::tm local = fields;
-  local.tm_isdst = summer_time;
-  const std::time_t seconds = std::mktime(&local);
-  std::tm shown{};
-  if (seconds < 0 || ::localtime_r(&seconds, &shown) == nullptr || !same_fields(shown, fields)) return std::nullopt;
-  return Instant{static_cast<std::int64_t>(seconds)};
 }
 
 std::optional<std::tm> calendar_fields(std::string_view text) {
@@ -79,8 +66,7 @@ std::optional<LocalTime> parse_time(std::string_view text) {
   }
   const auto fields = calendar_fields(text);
   if (!fields) return std::nullopt;
-  const auto standard = instant_of(*fields, 0);
-  const auto summer = instant_of(*fields, 1);
+  const auto [standard, summer] = instants_of_local(*fields);
   if (!standard && !summer) return std::nullopt;
   if (!standard || !summer || *standard == *summer) return LocalTime{standard ? standard : summer, {}};
   return LocalTime{std::min(*standard, *summer), std::max(*standard, *summer)};

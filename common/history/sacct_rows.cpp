@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/brackets.hpp"
+#include "base/text.hpp"
 #include "history/sacct_fields.hpp"
 
 namespace shapley::history {
@@ -48,16 +49,6 @@ constexpr std::array<std::string_view, 24> k_columns{
     "QOS",       "JobName",    "WCKey",        "State",     "Submit",  "Eligible",  "Start",     "End",
     "Suspended", "ElapsedRaw", "TimelimitRaw", "Timelimit", "ReqCPUS", "AllocCPUS", "AllocTRES", "NodeList"};
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const std::size_t bar = line.find('|');
-    fields.push_back(line.substr(0, bar));
-    if (bar == std::string_view::npos) return fields;
-    line.remove_prefix(bar + 1);
-  }
-}
-
 struct Header {
   std::size_t width = 0;
   std::array<std::optional<std::size_t>, k_columns.size()> at;
@@ -66,7 +57,7 @@ struct Header {
 };
 
 Header header_of(std::string_view line) {
-  const auto names = split(line);
+  const auto names = split(line, '|');
   Header header{.width = names.size(), .at = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t column = 0; column < k_columns.size(); ++column) {
@@ -250,7 +241,7 @@ Expected<SacctRows> read_sacct_rows(std::istream& text) {
   for (std::int64_t number = 2; std::getline(text, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
-    const auto fields = split(line);
+    const auto fields = split(line, '|');
     if (fields.size() != header.width) {
       return fail(Errc::invalid_argument, "line " + std::to_string(number) + ": " + std::to_string(fields.size()) +
                                               " fields where the header has " + std::to_string(header.width) +

@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace shapley::protocol {
-
-namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-}  // namespace
 
 std::string_view name_of(RuleKind kind) {
   switch (kind) {

@@ -45,11 +45,17 @@ auto members(JobRecord& m) {
 auto members(NodeRecord& m) {
   return std::tie(m.name, m.cpus, m.usable, m.tres, m.memory, m.gres, m.partitions, m.features, m.reservations);
 }
+auto members(PrivilegedUser& m) {
+  return std::tie(m.user_id, m.is_operator, m.accounts);
+}
+auto members(Privacy& m) {
+  return std::tie(m.jobs, m.usage, m.users);
+}
 auto members(SnapshotBegin& m) {
   return std::tie(m.sequence, m.observed_at);
 }
 auto members(Observations& m) {
-  return std::tie(m.sequence, m.observed_at, m.jobs, m.nodes, m.gone, m.gone_nodes, m.runs_only);
+  return std::tie(m.sequence, m.observed_at, m.jobs, m.nodes, m.gone, m.gone_nodes, m.runs_only, m.privacy);
 }
 auto members(SnapshotEnd& m) {
   return std::tie(m.sequence, m.observed_at);

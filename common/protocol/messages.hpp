@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/rule_kind.hpp"
+
 namespace shapley::protocol {
 
 // Raised when a message changes incompatibly; Hello with another version is refused by name of both versions.
@@ -169,6 +171,26 @@ struct NodeRecord {
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
+// As much of Privacy is passed on, because it is read under slurmctld's locks; whoever is left out sees less.
+inline constexpr std::size_t k_max_privileged_users = 4096;
+inline constexpr std::size_t k_max_coordinated_accounts = 65'536;  // of all users together
+
+// Who sees what PrivateData hides of others, beside root and SlurmUser.
+struct PrivilegedUser {
+  std::uint32_t user_id = 0;
+  bool is_operator = false;           // AdminLevel Operator or Administrator: sees everything
+  std::vector<std::string> accounts;  // that it coordinates, with those below them; Slurm names each
+  friend bool operator==(const PrivilegedUser&, const PrivilegedUser&) = default;
+};
+
+// What slurm.conf hides from users of others (PrivateData), and from whom it does not.
+struct Privacy {
+  bool jobs = false;                  // their jobs
+  bool usage = false;                 // what they used
+  std::vector<PrivilegedUser> users;  // ascending by user_id, each once; none where nothing is hidden
+  friend bool operator==(const Privacy&, const Privacy&) = default;
+};
+
 struct SnapshotBegin {
   std::uint64_t sequence = 0;
   std::int64_t observed_at = 0;
@@ -183,7 +205,8 @@ struct Observations {
   std::vector<NodeRecord> nodes;
   std::vector<std::uint32_t> gone;
   std::vector<std::string> gone_nodes;
-  bool runs_only = false;  // waiting jobs were not looked at: what is not listed may have changed
+  bool runs_only = false;             // waiting jobs were not looked at: what is not listed may have changed
+  std::vector<Privacy> privacy = {};  // one where it changed, and with every snapshot; else none. The last one holds
   friend bool operator==(const Observations&, const Observations&) = default;
 };
 
@@ -229,8 +252,9 @@ struct Levels {
   friend bool operator==(const Levels&, const Levels&) = default;
 };
 
+using shapley::RuleKind;
+
 // Classification rules in order, first match wins; see classifier.hpp. No match: guests.
-enum class RuleKind : std::uint8_t { account, partition, qos, user, group };
 struct Rule {
   std::string organization;
   RuleKind kind = RuleKind::account;

@@ -7,21 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace shapley::workload {
 
 namespace {
 
 constexpr std::int64_t k_max_number = std::int64_t{1} << 40U;
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const std::size_t bar = line.find('|');
-    fields.push_back(line.substr(0, bar));
-    if (bar == std::string_view::npos) return fields;
-    line.remove_prefix(bar + 1);
-  }
-}
 
 std::optional<std::int64_t> number(std::string_view text) {
   std::int64_t value = 0;
@@ -91,7 +83,7 @@ std::size_t find_column(const std::vector<std::string_view>& header, std::initia
 }
 
 Expected<Columns> find_columns(std::string_view line) {
-  const auto header = split(line);
+  const auto header = split(line, '|');
   Columns columns{.id = find_column(header, {"JobIDRaw", "JobID"}),
                   .user = find_column(header, {"User", "UID"}),
                   .submit = find_column(header, {"Submit"}),
@@ -118,7 +110,7 @@ class Reader {
   Reader(const Columns& columns, Malformed choice) : columns_(columns), choice_(choice) {}
 
   Expected<void> read(std::uint64_t line_number, std::string_view line) {
-    const auto fields = split(line);
+    const auto fields = split(line, '|');
     if (fields.size() != columns_.count) {
       return note_malformed(
           trace_.omitted, choice_, line_number,

@@ -12,7 +12,7 @@ namespace shapley::ctl {
 struct CommandOutput {
   int exit_code = 0;
   std::string out;
-  std::string err;
+  std::string err;  // the first MiB
 };
 
 // `arguments`: the program, looked for in PATH, and its arguments; not empty. Errc::unavailable: it cannot be started,

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "ctl/adoption/command.hpp"
 
 namespace shapley::ctl {
@@ -19,25 +20,6 @@ std::vector<std::string_view> words_between(std::string_view text, char at) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
-}
-
-// Empty cells count.
-std::vector<std::string_view> cells_of_row(std::string_view line) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = line.find('|');
-    parts.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    line.remove_prefix(end + 1);
-  }
-}
-
-std::string lowered_word(std::string_view text) {
-  std::string lowered(text);
-  for (char& c : lowered) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lowered;
 }
 
 // KEY=VALUE in a line of scontrol -o, up to the next blank; the first one, for texts of administrators come last.
@@ -97,8 +79,7 @@ std::vector<SlurmPartition> parse_partitions(std::string_view output) {
     if (name.empty()) continue;
     SlurmPartition partition{.name = std::string(name), .accounts = {}};
     if (const auto allowed = keyed_value(line, "AllowAccounts"); names_something(allowed)) {
-      for (const std::string_view account : words_between(allowed, ','))
-        partition.accounts.push_back(lowered_word(account));
+      for (const std::string_view account : words_between(allowed, ',')) partition.accounts.push_back(lower(account));
     }
     partitions.push_back(std::move(partition));
   }
@@ -126,13 +107,13 @@ SlurmAccounting parse_associations(std::string_view output) {
   SlurmAccounting accounting;
   std::set<std::string> users;
   for (const std::string_view line : words_between(output, '\n')) {
-    const auto columns = cells_of_row(line);
+    const auto columns = split(line, '|');
     if (columns.size() < 3 || columns[0].empty()) continue;
     if (!columns[2].empty()) {
       users.emplace(columns[2]);
       continue;
     }
-    SlurmAccount account{.name = lowered_word(columns[0]), .parent = lowered_word(columns[1])};
+    SlurmAccount account{.name = lower(columns[0]), .parent = lower(columns[1])};
     const auto known = std::ranges::find(accounting.accounts, account.name, &SlurmAccount::name);
     if (known == accounting.accounts.end()) accounting.accounts.push_back(std::move(account));
   }

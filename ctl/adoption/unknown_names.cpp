@@ -6,23 +6,18 @@
 #include <utility>
 
 #include "base/brackets.hpp"
+#include "base/text.hpp"
 
 namespace shapley::ctl {
 
 namespace {
 
-using config::RuleKind;
 using NameSet = std::set<std::string, std::less<>>;
-
-std::string as_slurm_keeps(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 // Slurm keeps accounts and QOS in lower case, whatever was typed.
 NameSet lower_names(const std::vector<std::string>& names) {
   NameSet lowered;
-  for (const std::string& name : names) lowered.insert(as_slurm_keeps(name));
+  for (const std::string& name : names) lowered.insert(lower(name));
   return lowered;
 }
 
@@ -66,12 +61,12 @@ class SlurmCheck {
   void look_up(const std::string& organization, const config::Rule& rule) {
     switch (rule.kind) {
       case RuleKind::account:
-        if (slurm_.accounting && !has_account(as_slurm_keeps(rule.name))) {
+        if (slurm_.accounting && !has_account(lower(rule.name))) {
           unknown(rule.line, organization, "account '" + rule.name + "' is", "sacctmgr show account");
         }
         return;
       case RuleKind::qos:
-        if (slurm_.accounting && !lower_names(slurm_.accounting->qos).contains(as_slurm_keeps(rule.name))) {
+        if (slurm_.accounting && !lower_names(slurm_.accounting->qos).contains(lower(rule.name))) {
           unknown(rule.line, organization, "QOS '" + rule.name + "' is", "sacctmgr show qos");
         }
         return;
@@ -122,7 +117,7 @@ class SlurmCheck {
     NameSet named;
     for (const config::OrganizationConfig& organization : configuration_.organizations) {
       for (const config::Rule& rule : organization.rules) {
-        if (rule.kind == RuleKind::account) named.insert(as_slurm_keeps(rule.name));
+        if (rule.kind == RuleKind::account) named.insert(lower(rule.name));
       }
     }
     // Parents may stand behind their children: until nothing more is added.

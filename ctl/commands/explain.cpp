@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <pwd.h>
 
+#include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
 #include "ctl/output/rank_text.hpp"
@@ -220,7 +221,8 @@ std::string priority_lines(const json& report) {
 // Of the past: what was there and what started next.
 std::string past_lines(const json& report) {
   std::string text = "\nAt " + member_text(report, "at_utc") + ":\n" + standings_table(report["organizations"]) + "\n";
-  if (report["next_starts"].empty()) return text + "Nothing has started since.\n";
+  const json hidden = report.value("hidden_starts", json::object());
+  if (report["next_starts"].empty() && hidden.empty()) return text + "Nothing has started since.\n";
   text += "Started next:\n";
   for (const json& start : report["next_starts"]) {
     text += "  " + member_text(start, "begin_utc") + "  job " + member_text(start, "job") + " of " +
@@ -228,6 +230,8 @@ std::string past_lines(const json& report) {
             (start["rank"].is_null() ? std::string() : " (rank " + member_text(start, "rank") + ")") + " on " +
             count_of(start["processors"], "processor") + "\n";
   }
+  for (const auto& [organization, jobs] : hidden.items())
+    text += "  " + count_of(jobs, "job") + " of " + printable(organization) + ", not yours to see (PrivateData)\n";
   return text;
 }
 

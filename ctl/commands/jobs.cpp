@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <pwd.h>
 
 #include "base/calendar.hpp"
+#include "base/text.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
@@ -136,12 +136,6 @@ Expected<std::uint32_t> user_number(const std::string& user) {
     return fail(Errc::invalid_argument, "-u: this machine knows no user '" + user + "'; give the user's number");
   }
   return entry->pw_uid;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 Expected<ledger::JobsFilter> filter_of(const JobsArguments& arguments) {
@@ -292,6 +286,9 @@ Expected<std::string> render_jobs(const json& report, const JobsView& view) {
   std::vector<std::string> waits;
   for (const json& row : report.value("no_start", json::array())) {
     waits.push_back(no_start_line(member_text(row, "organization"), row.value("since", json(nullptr)), at));
+  }
+  if (report.value("private", false)) {
+    text += "Private: only your own jobs and those of accounts that you coordinate (PrivateData in slurm.conf)\n";
   }
   return text + first_lines(waits, "Waits:   ");
 }

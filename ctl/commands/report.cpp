@@ -96,7 +96,6 @@ Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& en
   report.heading = arguments.heading.empty() ? k_heading : arguments.heading;
   SHAPLEY_TRY_ASSIGN(report.statement,
                      interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
-  name_users(report.statement);
   // The other parts are of the same time, while a daemon's present goes on.
   const Instant since{report.statement["since"].get<std::int64_t>()};
   const Instant until{report.statement["until"].get<std::int64_t>()};

@@ -226,12 +226,6 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
   add_month(*command, arguments.month);
 }
 
-void name_users(json& report) {
-  for (json& row : report["organizations"]) {
-    for (json& user : row["users"]) user["user"] = user_name_of(user["user_id"].get<std::uint32_t>());
-  }
-}
-
 std::string render_statement(const json& report) {
   std::string text = "Statement: " + member_text(report, "since_utc") + " to " + member_text(report, "until_utc") +
                      ", months and days in UTC; contribution " + member_text(report, "contribution") +
@@ -248,6 +242,8 @@ std::string render_statement(const json& report) {
           "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n";
   if (const json pairs = pairs_of(report); !pairs.empty()) text += table(k_pair_fields, pairs) + '\n';
   if (const json users = users_of(report); !users.empty()) text += table(k_user_fields, users) + '\n';
+  if (report.value("private", false))
+    text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
   return text + (report["exact"] == true
                      ? "Books:   exact: got = own + borrowed, given by direct_contr = own + lent, to the unit\n"
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
@@ -257,12 +253,24 @@ std::string statement_csv(const json& report) {
   return render_csv(k_csv_fields, CsvRows(report).make());
 }
 
+namespace {
+
+// Those who are private to the asker have neither account nor number, and are one.
+void name_user(json& user) {
+  const bool is_hidden = user["user_id"].is_null();
+  user["user"] = is_hidden ? json("(others)") : json(user_name_of(user["user_id"].get<std::uint32_t>()));
+}
+
+}  // namespace
+
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
-  name_users(report);
+  for (json& row : report["organizations"]) {
+    for (json& user : row["users"]) name_user(user);
+  }
   if (interval.json) {
     environment.out << json_text(report);
   } else {

@@ -134,7 +134,8 @@ std::string render_workflows(const json& report, bool long_form) {
     if (!text.empty()) text += '\n';
     text += heading(organization) + '\n';
     if (workflows.empty()) {
-      text += "No job of it runs or waits.\n";
+      text += report.value("private", false) ? "Its workflows are private here (PrivateData in slurm.conf).\n"
+                                             : "No job of it runs or waits.\n";
       continue;
     }
     text +=

@@ -80,6 +80,26 @@ std::string plugin_line(const json& plugin, std::int64_t now, bool colour) {
   return line + ", " + last + '\n';
 }
 
+// Whoever misses others' jobs learns here why.
+std::string private_line(const json& daemon, const json& plugin) {
+  const auto privacy = daemon.find("privacy");
+  if (privacy == daemon.end() || !privacy->is_object()) return {};
+  const json jobs = privacy->value("jobs", json(nullptr));
+  if (jobs.is_null()) {
+    return plugin.value("connected", false)
+               ? "Private: others' jobs and usage, because the plugin does not say whether they are; it is older than "
+                 "shapleyd\n"
+               : std::string();
+  }
+  const bool usage = privacy->value("usage", false);
+  if (jobs == false && !usage) return {};
+  return std::string("Private: ") +
+         (jobs == false ? "usage"
+          : usage       ? "jobs and usage"
+                        : "jobs") +
+         " of others, to all but operators and coordinators (PrivateData in slurm.conf)\n";
+}
+
 std::string lost_runs_line(const json& daemon, bool colour) {
   const auto lost = number(daemon, "lost_runs");
   if (!lost || *lost == 0) return {};
@@ -191,7 +211,10 @@ std::string health_lines(const json& report, bool colour) {
     }
   }
   const auto plugin = report.find("plugin");
-  if (plugin != report.end() && plugin->is_object()) lines += plugin_line(*plugin, now, colour);
+  if (plugin != report.end() && plugin->is_object()) {
+    lines += plugin_line(*plugin, now, colour);
+    if (daemon != report.end() && daemon->is_object()) lines += private_line(*daemon, *plugin);
+  }
   return lines;
 }
 

@@ -1,13 +1,13 @@
 #include "ctl/output/table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "ctl/output/amounts.hpp"
 
 namespace shapley::ctl {
@@ -21,19 +21,6 @@ constexpr int k_max_width = 1000;
 
 // Of a name less than this says nothing.
 constexpr std::size_t k_least_name = 6;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;

@@ -21,7 +21,8 @@ struct Sheet {
   std::string csv;
 };
 
-// Of the whole time: a row for each organization; its values are `shapleyctl statement --csv`.
+// Of the whole time: a row for each organization; its values are those of `shapleyctl statement --csv`, but
+// for accounts and users.
 [[nodiscard]] Sheet overview_sheet(const SiteReport& report);
 // A row for each instant at which an interval of the history ends, and for the begin; a column for each organization.
 [[nodiscard]] Sheet standings_sheet(const SiteReport& report);

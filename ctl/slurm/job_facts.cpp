@@ -7,26 +7,15 @@
 #include <optional>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace shapley::ctl {
 
 namespace {
 
 using nlohmann::json;
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    std::string_view part = text.substr(0, end);
-    while (!part.empty() && (part.front() == ' ' || part.front() == '\r')) part.remove_prefix(1);
-    while (!part.empty() && (part.back() == ' ' || part.back() == '\r')) part.remove_suffix(1);
-    parts.emplace_back(part);
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-json number_in(const std::string& text) {
+json number_in(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size()) return number;
@@ -41,11 +30,11 @@ json text_or_null(const std::string& text) {
 template <std::size_t N>
 json rows_of(const std::string& output, const std::array<const char*, N>& members) {
   json rows = json::array();
-  for (const std::string& line : split(output, '\n')) {
-    const std::vector<std::string> cells = split(line, '|');
+  for (const std::string_view line : split(output, '\n')) {
+    const std::vector<std::string_view> cells = split(line, '|');
     if (cells.size() != N) continue;
     json row;
-    for (std::size_t i = 0; i < N; ++i) row[members[i]] = cells[i];
+    for (std::size_t i = 0; i < N; ++i) row[members[i]] = trimmed(cells[i]);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -87,11 +76,12 @@ json parts_of(const Expected<std::string>& output) {
 }
 
 // "cpu=1000,gres/gpu=5000": what the numbers sum up to, as the plugin sums them.
-double weights_sum(const std::string& text) {
+double weights_sum(std::string_view text) {
   double sum = 0;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string_view part : split(text, ',')) {
     const std::size_t equals = part.find('=');
-    const double weight = equals == std::string::npos ? 0 : std::strtod(part.c_str() + equals + 1, nullptr);
+    const std::string number(equals == std::string_view::npos ? "0" : part.substr(equals + 1));
+    const double weight = std::strtod(number.c_str(), nullptr);
     if (std::isfinite(weight) && weight > 0) sum += weight;
   }
   return sum;
@@ -101,12 +91,11 @@ json weights_of(const Expected<std::string>& output) {
   if (!output) return nullptr;
   double others = 0;
   json weights{{"type", nullptr}, {"bounded", true}};
-  for (const std::string& line : split(*output, '\n')) {
+  for (const std::string_view line : split(*output, '\n')) {
     const std::size_t equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    std::string key = line.substr(0, equals);
-    key.erase(key.find_last_not_of(' ') + 1);
-    const std::string value = split(line.substr(equals + 1), '\n').front();
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = trimmed(line.substr(0, equals));
+    const std::string value(trimmed(line.substr(equals + 1)));
     if (key == "PriorityType") weights["type"] = value;
     if (key == "PriorityFlags" && value.find("NO_NORMAL") != std::string::npos) weights["bounded"] = false;
     if (key == "PriorityWeightTRES") {
@@ -124,9 +113,9 @@ json weights_of(const Expected<std::string>& output) {
 json tiers_of(const Expected<std::string>& output) {
   if (!output) return nullptr;
   json tiers = json::object();
-  for (const std::string& line : split(*output, '\n')) {
+  for (const std::string_view line : split(*output, '\n')) {
     std::string name;
-    for (const std::string& word : split(line, ' ')) {
+    for (const std::string_view word : split(trimmed(line), ' ')) {
       if (word.starts_with("PartitionName=")) name = word.substr(word.find('=') + 1);
       if (word.starts_with("PriorityTier=") && !name.empty()) {
         tiers[name] = number_in(word.substr(word.find('=') + 1));

@@ -1,13 +1,12 @@
 #include "daemon/books/upkeep.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
+
+#include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
 
@@ -37,20 +36,13 @@ Upkeep read_upkeep_file(const fs::path& file) {
 }
 
 Expected<void> write_upkeep_file(const fs::path& file, const Upkeep& upkeep) {
-  const fs::path next(file.string() + ".new");
-  const auto failed = [&] { return fail(Errc::io, fmt::format("{}: {}", file.string(), std::strerror(errno))); };
-  {
-    std::ofstream out(next, std::ios::trunc);
-    if (upkeep.backup) out << "backup " << upkeep.backup->at.value << ' ' << upkeep.backup->sequence << '\n';
-    if (upkeep.audit) {
-      out << "audit " << upkeep.audit->at.value << ' ' << upkeep.audit->sequence << ' ' << upkeep.audit->clean << '\n';
-    }
-    if (!out.flush()) return failed();
+  std::string text;
+  if (upkeep.backup) text += fmt::format("backup {} {}\n", upkeep.backup->at.value, upkeep.backup->sequence);
+  if (upkeep.audit) {
+    const Upkeep::Audit& audit = *upkeep.audit;
+    text += fmt::format("audit {} {} {}\n", audit.at.value, audit.sequence, audit.clean ? 1 : 0);
   }
-  // Like the ledger's other files.
-  if (::chmod(next.c_str(), S_IRUSR | S_IWUSR) != 0) return failed();
-  if (::rename(next.c_str(), file.c_str()) != 0) return failed();
-  return {};
+  return replace_file(file, text);
 }
 
 }  // namespace shapley::daemon

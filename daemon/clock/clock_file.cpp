@@ -1,11 +1,10 @@
 #include "daemon/clock/clock_file.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
+
+#include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
 
@@ -31,19 +30,9 @@ std::optional<KeptClock> read_clock_file(const fs::path& file, const std::string
 }
 
 Expected<void> write_clock_file(const fs::path& file, const std::string& boot, const KeptClock& kept) {
-  const fs::path next(file.string() + ".new");
-  const auto failed = [&] { return fail(Errc::io, fmt::format("{}: {}", file.string(), std::strerror(errno))); };
-  {
-    std::ofstream out(next, std::ios::trunc);
-    const TrustedClock::Doubt doubt = kept.doubt.value_or(TrustedClock::Doubt{});
-    out << boot << ' ' << kept.offset.value << ' ' << doubt.since.value << ' ' << doubt.ahead.value << ' '
-        << doubt.is_witnessed << '\n';
-    if (!out.flush()) return failed();
-  }
-  // Like the ledger's other files.
-  if (::chmod(next.c_str(), S_IRUSR | S_IWUSR) != 0) return failed();
-  if (::rename(next.c_str(), file.c_str()) != 0) return failed();
-  return {};
+  const TrustedClock::Doubt doubt = kept.doubt.value_or(TrustedClock::Doubt{});
+  return replace_file(file, fmt::format("{} {} {} {} {}\n", boot, kept.offset.value, doubt.since.value,
+                                        doubt.ahead.value, doubt.is_witnessed ? 1 : 0));
 }
 
 }  // namespace shapley::daemon

@@ -7,26 +7,6 @@
 
 namespace shapley::daemon {
 
-namespace {
-
-protocol::RuleKind wire_kind(config::RuleKind kind) {
-  switch (kind) {
-    case config::RuleKind::account:
-      return protocol::RuleKind::account;
-    case config::RuleKind::partition:
-      return protocol::RuleKind::partition;
-    case config::RuleKind::qos:
-      return protocol::RuleKind::qos;
-    case config::RuleKind::user:
-      return protocol::RuleKind::user;
-    case config::RuleKind::group:
-      return protocol::RuleKind::group;
-  }
-  return protocol::RuleKind::account;
-}
-
-}  // namespace
-
 tl::expected<Site, std::vector<config::Fault>> resolve(config::Loaded loaded) {
   Site site{std::move(loaded.configuration), std::move(loaded.text), {}, 0, nullptr};
   std::vector<config::Fault> faults;
@@ -34,7 +14,7 @@ tl::expected<Site, std::vector<config::Fault>> resolve(config::Loaded loaded) {
     auto id = identities->rules.begin();
     for (const config::OrganizationConfig& organization : site.configuration.organizations) {
       for (const config::Rule& rule : organization.rules) {
-        site.rules.push_back({organization.name, wire_kind(rule.kind), rule.name, *id++});
+        site.rules.push_back({organization.name, rule.kind, rule.name, *id++});
       }
     }
     site.slurm_uid = identities->slurm_user;

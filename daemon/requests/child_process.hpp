@@ -1,4 +1,4 @@
-// Runs a program of ours, waits for it and takes what it prints: bounded in time, processor time, memory and output.
+// Runs a program of ours (base/child_process.hpp): bounded in time, memory and output.
 #pragma once
 
 #include <atomic>

@@ -105,6 +105,13 @@ json gaps_object(const Books& books) {
           {"last_cause", of_last([](const auto& gap) { return name_of(gap.cause); })}};
 }
 
+// null: as far as nobody has said.
+json privacy_object(const Service& service) {
+  const auto& kept = service.privacy();
+  if (!kept) return {{"jobs", nullptr}, {"usage", nullptr}, {"told_at", nullptr}};
+  return {{"jobs", kept->privacy.jobs}, {"usage", kept->privacy.usage}, {"told_at", kept->told_at.value}};
+}
+
 json daemon_object(Service& service, Instant now) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
@@ -134,6 +141,7 @@ json daemon_object(Service& service, Instant now) {
           {"failures", failures_object(service)},
           {"backup", backup_object(service.upkeep())},
           {"audit", audit_object(service.upkeep())},
+          {"privacy", privacy_object(service)},
           {"queries", queries_object(service.query_counts())},
           {"controller", controller_object(service, now)}};
 }
@@ -193,9 +201,11 @@ std::string text_of(const json& reply) {
   return reply.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Answer jobs(const Service& service, const json& request, Instant now) {
-  auto filter = ledger::parse_jobs_filter(request);
+Answer jobs(const Service& service, const Question& question) {
+  const Instant now = question.now;
+  auto filter = ledger::parse_jobs_filter(question.request);
   if (!filter) return text_of(error_answer(filter.error().code, filter.error().what));
+  filter->viewer = question.visible.jobs();
   if (const auto known = ledger::check_organizations(service.books().state(), filter->organizations); !known) {
     return text_of(error_answer(known.error().code, known.error().what));
   }
@@ -208,6 +218,7 @@ Answer jobs(const Service& service, const json& request, Instant now) {
     auto report = ledger::jobs_report(*ledger, filter, now, budget);
     if (!report) return text_of(error_answer(report.error().code, report.error().what));
     (*report)["no_start"] = no_start;
+    (*report)["private"] = filter.viewer.has_value();
     return text_of(*report);
   };
 }
@@ -225,17 +236,29 @@ json head(Service& service, Instant now) {
   return {{"head", signed_head->text()}, {"public_key", key->public_key().pem()}};
 }
 
-json workflows(Service& service, const json& request, Instant now) {
+json workflows(Service& service, const Question& question) {
+  const json& request = question.request;
   const auto asked = request.find("organization");
   if (asked != request.end() && !asked->is_string()) {
     return error_answer(Errc::invalid_argument, "organization is a name, not " + asked->dump());
   }
-  auto report = service.workflows().report(asked == request.end() ? "" : asked->get<std::string>(), now);
+  auto report = service.workflows().report(asked == request.end() ? "" : asked->get<std::string>(), question.now);
   if (!report) return error_answer(report.error().code, report.error().what);
+  (*report)["private"] = !question.visible.sees_all_jobs();
+  if (question.visible.sees_all_jobs()) return *std::move(report);
+  // Their names are the names and wckeys of jobs.
+  for (json& organization : (*report)["organizations"]) organization["workflows"] = json::array();
   return *std::move(report);
 }
 
-json queue(Service& service, Instant now) {
+json queue(Service& service, const Question& question) {
+  const Instant now = question.now;
+  if (!question.visible.sees_all_jobs()) {
+    return error_answer(
+        Errc::denied,
+        "others' pending jobs are private here (PrivateData): they are for root, slurm_user and Slurm's "
+        "operators; shapleyctl jobs lists those that you may see");
+  }
   json report = service.queue().report();
   report["at"] = now.value;
   report["plugin_connected"] = service.feeder() && service.feeder()->connected;
@@ -274,13 +297,13 @@ constexpr Request k_requests[] = {
     {"history", Asker::anybody, Lane::report, "the books by hour, day or month",
      [](Service& service, const Question& question) { return history(service, question); }},
     {"jobs", Asker::anybody, Lane::ledger, "jobs that run or could start, or all",
-     [](Service& service, const Question& question) { return jobs(service, question.request, question.now); }},
+     [](Service& service, const Question& question) { return jobs(service, question); }},
     {"ping", Asker::anybody, Lane::memory, "whether shapleyd answers",
      [](Service& /*service*/, const Question& question) -> Answer { return text_of(ping(question.now)); }},
     {"promote", Asker::administrator, Lane::memory, "that this one of two controllers is to write",
      [](Service& service, const Question& question) { return promote(service, question); }},
     {"queue", Asker::anybody, Lane::memory, "the startable pending jobs",
-     [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question.now)); }},
+     [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question)); }},
     {"statement", Asker::anybody, Lane::report, "what everybody got, gave and lent to whom in a time",
      [](Service& service, const Question& question) { return statement(service, question); }},
     {"status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin",
@@ -292,9 +315,7 @@ constexpr Request k_requests[] = {
     {"upkeep", Asker::administrator, Lane::memory, "that a backup or an audit of this ledger was made",
      [](Service& service, const Question& question) { return note_upkeep(service, question); }},
     {"workflows", Asker::anybody, Lane::memory, "the workflows of organizations that order theirs by fairness",
-     [](Service& service, const Question& question) -> Answer {
-       return text_of(workflows(service, question.request, question.now));
-     }},
+     [](Service& service, const Question& question) -> Answer { return text_of(workflows(service, question)); }},
 };
 
 std::string names_of(std::span<const Request> table) {
@@ -316,6 +337,13 @@ json parse_request(std::string_view request) {
   };
   json parsed = json::parse(request, watch, false);
   return too_deep ? json(json::value_t::discarded) : parsed;
+}
+
+// Where the daemon runs as a user of its own he, too, can read the ledger.
+Visibility visibility_of(const Service& service, Asker asker, std::uint32_t user_id) {
+  if (asker == Asker::administrator || user_id == ::geteuid()) return Visibility::everything();
+  const auto& kept = service.privacy();
+  return Visibility::of(kept ? std::optional(kept->privacy) : std::nullopt, user_id);
 }
 
 }  // namespace
@@ -345,14 +373,14 @@ Lane lane_of(std::string_view request) {
   return row ? (*row)->lane : Lane::memory;
 }
 
-Answer answer(Service& service, std::string_view request, Instant now, Asker asker) {
+Answer answer(Service& service, std::string_view request, Instant now, Asker asker, std::uint32_t user_id) {
   const json parsed = parse_request(request);
   if (parsed.is_discarded()) {
     return text_of(error_answer(Errc::protocol, "the request is no JSON, or nests too deep"));
   }
   const auto row = find_request(requests(), parsed, asker);
   if (!row) return text_of(error_answer(row.error().code, row.error().what));
-  return (*row)->handler(service, {parsed, now});
+  return (*row)->handler(service, {parsed, now, visibility_of(service, asker, user_id)});
 }
 
 }  // namespace shapley::daemon

@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/requests/reading_thread.hpp"
+#include "daemon/requests/visibility.hpp"
 #include "daemon/service.hpp"
 
 namespace shapley::daemon {
@@ -36,7 +37,11 @@ enum class Lane : std::uint8_t {
 struct Question {
   const nlohmann::json& request;
   Instant now;
+  const Visibility& visible;
 };
+
+// Nobody's uid: of whom nothing is known but that he is no administrator.
+inline constexpr std::uint32_t k_unknown_user = 0xffffffff;
 
 // The answer, or what makes one from the ledger, for any thread: beyond its budget an error of code `limit`.
 using Answer = std::variant<std::string, ReadingThread::Question>;
@@ -61,7 +66,8 @@ struct Request {
 // Where the answer comes from, unless the request is refused. Cheap.
 [[nodiscard]] Lane lane_of(std::string_view request);
 
-// REQUIRES: the serving thread.
-[[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody);
+// `user_id`: the asker's, for what is private. REQUIRES: the serving thread.
+[[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody,
+                            std::uint32_t user_id = k_unknown_user);
 
 }  // namespace shapley::daemon

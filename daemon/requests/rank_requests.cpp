@@ -13,6 +13,7 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
+#include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/moment.hpp"
 #include "protocol/classifier.hpp"
 
@@ -62,6 +63,7 @@ class Source {
     return source;
   }
 
+  [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] bool is_past() const { return past_.has_value(); }
   [[nodiscard]] ledger::PastQuestion past_question(ledger::QueryBudget budget) const {
     // An event that is kept and applied costs about as much as two rows of a table.
@@ -121,7 +123,10 @@ json level_of(const Service& service, std::uint32_t job) {
 }
 
 json rule_object(const protocol::Rule& rule, std::string_view through) {
-  return {{"kind", name_of(rule.kind)}, {"name", rule.name}, {"organization", rule.organization}, {"through", through}};
+  return {{"kind", protocol::name_of(rule.kind)},
+          {"name", rule.name},
+          {"organization", rule.organization},
+          {"through", through}};
 }
 
 // By which of the rules in force a job of the ledger is its organization's: without the accounts above its own, which
@@ -138,6 +143,48 @@ json rule_of(const protocol::Classifier& classifier, const json& job) {
                                                    .user_id = job.value("user_id", std::uint32_t{0}),
                                                    .group_id = job.value("group_id", std::uint32_t{0})});
   return rule == nullptr ? json(nullptr) : rule_object(*rule, "itself");
+}
+
+// Only those who may see the job learn that it exists.
+Expected<void> check_visible(const Expected<json>& job, const Visibility& visible, const std::string& name) {
+  if (visible.sees_all_jobs()) return {};
+  if (job && visible.sees_job((*job)["user_id"], (*job)["account"].get_ref<const std::string&>())) return {};
+  if (!job && job.error().code != Errc::invalid_argument) return tl::unexpected(job.error());
+  return tl::unexpected(no_visible_job(name));
+}
+
+// Of the past: which of the runs that began next the asker may see; of others no more than how many there were of whom.
+Expected<void> hide_starts(json& report, const ledger::Ledger& ledger, const Visibility& visible, Instant at,
+                           ledger::QueryBudget budget) {
+  json& starts = report["next_starts"];
+  report["hidden_starts"] = json::object();
+  if (visible.sees_all_jobs() || starts.empty()) return {};
+  ledger::JobsFilter filter{.all = true, .viewer = visible.jobs()};
+  for (const json& start : starts) filter.jobs.push_back(start["job"]);
+  SHAPLEY_TRY_ASSIGN(const json seen, ledger::jobs_report(ledger, filter, at, budget));
+  json shown = json::array();
+  for (json& start : starts) {
+    const auto is_it = [&](const json& job) { return job["job"] == start["job"]; };
+    if (std::ranges::any_of(seen["jobs"], is_it)) {
+      shown.push_back(std::move(start));
+    } else {
+      json& hidden = report["hidden_starts"][start["organization"].get_ref<const std::string&>()];
+      hidden = hidden.is_null() ? 1 : hidden.get<int>() + 1;
+    }
+  }
+  starts = std::move(shown);
+  return {};
+}
+
+Expected<ledger::Side> visible_side(const ledger::Moment& moment, const ledger::Ledger& ledger, const std::string& name,
+                                    const Visibility& visible, ledger::QueryBudget budget) {
+  auto side = ledger::side_of(moment, ledger, name, budget);
+  // A name that is no job's, and no organization's, gives nothing away.
+  const bool is_job = ledger::parse_job_name(name).has_value() && (!side || !side->job.is_null());
+  if (!is_job) return side;
+  const Expected<json> job = side ? Expected<json>(side->job) : tl::unexpected(side.error());
+  SHAPLEY_TRY(check_visible(job, visible, name));
+  return side;
 }
 
 }  // namespace
@@ -160,15 +207,21 @@ Answer explain(Service& service, const Question& question) {
       if (pending->rule) rule = rule_object(*pending->rule, "itself or an account above");
     }
   }
-  return [name = *name, source = *std::move(source), rules = service.site().rules, rule = std::move(rule),
-          priorities = std::move(priorities),
+  return [name = *name, asked = *job, visible = question.visible, source = *std::move(source),
+          rules = service.site().rules, rule = std::move(rule), priorities = std::move(priorities),
           slurm = std::move(slurm)](ReadingThread::Connection& connection, ledger::QueryBudget budget) {
     const Expected<ledger::Ledger>& ledger = connection.ledger();
     if (!ledger) return text_of_error(ledger.error());
     const auto moment = source.moment(*ledger, budget);
     if (!moment) return text_of_error(moment.error());
+    if (!visible.sees_all_jobs()) {
+      const auto shown = check_visible(ledger::job_at(*moment, *ledger, name, budget), visible, asked);
+      if (!shown) return text_of_error(shown.error());
+    }
     auto report = ledger::explain_report(*moment, *ledger, name, budget);
     if (!report) return text_of_error(report.error());
+    if (const auto done = hide_starts(*report, *ledger, visible, source.now(), budget); !done)
+      return text_of_error(done.error());
     (*report)["rule"] = rule.is_null() ? rule_of(protocol::Classifier(rules), (*report)["job"]) : rule;
     (*report)["priorities"] = priorities;
     (*report)["waits_for"] = slurm;
@@ -184,15 +237,15 @@ Answer compare(Service& service, const Question& question) {
   auto source = Source::of(service, question);
   if (!source) return text_of_error(source.error());
   json priorities = source->is_past() ? json(nullptr) : priorities_object(service, question.now);
-  return [a = *a, b = *b, source = *std::move(source), priorities = std::move(priorities)](
+  return [a = *a, b = *b, visible = question.visible, source = *std::move(source), priorities = std::move(priorities)](
              ReadingThread::Connection& connection, ledger::QueryBudget budget) {
     const Expected<ledger::Ledger>& ledger = connection.ledger();
     if (!ledger) return text_of_error(ledger.error());
     const auto moment = source.moment(*ledger, budget);
     if (!moment) return text_of_error(moment.error());
-    const auto one = ledger::side_of(*moment, *ledger, a, budget);
+    const auto one = visible_side(*moment, *ledger, a, visible, budget);
     if (!one) return text_of_error(one.error());
-    const auto two = ledger::side_of(*moment, *ledger, b, budget);
+    const auto two = visible_side(*moment, *ledger, b, visible, budget);
     if (!two) return text_of_error(two.error());
     // An answer without since when is better than none.
     Expected<std::optional<ledger::PairHistory>> history = std::nullopt;

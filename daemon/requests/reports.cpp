@@ -53,19 +53,22 @@ Errc code_of(int exit_code) {
 }
 
 // Findings are told by the report itself.
-std::string answer_of(const Expected<ChildResult>& result) {
+std::string answer_of(const Expected<ChildResult>& result, const Visibility& visible) {
   constexpr int k_findings = 1;
   if (!result) return text_of_error(result.error().code, "report: " + result.error().what);
   if (result->exit_code != 0 && (result->exit_code != k_findings || result->output.empty()))
     return text_of_error(code_of(result->exit_code), told_by(*result));
-  const json report = json::parse(result->output, nullptr, false);
+  json report = json::parse(result->output, nullptr, false);
   if (!report.is_object()) return text_of_error(Errc::io, "report: what shapleyctl printed is no JSON object");
+  hide_users(report, visible);
   return report.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Answer report_by(std::vector<std::string> arguments) {
-  return [arguments = std::move(arguments)](ReadingThread::Connection& /*connection*/, ledger::QueryBudget budget) {
-    return answer_of(run_child(reading_program(), arguments, {.memory_bytes = k_memory_bytes, .ended = budget.ended}));
+Answer report_by(std::vector<std::string> arguments, const Visibility& visible) {
+  return [arguments = std::move(arguments), visible](ReadingThread::Connection& /*connection*/,
+                                                     ledger::QueryBudget budget) {
+    const ChildLimits limits{.memory_bytes = k_memory_bytes, .ended = budget.ended};
+    return answer_of(run_child(reading_program(), arguments, limits), visible);
   };
 }
 
@@ -156,19 +159,19 @@ Expected<Arguments> past_arguments(const Service& service, const Question& quest
   return arguments;
 }
 
-Answer report_or_refusal(Expected<Arguments> arguments) {
+Answer report_or_refusal(Expected<Arguments> arguments, const Visibility& visible) {
   if (!arguments) return text_of_error(arguments.error());
-  return report_by(*std::move(arguments));
+  return report_by(*std::move(arguments), visible);
 }
 
 }  // namespace
 
 Answer status_at(const Service& service, const Question& question) {
-  return report_or_refusal(past_arguments(service, question));
+  return report_or_refusal(past_arguments(service, question), question.visible);
 }
 
 Answer statement(const Service& service, const Question& question) {
-  return report_or_refusal(interval_arguments(service, question, "statement"));
+  return report_or_refusal(interval_arguments(service, question, "statement"), question.visible);
 }
 
 Answer history(const Service& service, const Question& question) {
@@ -178,7 +181,7 @@ Answer history(const Service& service, const Question& question) {
   }
   auto arguments = interval_arguments(service, question, "history");
   if (arguments) arguments->insert(arguments->end(), {"--by", by.get<std::string>()});
-  return report_or_refusal(std::move(arguments));
+  return report_or_refusal(std::move(arguments), question.visible);
 }
 
 }  // namespace shapley::daemon

@@ -142,6 +142,21 @@ void shapley_client_scan_record(shapley_client_t* client, const shapley_job_t* j
 /* The same for nodes, keyed by index in slurmctld's table plus a hash of the name inside the fingerprint. */
 bool shapley_client_scan_node(shapley_client_t* client, uint32_t index, uint64_t fingerprint);
 void shapley_client_scan_node_record(shapley_client_t* client, uint32_t index, const shapley_node_t* node);
+/* Mirrors protocol::Privacy. */
+enum { k_shapley_max_privileged_users = 4096, k_shapley_max_coordinated_accounts = 65536 };
+typedef struct {
+  uint32_t user_id;
+  bool is_operator;
+  const char* const* accounts;
+  size_t accounts_count;
+} shapley_privileged_user_t;
+typedef struct {
+  bool jobs, usage;
+  const shapley_privileged_user_t* users; /* in any order; of one that comes twice all is joined */
+  size_t users_count;                     /* at most k_shapley_max_privileged_users */
+} shapley_privacy_t;
+/* Within a whole scan, as often as it is read. It is copied; what differs from the last time is passed on. */
+void shapley_client_scan_privacy(shapley_client_t* client, const shapley_privacy_t* privacy);
 /* Call without locks. `complete` false: the scan was cut short, so absent jobs are not taken for gone. Queues the
  * changes. */
 void shapley_client_scan_end(shapley_client_t* client, bool complete);

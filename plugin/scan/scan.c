@@ -77,8 +77,10 @@ void shapley_scan_run(shapley_scan_t* scan) {
   lock_slurmctld(locks);
   int64_t locked_us = monotonic_us();
   begin(scan);
+  if (shapley_privacy_begin(&scan->privacy, monotonic_ms())) assoc_locks.user = READ_LOCK;
   assoc_mgr_lock(&assoc_locks);
   shapley_client_scan_begin(scan->records.client, scan->started_at);
+  shapley_privacy_pass(&scan->privacy, scan->records.client);
   scan->complete = scan_records(scan, scan->started_at, scan_job);
   assoc_mgr_unlock(&assoc_locks);
   unlock_slurmctld(locks);
@@ -111,4 +113,5 @@ void shapley_scan_runs(shapley_scan_t* scan) {
 
 void shapley_scan_free(shapley_scan_t* scan) {
   shapley_records_free(&scan->records);
+  shapley_privacy_free(&scan->privacy);
 }

@@ -16,11 +16,13 @@
 #include <time.h>
 
 #include "plugin/job_traits.h"
+#include "plugin/scan/privacy.h"
 #include "plugin/scan/records.h"
 
 typedef struct {
   shapley_records_t records; /* its client is set by the owner */
   shapley_job_traits_buffer_t traits;
+  shapley_privacy_reader_t privacy;
   bool quick; /* this scan may skip waiting jobs by their quick hash */
   /* What the last scan came to. */
   bool complete;        /* it read every record */

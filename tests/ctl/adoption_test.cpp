@@ -184,7 +184,7 @@ TEST(Proposal, WithoutSlurmdbdIsMadeOfPartitions) {
   const config::Configuration proposed = parsed(propose_configuration(slurm).value_or(""));
   EXPECT_EQ(proposed.slurm_user, "ctl");
   ASSERT_EQ(proposed.organizations.size(), 3U);
-  EXPECT_EQ(proposed.organizations[0].rules.at(0).kind, config::RuleKind::partition);
+  EXPECT_EQ(proposed.organizations[0].rules.at(0).kind, RuleKind::partition);
   EXPECT_EQ(nodes_of(proposed.organizations[0]), (Lines{"n4", "n5"})) << "of batch alone";
 }
 

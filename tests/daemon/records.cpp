@@ -7,7 +7,7 @@ namespace {
 config::OrganizationConfig organization(const std::string& name, const std::string& account, const std::string& node) {
   config::OrganizationConfig o;
   o.name = name;
-  o.rules = {{config::RuleKind::account, account, 0}};
+  o.rules = {{RuleKind::account, account, 0}};
   config::NodeClaim claim;
   claim.nodes = {node};
   o.nodes = {claim};
@@ -22,8 +22,7 @@ Site site_in(const TempDirectory& directory) {
   site.configuration.socket = directory / "sock";
   site.configuration.slurm_user = "root";
   site.configuration.organizations = {organization("physics", "phys", "n1"), organization("chemistry", "chem", "n2")};
-  site.rules = {{"physics", protocol::RuleKind::account, "phys", 0},
-                {"chemistry", protocol::RuleKind::account, "chem", 0}};
+  site.rules = {{"physics", RuleKind::account, "phys", 0}, {"chemistry", RuleKind::account, "chem", 0}};
   site.text = "two organizations";
   return site;
 }

@@ -97,9 +97,12 @@ void write_protocol() {
   const auto day = a_day();
   write("protocol", "feeder",
         '\x0f' + stream({hello, protocol::SnapshotBegin{1, 1'700'000'000}, day[0], protocol::SnapshotEnd{2, 1}}));
+  auto told = observations(3, 1'700'000'010, {});
+  told.privacy = {{.jobs = true, .usage = false, .users = {{1001, true, {}}, {1002, false, {"bio", "cells"}}}}};
+  write("protocol", "privacy", '\xff' + stream({told}));
   write("protocol", "day", '\xff' + stream({day[1], day[2], day[3], day[4]}));
   write("protocol", "daemon",
-        '\x01' + stream({protocol::Welcome{}, protocol::Rules{{{"physics", protocol::RuleKind::account, "phys", 0}}},
+        '\x01' + stream({protocol::Welcome{}, protocol::Rules{{{"physics", RuleKind::account, "phys", 0}}},
                          protocol::Levels{2, 1'700'000'000, {{1, 3}, {300, 15}}},
                          protocol::Ranks{3, 1'700'000'000, {"physics", "guests"}}, protocol::Ack{2},
                          protocol::Refused{"too many connections"}}));

@@ -88,9 +88,17 @@ inline void pick(SnapshotBegin& m) {
   auto& [sequence, observed_at] = m;
   pick_all(sequence, observed_at);
 }
+inline void pick(PrivilegedUser& m) {
+  auto& [user_id, is_operator, accounts] = m;
+  pick_all(user_id, is_operator, accounts);
+}
+inline void pick(Privacy& m) {
+  auto& [jobs, usage, users] = m;
+  pick_all(jobs, usage, users);
+}
 inline void pick(Observations& m) {
-  auto& [sequence, observed_at, jobs, nodes, gone, gone_nodes, runs_only] = m;
-  pick_all(sequence, observed_at, jobs, nodes, gone, gone_nodes, runs_only);
+  auto& [sequence, observed_at, jobs, nodes, gone, gone_nodes, runs_only, privacy] = m;
+  pick_all(sequence, observed_at, jobs, nodes, gone, gone_nodes, runs_only, privacy);
 }
 inline void pick(SnapshotEnd& m) {
   auto& [sequence, observed_at] = m;

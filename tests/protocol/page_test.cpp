@@ -95,7 +95,8 @@ TEST(Page, TellsTypeAndMembersOfEveryMessage) {
 }
 
 TEST(Page, TellsTheMembersOfEveryRecord) {
-  for (const char* name : {"JobRecord", "NodeHolding", "Tres", "NodeRecord", "Rule", "JobLevel"}) {
+  for (const char* name :
+       {"JobRecord", "NodeHolding", "Tres", "NodeRecord", "Rule", "JobLevel", "Privacy", "PrivilegedUser"}) {
     EXPECT_EQ(documented_members(name), declared_members(name)) << name;
     EXPECT_GT(documented_members(name).size(), 1U) << name;
   }

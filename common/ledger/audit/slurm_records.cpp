@@ -7,6 +7,8 @@
 #include <istream>
 #include <utility>
 
+#include "base/local_clock.hpp"
+
 namespace shapley::ledger {
 
 namespace {
@@ -242,23 +244,6 @@ void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const
   read_jobcomp_record(line, number_of_line, reading);
 }
 
-// --- times ---
-
-bool same_fields(const std::tm& a, const std::tm& b) {
-  return a.tm_year == b.tm_year && a.tm_mon == b.tm_mon && a.tm_mday == b.tm_mday && a.tm_hour == b.tm_hour &&
-         a.tm_min == b.tm_min && a.tm_sec == b.tm_sec;
-}
-
-// The instant at which clocks of this zone show `fields`, read as summer time or not.
-std::optional<Instant> instant_of(const std::tm& fields, int summer_time) {
-  std::tm local = fields;
-  local.tm_isdst = summer_time;
-  const std::time_t seconds = std::mktime(&local);
-  std::tm shown{};
-  if (seconds < 0 || ::localtime_r(&seconds, &shown) == nullptr || !same_fields(shown, fields)) return std::nullopt;
-  return Instant{static_cast<std::int64_t>(seconds)};
-}
-
 }  // namespace
 
 std::optional<RecordedTime> parse_local_time(std::string_view text) {
@@ -279,8 +264,7 @@ std::optional<RecordedTime> parse_local_time(std::string_view text) {
   fields.tm_hour = *hour;
   fields.tm_min = *minute;
   fields.tm_sec = *second;
-  const auto standard = instant_of(fields, 0);
-  const auto summer = instant_of(fields, 1);
+  const auto [standard, summer] = instants_of_local(fields);
   if (!standard && !summer) return std::nullopt;
   if (!standard || standard == summer) return RecordedTime{*summer, std::nullopt};
   return RecordedTime{*standard, summer};

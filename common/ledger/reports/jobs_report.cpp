@@ -89,12 +89,17 @@ std::string chosen(const JobsFilter& filter, Instant at) {
   return "SELECT job, submit FROM jobs WHERE submit >= " + std::to_string(since.value) + " UNION " + k_live;
 }
 
+std::string seen_by(const JobsViewer& viewer) {
+  return "(jobs.user_id = " + std::to_string(viewer.user_id) + " OR jobs.account IN " + listed(viewer.accounts) + ')';
+}
+
 std::string conditions(const JobsFilter& filter) {
   std::string where = "1";
   if (!filter.organizations.empty()) where += " AND jobs.organization IN " + listed(filter.organizations);
   if (!filter.accounts.empty()) where += " AND jobs.account IN " + listed(filter.accounts);
   if (!filter.user_ids.empty()) where += " AND jobs.user_id IN " + listed_numbers(filter.user_ids);
   if (filter.names_jobs()) where += " AND " + named(filter, "jobs.");
+  if (filter.viewer) where += " AND " + seen_by(*filter.viewer);
   return where;
 }
 
@@ -310,7 +315,8 @@ Expected<JobsFilter> parse_jobs_filter(const json& request) {
       .accounts = request.value("accounts", std::vector<std::string>{}),
       .user_ids = request.value("user_ids", std::vector<std::uint32_t>{}),
       .jobs = request.value("jobs", std::vector<std::uint32_t>{}),
-      .tasks = tasks_of(request)};
+      .tasks = tasks_of(request),
+      .viewer = std::nullopt};
 }
 
 json jobs_request(const JobsFilter& filter) {

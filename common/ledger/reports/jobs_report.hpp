@@ -2,10 +2,12 @@
 // the daemon's replies and for offline reading, as report.hpp. docs/reference/shapleyctl.md lists every member.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,6 +32,16 @@ struct ArrayTask {
   friend bool operator==(const ArrayTask&, const ArrayTask&) = default;
 };
 
+// Who sees his own jobs and those of accounts, and no others.
+struct JobsViewer {
+  std::uint32_t user_id = 0;
+  std::vector<std::string> accounts = {};
+
+  [[nodiscard]] bool sees(std::uint32_t owner, std::string_view account) const {
+    return owner == user_id || std::ranges::find(accounts, account) != accounts.end();
+  }
+};
+
 // An empty list selects everything; several lists must all match, but that `jobs` and `tasks` are one list.
 struct JobsFilter {
   bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
@@ -40,6 +52,8 @@ struct JobsFilter {
   std::vector<std::uint32_t> user_ids = {};
   std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
   std::vector<ArrayTask> tasks = {};     // a task that waits is a part of its array's record, and found by no number
+  // No part of the request: whose question it is, is not the asker's to say.
+  std::optional<JobsViewer> viewer = std::nullopt;
 
   [[nodiscard]] bool names_jobs() const { return !jobs.empty() || !tasks.empty(); }
 };

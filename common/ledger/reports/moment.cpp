@@ -10,30 +10,6 @@ namespace shapley::ledger {
 
 using nlohmann::json;
 
-namespace {
-
-std::vector<OpenSegment> open_segments(const accounting::State& state) {
-  std::vector<OpenSegment> open;
-  for (const JobId id : state.jobs_with_open_segments()) {
-    const accounting::JobMemory* job = state.find_job(id);
-    if (job == nullptr) continue;
-    for (const accounting::SegmentKey& key : job->segments) {
-      const accounting::LiveSegment* segment = state.find_segment(key);
-      if (segment == nullptr || segment->end) continue;
-      const auto organization = state.find_organization(segment->opened.organization);
-      if (!organization) continue;
-      open.push_back({.job = id,
-                      .kind = key.kind,
-                      .organization = *organization,
-                      .since = key.anchor,
-                      .processors = segment->opened.processors});
-    }
-  }
-  return open;
-}
-
-}  // namespace
-
 json Moment::row(const std::string& organization) const {
   for (const json& row : status.at("organizations")) {
     if (row.at("name") == organization) return row;
@@ -55,12 +31,14 @@ accounting::EstimatorId ranking_estimator(const accounting::State& state) {
 Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId estimator) {
   json status = status_report(state, t, estimator);
   const Instant at = state.now();
+  std::vector<OpenSegment> open;
+  for_each_open_segment(state, [&](const OpenSegment& segment) { open.push_back(segment); });
   return Moment{.at = at,
                 .is_past = false,
                 .status = std::move(status),
                 .outlook = accounting::outlook(state, at, estimator),
                 .names = state.organizations(),
-                .open = open_segments(state),
+                .open = std::move(open),
                 .next_starts = {}};
 }
 

@@ -13,18 +13,10 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/readers/books_then.hpp"
+#include "ledger/reports/open_segments.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
-
-// A job that runs or could start.
-struct OpenSegment {
-  JobId job;
-  accounting::SegmentKind kind = accounting::SegmentKind::wait;
-  OrgId organization;
-  Instant since;  // the run's start, or when the present stretch of waiting began
-  MicroProcessors processors;
-};
 
 struct Moment {
   Instant at;

@@ -14,6 +14,7 @@
 #include "base/calendar.hpp"
 #include "base/duration.hpp"
 #include "base/int128.hpp"
+#include "ledger/reports/open_segments.hpp"
 
 namespace shapley::ledger {
 
@@ -38,7 +39,7 @@ json processors(MicroProcessors q) {
   return static_cast<double>(q.value) / static_cast<double>(k_micro);
 }
 
-// What an organization's open segments say; they are few per job: at most one run and one wait.
+// What an organization's open segments say.
 struct JobCounts {
   std::int64_t running = 0;
   std::int64_t waiting = 0;
@@ -47,23 +48,15 @@ struct JobCounts {
 
 std::vector<JobCounts> count_jobs(const accounting::State& state) {
   std::vector<JobCounts> counts(state.organizations().size());
-  for (const JobId id : state.jobs_with_open_segments()) {
-    const accounting::JobMemory* job = state.find_job(id);
-    if (job == nullptr) continue;
-    for (const accounting::SegmentKey& key : job->segments) {
-      const accounting::LiveSegment* segment = state.find_segment(key);
-      if (segment == nullptr || segment->end) continue;
-      const std::optional<OrgId> owner = state.find_organization(segment->opened.organization);
-      if (!owner) continue;
-      JobCounts& count = counts[owner->value];
-      if (key.kind == accounting::SegmentKind::run) {
-        count.running += 1;
-        continue;
-      }
-      count.waiting += 1;
-      count.oldest_wait = std::min(count.oldest_wait, key.anchor);
+  for_each_open_segment(state, [&](const OpenSegment& segment) {
+    JobCounts& count = counts[segment.organization.value];
+    if (segment.kind == accounting::SegmentKind::run) {
+      count.running += 1;
+      return;
     }
-  }
+    count.waiting += 1;
+    count.oldest_wait = std::min(count.oldest_wait, segment.since);
+  });
   return counts;
 }
 

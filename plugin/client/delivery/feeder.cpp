@@ -161,8 +161,7 @@ void Feeder::queue(ScanChunk&& chunk) {
   // A scan that was made for a connection which has ended meanwhile is still true, as changes.
   const bool in_snapshot = state_ == State::connected && chunk.snapshot_for == connection_number_;
   if (in_snapshot && chunk.first) backlog_.add_snapshot_begin(observed_at, now);
-  const protocol::Observations& changes = chunk.changes;
-  if (!changes.jobs.empty() || !changes.nodes.empty() || !changes.gone.empty() || !changes.gone_nodes.empty()) {
+  if (tells_anything(chunk.changes)) {
     backlog_.add_observations(std::move(chunk.changes), in_snapshot, now);
   }
   if (in_snapshot && chunk.last && chunk.complete) {

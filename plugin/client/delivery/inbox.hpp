@@ -18,6 +18,12 @@
 
 namespace shapley::client {
 
+// Else it need not be sent.
+[[nodiscard]] inline bool tells_anything(const protocol::Observations& changes) {
+  return !(changes.jobs.empty() && changes.nodes.empty() && changes.gone.empty() && changes.gone_nodes.empty() &&
+           changes.privacy.empty());
+}
+
 // A piece of one scan's changes, small enough for one message.
 struct ScanChunk {
   std::uint64_t snapshot_for = 0;  // number of the connection this full scan was made for; 0: changes only

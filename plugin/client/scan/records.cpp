@@ -1,8 +1,12 @@
 #include "plugin/client/scan/records.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/client/scan/gres.hpp"
@@ -51,6 +55,8 @@ static_assert(static_cast<int>(protocol::WaitReason::array_limit) == SHAPLEY_WAI
 static_assert(static_cast<int>(protocol::WaitReason::account_limit) == SHAPLEY_WAIT_ACCOUNT_LIMIT);
 static_assert(static_cast<int>(protocol::WaitReason::other) == SHAPLEY_WAIT_OTHER);
 static_assert(protocol::k_max_depends_on == k_shapley_max_depends_on);
+static_assert(protocol::k_max_privileged_users == k_shapley_max_privileged_users);
+static_assert(protocol::k_max_coordinated_accounts == k_shapley_max_coordinated_accounts);
 
 }  // namespace
 
@@ -117,6 +123,26 @@ protocol::NodeRecord to_record(const shapley_node_t& node) {
   return record;
 }
 
+protocol::Privacy to_record(const shapley_privacy_t& privacy) {
+  // Slurm's lists are in the order in which they came from the database.
+  std::map<std::uint32_t, protocol::PrivilegedUser> by_id;
+  for (const shapley_privileged_user_t& user : std::span(privacy.users, privacy.users_count)) {
+    protocol::PrivilegedUser& one = by_id[user.user_id];
+    one.user_id = user.user_id;
+    one.is_operator = one.is_operator || user.is_operator;
+    for (const char* account : std::span(user.accounts, user.accounts_count))
+      one.accounts.push_back(text_or_empty(account));
+  }
+  protocol::Privacy record{.jobs = privacy.jobs, .usage = privacy.usage, .users = {}};
+  for (auto& [id, user] : by_id) {
+    std::ranges::sort(user.accounts);
+    const auto again = std::ranges::unique(user.accounts);
+    user.accounts.erase(again.begin(), again.end());
+    record.users.push_back(std::move(user));
+  }
+  return record;
+}
+
 std::size_t approximate_bytes(const protocol::JobRecord& job) {
   // Long strings are rare beside the fixed part, except what a user chooses.
   std::size_t tres = job.tres.size() + job.requested_gres.size();
@@ -133,6 +159,15 @@ std::size_t approximate_bytes(const protocol::NodeRecord& node) {
     for (const std::string& name : *list) names += sizeof name + name.size();
   }
   return sizeof node + (node.tres.size() + node.gres.size()) * sizeof(protocol::Tres) + names;
+}
+
+std::size_t approximate_bytes(const protocol::Privacy& privacy) {
+  std::size_t bytes = sizeof privacy;
+  for (const protocol::PrivilegedUser& user : privacy.users) {
+    bytes += sizeof user;
+    for (const std::string& account : user.accounts) bytes += sizeof account + account.size();
+  }
+  return bytes;
 }
 
 }  // namespace shapley::client

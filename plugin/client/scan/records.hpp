@@ -16,9 +16,11 @@ namespace shapley::client {
 
 [[nodiscard]] protocol::JobRecord to_record(const shapley_job_t& job);
 [[nodiscard]] protocol::NodeRecord to_record(const shapley_node_t& node);
+[[nodiscard]] protocol::Privacy to_record(const shapley_privacy_t& privacy);
 
 // Memory that a record holds, roughly: enough to bound queues with.
 [[nodiscard]] std::size_t approximate_bytes(const protocol::JobRecord& job);
 [[nodiscard]] std::size_t approximate_bytes(const protocol::NodeRecord& node);
+[[nodiscard]] std::size_t approximate_bytes(const protocol::Privacy& privacy);
 
 }  // namespace shapley::client

@@ -24,6 +24,7 @@ void Scanner::begin(std::int64_t now) {
   if (snapshot_for_ != 0) ++epoch_;
   chunk_ = ScanChunk();
   chunk_.changes.observed_at = now;
+  if (snapshot_for_ != 0 && privacy_) pass_privacy();
 }
 
 bool Scanner::begin_runs(std::int64_t now) {
@@ -96,6 +97,18 @@ void Scanner::add(std::uint32_t index, const shapley_node_t& node) {
   flush_if_full();
 }
 
+void Scanner::note_privacy(const shapley_privacy_t& privacy) {
+  protocol::Privacy noted = to_record(privacy);
+  if (privacy_ == noted) return;
+  privacy_ = std::move(noted);
+  pass_privacy();
+}
+
+void Scanner::pass_privacy() {
+  chunk_.changes.privacy = {*privacy_};
+  chunk_.bytes += approximate_bytes(*privacy_);
+}
+
 void Scanner::end(bool complete) {
   if (complete) {
     collect_gone_jobs();
@@ -122,8 +135,7 @@ void Scanner::flush_if_full() {
 
 void Scanner::flush(bool last, bool complete) {
   const protocol::Observations& changes = chunk_.changes;
-  const bool empty =
-      changes.jobs.empty() && changes.nodes.empty() && changes.gone.empty() && changes.gone_nodes.empty();
+  const bool empty = !tells_anything(changes);
   // A quiet scan says nothing; but a snapshot has a beginning and an end even where there is no job and no node.
   if (empty && !(last && (snapshot_for_ != 0 || !first_chunk_))) return;
   const std::int64_t observed_at = changes.observed_at;

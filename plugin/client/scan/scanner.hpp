@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class Scanner {
   void add(const shapley_job_t& job);
   [[nodiscard]] bool node_changed(std::uint32_t index, std::uint64_t fingerprint);
   void add(std::uint32_t index, const shapley_node_t& node);
+  void note_privacy(const shapley_privacy_t& privacy);
   void end(bool complete);
   // After an exception: what was collected is lost, so everything must be read and sent anew.
   void give_up() noexcept;
@@ -44,6 +46,7 @@ class Scanner {
   void mark_seen(FingerprintTable::Entry& entry);
   void flush(bool last, bool complete);
   void flush_if_full();
+  void pass_privacy();
   void collect_gone_jobs();
   void collect_gone_nodes();
 
@@ -52,6 +55,7 @@ class Scanner {
   std::vector<Node> nodes_;                  // by index in slurmctld's table
   std::vector<std::string> replaced_nodes_;  // names that a scan found another name in place of
 
+  std::optional<protocol::Privacy> privacy_;  // as it was noted last
   std::uint32_t scan_ = 0;
   std::uint64_t epoch_ = 1;
   std::size_t seen_jobs_ = 0;

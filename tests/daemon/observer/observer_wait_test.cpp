@@ -234,8 +234,8 @@ TEST(ObserverWait, MovedToAnotherOrganizationItIsWithdrawnFromTheFirst) {
 }
 
 ReadingRules partitions_of_two() {
-  return {protocol::Classifier({{"physics", protocol::RuleKind::partition, "phys", 0},
-                                {"chemistry", protocol::RuleKind::partition, "chem", 0}}),
+  return {protocol::Classifier(
+              {{"physics", RuleKind::partition, "phys", 0}, {"chemistry", RuleKind::partition, "chem", 0}}),
           Charging({config::Charge::weights, {{"cpu", 1}}, {}})};
 }
 

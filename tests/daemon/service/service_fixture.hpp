@@ -45,6 +45,7 @@ class ServiceTest : public testing::Test {
     o.observed_at = now;
     o.jobs = std::move(jobs);
     o.nodes = {node_record("n1"), node_record("n2")};
+    o.privacy = {privacy};
     service->receive(std::move(o), Instant{now});
     service->receive(protocol::SnapshotEnd{++sequence, now}, Instant{now});
     service->process(Instant{now});
@@ -84,8 +85,8 @@ class ServiceTest : public testing::Test {
   }
 
   // The answer to a request, from the ledger's tables, too, as a reader gets it.
-  [[nodiscard]] nlohmann::json ask(const std::string& request) {
-    Answer answered = answer(*service, request, Instant{now});
+  [[nodiscard]] nlohmann::json ask(const std::string& request, std::uint32_t user_id = k_unknown_user) {
+    Answer answered = answer(*service, request, Instant{now}, Asker::anybody, user_id);
     if (const auto* text = std::get_if<std::string>(&answered)) return nlohmann::json::parse(*text);
     ReadingThread::Connection reader(site.configuration.ledger);
     return nlohmann::json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
@@ -117,6 +118,7 @@ class ServiceTest : public testing::Test {
   std::unique_ptr<Service> service;
   std::int64_t now = k_begin;
   std::uint64_t sequence = 0;
+  protocol::Privacy privacy;  // as the next snapshot tells it
 
  private:
   std::uint64_t instance_ = 0;

@@ -12,7 +12,7 @@ namespace {
 config::OrganizationConfig organization(const std::string& name, const std::string& account, const std::string& node) {
   config::OrganizationConfig organization;
   organization.name = name;
-  organization.rules = {{config::RuleKind::account, account, 0}};
+  organization.rules = {{RuleKind::account, account, 0}};
   config::NodeClaim claim;
   claim.nodes = {node};
   organization.nodes = {claim};
@@ -36,8 +36,7 @@ daemon::Site site_of(const std::filesystem::path& ledger) {
   daemon::Site site;
   site.configuration.ledger = ledger;
   site.configuration.organizations = {organization("physics", "phys", "n1"), organization("chemistry", "chem", "n2")};
-  site.rules = {{"physics", protocol::RuleKind::account, "phys", 0},
-                {"chemistry", protocol::RuleKind::account, "chem", 0}};
+  site.rules = {{"physics", RuleKind::account, "phys", 0}, {"chemistry", RuleKind::account, "chem", 0}};
   site.text = "two organizations";
   site.signing_key = signing_key();
   return site;

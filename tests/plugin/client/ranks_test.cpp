@@ -7,8 +7,6 @@
 namespace shapley::client::testing {
 namespace {
 
-using protocol::RuleKind;
-
 class RanksTest : public ClientTest {
  protected:
   void send_ranks(std::vector<std::string> organizations) {

@@ -49,7 +49,7 @@ protocol::Rules rules() {
   protocol::Rules message;
   for (const char* name : k_organizations) {
     protocol::Rule rule;
-    rule.kind = protocol::RuleKind::account;
+    rule.kind = RuleKind::account;
     rule.organization = rule.name = name;
     message.rules.push_back(std::move(rule));
   }

@@ -1,0 +1,287 @@
+// What slurm.conf's PrivateData hides from whom, in every request that anybody may ask.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "daemon/small_file.hpp"
+#include "service_fixture.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using nlohmann::json;
+using Ids = std::set<std::uint32_t>;
+
+constexpr std::uint32_t k_alice = 987'654'001;  // of physics, with a job that runs and one that waits
+constexpr std::uint32_t k_bob = 987'654'002;    // of chemistry, with one that waits
+constexpr std::uint32_t k_coordinator = 987'654'003;
+constexpr std::uint32_t k_operator = 987'654'004;
+constexpr std::uint32_t k_stranger = 987'654'005;
+
+constexpr const char* k_all = R"({"request":"jobs","all":true})";
+
+class PrivacyOfRequests : public ServiceTest {
+ protected:
+  void SetUp() override {
+    site.configuration.organizations[0].workflows.fairness = true;
+    ServiceTest::SetUp();
+    privacy = {.jobs = true,
+               .usage = false,
+               .users = {{.user_id = k_coordinator, .is_operator = false, .accounts = {"chem"}},
+                         {.user_id = k_operator, .is_operator = true, .accounts = {}}}};
+    connect(1);
+    snapshot({});
+    now += 10;
+    see({of(k_alice, running({.id = 4701, .account = "phys", .node = "n2", .cpus = 8, .start = now}))});
+    now += 60;
+    see({of(k_alice, waiting({.id = 4702, .account = "phys", .start = now})),
+         of(k_bob, waiting({.id = 4703, .account = "chem", .start = now}))});
+    now += 60;
+    service->tick(Instant{now});
+  }
+
+  static protocol::JobRecord of(std::uint32_t user, protocol::JobRecord record) {
+    record.user_id = user;
+    record.name = "secret-name";
+    record.wckey = "secret-workflow";
+    return record;
+  }
+
+  // As the feeder says it anew.
+  void tell(protocol::Privacy told) {
+    privacy = std::move(told);
+    protocol::Observations o;
+    o.sequence = ++sequence;
+    o.observed_at = now;
+    o.privacy = {privacy};
+    service->receive(std::move(o), Instant{now});
+    service->process(Instant{now});
+  }
+
+  Ids jobs_of(const json& report) {
+    Ids ids;
+    for (const json& job : report["jobs"]) ids.insert(job["job"].get<std::uint32_t>());
+    return ids;
+  }
+  Ids jobs_for(std::uint32_t user) { return jobs_of(ask(k_all, user)); }
+
+  [[nodiscard]] json as_administrator(const std::string& request) {
+    Answer answered = answer(*service, request, Instant{now}, Asker::administrator, 0);
+    if (const auto* text = std::get_if<std::string>(&answered)) return json::parse(*text);
+    ReadingThread::Connection reader(site.configuration.ledger);
+    return json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
+  }
+
+  static std::string what_of(const json& reply) {
+    return reply.value("error", json::object()).value("what", "no error");
+  }
+
+  // Of what each request that anybody may ask is asked.
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> examples() const {
+    const std::string before = std::to_string(k_begin + 1);
+    const std::string during = std::to_string(k_begin + 30);
+    return {{"compare",
+             {R"({"request":"compare","a":"4702","b":"4703"})", R"({"request":"compare","a":"physics","b":"4702"})",
+              R"({"request":"compare","a":"physics","b":"chemistry"})",
+              R"({"request":"compare","a":"physics","b":"4701","at":)" + during + "}"}},
+            {"configuration", {R"({"request":"configuration"})"}},
+            {"explain",
+             {R"({"request":"explain","job":"4702"})", R"({"request":"explain","job":"4701","at":)" + before + "}",
+              R"({"request":"explain","job":"4701","at":)" + during + "}"}},
+            {"forecast", {R"({"request":"forecast"})", R"({"request":"forecast","at":)" + during + "}"}},
+            {"head", {R"({"request":"head"})"}},
+            {"history", {R"({"request":"history","by":"hour"})"}},
+            {"jobs", {R"({"request":"jobs"})", k_all, R"({"request":"jobs","all":true,"jobs":[4701,4702,4703]})"}},
+            {"ping", {R"({"request":"ping"})"}},
+            {"queue", {R"({"request":"queue"})"}},
+            {"statement", {R"({"request":"statement"})"}},
+            {"status", {R"({"request":"status"})"}},
+            {"status_at", {R"({"request":"status_at","at":)" + during + "}"}},
+            {"workflows", {R"({"request":"workflows"})"}}};
+  }
+};
+
+TEST_F(PrivacyOfRequests, NoRequestShowsAStrangerAJobOrAUser) {
+  const auto asked = examples();
+  for (const Request& request : requests()) {
+    if (request.may_ask != Asker::anybody) continue;
+    const auto found = asked.find(std::string(request.name));
+    ASSERT_NE(found, asked.end()) << request.name << ": say here how it is asked, and what it shows of others";
+    for (const std::string& text : found->second) {
+      const std::string shown = ask(text, k_stranger).dump();
+      for (const char* secret : {"secret-name", "secret-workflow", "987654001", "987654002"})
+        EXPECT_EQ(shown.find(secret), std::string::npos) << text << " shows " << secret << ": " << shown;
+    }
+  }
+}
+
+// The witness of the one above: each secret is shown to somebody.
+TEST_F(PrivacyOfRequests, TheSameRequestsShowEverythingToOperators) {
+  std::string shown;
+  for (const auto& [name, texts] : examples()) {
+    for (const std::string& text : texts) {
+      const json reply = ask(text, k_operator);
+      const json expected = as_administrator(text);
+      shown += reply.dump();
+      EXPECT_EQ(reply, expected) << text;
+    }
+  }
+  for (const char* secret : {"secret-name", "secret-workflow", "987654001", "987654002"})
+    EXPECT_NE(shown.find(secret), std::string::npos) << secret;
+}
+
+TEST_F(PrivacyOfRequests, JobsAreListedToTheirOwnersCoordinatorsAndOperators) {
+  EXPECT_EQ(jobs_for(k_alice), (Ids{4701, 4702}));
+  EXPECT_EQ(jobs_for(k_bob), (Ids{4703}));
+  EXPECT_EQ(jobs_for(k_coordinator), (Ids{4703}));
+  EXPECT_EQ(jobs_for(k_operator), (Ids{4701, 4702, 4703}));
+  EXPECT_EQ(jobs_for(k_stranger), Ids{});
+  EXPECT_EQ(jobs_of(as_administrator(k_all)), (Ids{4701, 4702, 4703}));
+  // The daemon's own user can read the ledger.
+  EXPECT_EQ(jobs_for(::geteuid()), (Ids{4701, 4702, 4703}));
+  const std::string named = R"({"request":"jobs","all":true,"jobs":[4701,4703]})";
+  EXPECT_EQ(jobs_of(ask(named, k_bob)), (Ids{4703}));
+  EXPECT_EQ(ask(named, k_bob)["private"], true);
+  EXPECT_EQ(ask(named, k_operator)["private"], false);
+}
+
+TEST_F(PrivacyOfRequests, AHiddenJobIsAsAJobThatThereIsNot) {
+  const auto told = [&](const std::string& job, std::uint32_t user) {
+    std::string what = what_of(ask(R"({"request":"explain","job":")" + job + R"("})", user));
+    for (std::size_t at = what.find(job); at != std::string::npos; at = what.find(job)) what.replace(at, 4, "JOB");
+    return what;
+  };
+  EXPECT_EQ(told("4702", k_alice), "no error");
+  EXPECT_EQ(told("4703", k_coordinator), "no error");
+  EXPECT_NE(told("4702", k_bob), "no error");
+  EXPECT_EQ(told("4702", k_bob), told("4799", k_bob));
+  EXPECT_EQ(what_of(ask(R"({"request":"compare","a":"4702","b":"4703"})", k_alice)),
+            what_of(ask(R"({"request":"compare","a":"4703","b":"4702"})", k_alice)));
+  EXPECT_EQ(ask(R"({"request":"compare","a":"4702","b":"chemistry"})", k_alice)["sides"][0]["job"]["job"], 4702);
+}
+
+TEST_F(PrivacyOfRequests, SumsByOrganizationAreForAll) {
+  const json report = ask(R"({"request":"explain","job":"4702"})", k_alice);
+  EXPECT_EQ(report["ahead"]["jobs"], 1) << report.dump(1);
+  EXPECT_EQ(report["ahead"]["organizations"][0]["organization"], "chemistry");
+  const json status = ask(R"({"request":"status"})", k_stranger);
+  EXPECT_EQ(status["organizations"], as_administrator(R"({"request":"status"})")["organizations"]);
+  EXPECT_EQ(ask(R"({"request":"forecast"})", k_stranger), as_administrator(R"({"request":"forecast"})"));
+  EXPECT_EQ(ask(R"({"request":"history"})", k_stranger), as_administrator(R"({"request":"history"})"));
+}
+
+TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsTold) {
+  // Before alice's job began; carol's was there already.
+  constexpr std::uint32_t k_carol = 987'654'006;
+  see({of(k_carol, ended({.id = 4704, .account = "chem", .start = k_begin + 2}, k_begin + 5))});
+  const std::string then = R"({"request":"explain","job":"4704","at":)" + std::to_string(k_begin + 3) + "}";
+  const json hers = ask(then, k_carol);
+  EXPECT_EQ(hers["next_starts"], json::array()) << hers.dump(1);
+  EXPECT_EQ(hers["hidden_starts"], (json{{"physics", 1}}));
+  const json all = ask(then, k_operator);
+  EXPECT_EQ(all["next_starts"][0]["job"], 4701) << all.dump(1);
+  EXPECT_EQ(all["hidden_starts"], json::object());
+}
+
+TEST_F(PrivacyOfRequests, TheQueueAndWorkflowsAreForThoseWhoSeeAll) {
+  EXPECT_EQ(ask(R"({"request":"queue"})", k_alice)["error"]["code"], "denied");
+  EXPECT_EQ(ask(R"({"request":"queue"})", k_operator)["jobs"].size(), 2U);
+  const json hers = ask(R"({"request":"workflows"})", k_alice);
+  EXPECT_EQ(hers["organizations"][0]["workflows"], json::array());
+  EXPECT_EQ(hers["private"], true);
+  EXPECT_EQ(ask(R"({"request":"workflows"})", k_operator)["private"], false);
+}
+
+TEST_F(PrivacyOfRequests, AStatementAddsUpTheUsersThatItHides) {
+  const auto physics = [](const json& report) { return report["organizations"][0]; };
+  const json all = physics(ask(R"({"request":"statement"})", k_operator));
+  ASSERT_EQ(all["users"].size(), 1U) << all.dump(1);
+  EXPECT_EQ(all["users"][0]["user_id"], k_alice);
+  const json hidden = physics(ask(R"({"request":"statement"})", k_bob));
+  ASSERT_EQ(hidden["users"].size(), 1U) << hidden.dump(1);
+  EXPECT_TRUE(hidden["users"][0]["user_id"].is_null());
+  EXPECT_TRUE(hidden["users"][0]["account"].is_null());
+  for (const char* amount : {"got", "own", "borrowed"}) EXPECT_EQ(hidden["users"][0][amount], all["users"][0][amount]);
+  EXPECT_EQ(physics(ask(R"({"request":"statement"})", k_alice)), all);
+}
+
+TEST_F(PrivacyOfRequests, PrivateUsageHidesSumsOfUsersAndNoJobs) {
+  tell({.jobs = false, .usage = true, .users = {}});
+  EXPECT_EQ(jobs_for(k_stranger), (Ids{4701, 4702, 4703}));
+  EXPECT_EQ(ask(R"({"request":"queue"})", k_stranger)["jobs"].size(), 2U);
+  EXPECT_TRUE(ask(R"({"request":"statement"})", k_stranger)["organizations"][0]["users"][0]["user_id"].is_null());
+  tell({.jobs = false, .usage = false, .users = {}});
+  EXPECT_EQ(ask(R"({"request":"statement"})", k_stranger)["organizations"][0]["users"][0]["user_id"], k_alice);
+}
+
+TEST_F(PrivacyOfRequests, WhatWasToldLastHoldsAcrossRestarts) {
+  const auto told = [&] { return ask(R"({"request":"status"})")["daemon"]["privacy"]; };
+  EXPECT_EQ(told(), (json{{"jobs", true}, {"usage", false}, {"told_at", k_begin}}));
+  struct stat file {};
+  ASSERT_EQ(::stat(privacy_file_of(site.configuration.ledger).c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777U, 0600U);
+  restart();
+  EXPECT_EQ(told(), (json{{"jobs", true}, {"usage", false}, {"told_at", k_begin}}));
+  EXPECT_EQ(jobs_for(k_coordinator), (Ids{4703}));
+  EXPECT_EQ(jobs_for(k_operator), (Ids{4701, 4702, 4703}));
+}
+
+TEST_F(PrivacyOfRequests, AsLongAsNobodyHasSaidJobsAreTheirOwners) {
+  for (const char* broken : {"", "{}", "[1]", R"({"told_at":1,"jobs":false,"usage":false,"users":[{"user_id":-1}]})"}) {
+    ASSERT_TRUE(replace_file(privacy_file_of(site.configuration.ledger), broken).has_value());
+    restart();
+    EXPECT_TRUE(ask(R"({"request":"status"})")["daemon"]["privacy"]["jobs"].is_null()) << broken;
+    EXPECT_EQ(jobs_for(k_stranger), Ids{});
+    EXPECT_EQ(jobs_for(k_operator), Ids{});
+    EXPECT_EQ(jobs_for(k_bob), (Ids{4703}));
+  }
+  std::filesystem::remove(privacy_file_of(site.configuration.ledger));
+  restart();
+  EXPECT_EQ(jobs_for(k_bob), (Ids{4703}));
+  // An older plugin says nothing.
+  connect(2);
+  see({});
+  EXPECT_EQ(jobs_for(k_operator), Ids{});
+  tell({});
+  EXPECT_EQ(jobs_for(k_stranger), (Ids{4701, 4702, 4703}));
+}
+
+// ---- sums of hidden users --------------------------------------------------------------------------------------
+
+json row(const char* account, std::uint32_t user, const char* got) {
+  json amount{{"core_hours", 0.0}, {"processor_seconds", got}};
+  return {{"account", account}, {"user_id", user}, {"got", amount}, {"own", amount}, {"borrowed", amount}};
+}
+
+TEST(HiddenUsers, BecomeOneRowThatSaysTheirSum) {
+  const Visibility visible = Visibility::of(
+      protocol::Privacy{
+          .jobs = false, .usage = true, .users = {{.user_id = 7, .is_operator = false, .accounts = {"bio"}}}},
+      7);
+  json report{{"organizations",
+               {{{"name", "a"},
+                 {"users",
+                  {row("bio", 1, "10"), row("bio", 7, "20"), row("chem", 7, "30"), row("chem", 2, "3600.000001"),
+                   row("phys", 2, "0.5")}}},
+                {{"name", "b"}, {"users", {row("bio", 3, "1")}}},
+                {{"name", "c"}}}}};
+  hide_users(report, visible);
+  const json& users = report["organizations"][0]["users"];
+  ASSERT_EQ(users.size(), 4U) << report.dump(1);
+  EXPECT_EQ(users[3]["account"], nullptr);
+  EXPECT_EQ(users[3]["got"]["processor_seconds"], "3600.500001");
+  EXPECT_NEAR(users[3]["got"]["core_hours"].get<double>(), 1.000138889, 1e-6);
+  EXPECT_EQ(report["organizations"][1]["users"].size(), 1U);
+  EXPECT_EQ(report["organizations"][1]["users"][0]["user_id"], 3);
+  EXPECT_FALSE(report["organizations"][2].contains("users"));
+}
+
+}  // namespace
+}  // namespace shapley::daemon
