@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/calendar.hpp"
 #include "ctl/commands/adjust.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/csv.hpp"
@@ -219,24 +218,13 @@ class CsvRows {
   json rows_ = json::array();
 };
 
-Expected<void> take_month(const std::string& month, IntervalArguments& interval) {
-  const auto begin = parse_instant(month + "-01");
-  if (!begin) return fail(Errc::invalid_argument, "--month: '" + month + "' is no month; write 2026-11");
-  interval.since = format_instant(*begin);
-  interval.until = format_instant(period_end(Period::monthly, *begin));
-  return {};
-}
-
 }  // namespace
 
 void add_statement(CLI::App& app, StatementArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "statement", "Of a month: what every organization got, gave, lent to whom, and which accounts and users got it");
   add_interval(*command, arguments.interval);
-  command->add_option("--month", arguments.month, "The month (UTC): 2026-11; without it, or --since, the present one")
-      ->excludes(command->get_option("--since"))
-      ->excludes(command->get_option("--until"))
-      ->type_name("MONTH");
+  add_month(*command, arguments.month);
 }
 
 std::string render_statement(const json& report) {
@@ -283,7 +271,7 @@ void name_user(json& user) {
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
   IntervalArguments interval = arguments.interval;
-  if (!arguments.month.empty()) SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
   for (json& row : report["organizations"]) {
     for (json& user : row["users"]) name_user(user);
