@@ -16,7 +16,8 @@ page_open() {
 # here, there: text of the page for this machine, and back. A test may add lines to page_words: sed's, for words of the page in commands.
 page_words=""
 here() { sed -E -e "s#(^|[ =\"'>(])$SITE_FOLDERS#\1$SITE/\2#g" -e "$page_words"; }
-there() { sed -e "s#$SITE/#/#g" -e 's/[[:blank:]]*$//'; }
+# Blank lines at the end are the page's own.
+there() { sed -e "s#$SITE/#/#g" -e 's/[[:blank:]]*$//' | sed -e ':more' -e '/^\n*$/{$d;N;b more' -e '}'; }
 
 masked() { sed -E -f "$cluster_lib/masks.sed" "$1"; }
 
