@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
+#include "ctl/commands/adjust.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/csv.hpp"
 #include "ctl/output/json_text.hpp"
@@ -254,6 +255,10 @@ std::string render_statement(const json& report) {
           "\nOwn: on its own processors. Waited: what its startable jobs asked for, times how long.\n\n";
   if (const json pairs = pairs_of(report); !pairs.empty()) text += table(k_pair_fields, pairs) + '\n';
   if (const json users = users_of(report); !users.empty()) text += table(k_user_fields, users) + '\n';
+  // They may change what the statement of before said.
+  if (const std::string lines = adjustment_lines(report["adjustments"]); !lines.empty()) {
+    text += "Corrections of the books since that time began:\n" + lines + '\n';
+  }
   return text + (report["exact"] == true
                      ? "Books:   exact: got = own + borrowed, given by direct_contr = own + lent, to the unit\n"
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");

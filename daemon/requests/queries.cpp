@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
+#include "daemon/requests/adjust_request.hpp"
 #include "daemon/requests/pair_requests.hpp"
 #include "daemon/requests/rank_requests.hpp"
 #include "daemon/requests/reports.hpp"
@@ -257,6 +258,12 @@ json configuration(const Service& service) {
 }
 
 constexpr Request k_requests[] = {
+    {"adjust", Asker::administrator, Lane::memory, "a correction of the books",
+     [](Service& service, const Question& question) { return adjust(service, question); }},
+    {"adjust_preview", Asker::administrator, Lane::report, "what a correction would change",
+     [](Service& service, const Question& question) { return adjust_preview(service, question); }},
+    {"adjustments", Asker::anybody, Lane::memory, "all corrections of the books",
+     [](Service& service, const Question& /*question*/) { return adjustments(service); }},
     {"compare", Asker::anybody, Lane::ledger, "who of two organizations or jobs goes first and why, and since when",
      [](Service& service, const Question& question) { return compare(service, question); }},
     {"configuration", Asker::anybody, Lane::memory, "the configuration in force, as text",
@@ -345,14 +352,14 @@ Lane lane_of(std::string_view request) {
   return row ? (*row)->lane : Lane::memory;
 }
 
-Answer answer(Service& service, std::string_view request, Instant now, Asker asker) {
+Answer answer(Service& service, std::string_view request, Instant now, Asker asker, std::uint32_t uid) {
   const json parsed = parse_request(request);
   if (parsed.is_discarded()) {
     return text_of(error_answer(Errc::protocol, "the request is no JSON, or nests too deep"));
   }
   const auto row = find_request(requests(), parsed, asker);
   if (!row) return text_of(error_answer(row.error().code, row.error().what));
-  return (*row)->handler(service, {parsed, now});
+  return (*row)->handler(service, {parsed, now, uid});
 }
 
 }  // namespace shapley::daemon

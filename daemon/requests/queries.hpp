@@ -36,6 +36,7 @@ enum class Lane : std::uint8_t {
 struct Question {
   const nlohmann::json& request;
   Instant now;
+  std::uint32_t uid = 0;  // of the asker, as the kernel says
 };
 
 // The answer, or what makes one from the ledger, for any thread: beyond its budget an error of code `limit`.
@@ -62,6 +63,7 @@ struct Request {
 [[nodiscard]] Lane lane_of(std::string_view request);
 
 // REQUIRES: the serving thread.
-[[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody);
+[[nodiscard]] Answer answer(Service& service, std::string_view request, Instant now, Asker asker = Asker::anybody,
+                            std::uint32_t uid = 0);
 
 }  // namespace shapley::daemon

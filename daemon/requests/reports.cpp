@@ -163,6 +163,12 @@ Answer report_or_refusal(Expected<Arguments> arguments) {
 
 }  // namespace
 
+Answer report_of(const Service& service, std::string command, std::vector<std::string> options) {
+  Arguments arguments = command_on(service, std::move(command));
+  arguments.insert(arguments.end(), std::make_move_iterator(options.begin()), std::make_move_iterator(options.end()));
+  return report_by(std::move(arguments));
+}
+
 Answer status_at(const Service& service, const Question& question) {
   return report_or_refusal(past_arguments(service, question));
 }

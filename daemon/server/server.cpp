@@ -176,7 +176,7 @@ Answer Server::answer_to(const QueryScheduler::Waiting& taken) {
   counts.reading = (ledger_lane_.is_reading() ? 1U : 0U) + (report_lane_.is_reading() ? 1U : 0U);
   service_.note(counts);
   const Asker asker = taken.administrator ? Asker::administrator : Asker::anybody;
-  return answer(service_, taken.query.json, clock_(), asker);
+  return answer(service_, taken.query.json, clock_(), asker, taken.uid);
 }
 
 void Server::answer_next() {
