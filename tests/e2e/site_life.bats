@@ -75,6 +75,7 @@ each_on_its_own() {
     squeue -h -t PENDING -A "$account" -o %A | xargs -I{} scontrol update jobid={} ReqNodeList="$node"
   done <<<$'astro n1\nbio n3\nchem n4'
 }
+rebuilt() { status_json | jq -e '.daemon.rebuild == null'; }
 rank_agrees() { shapleyctl explain "$1" --json | jq -e '.priority.agrees'; }
 mode_is() { status_json | jq -e --arg mode "$1" '.daemon.mode == $mode'; }
 recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unknown)" -eq "$1" ]; }
@@ -113,10 +114,14 @@ nothing_open() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NUL
   tell enough
   wait_drained 30
 
-  submit chem -n16 -w n4 "sleep 3"
+  submit chm -n16 -w n4 "sleep 3"
   wait_drained 30
   wait_until 20 recorded_ends 6
   wait_until 20 nothing_open
+  walk "A correction"
+  wait_until 30 rebuilt
+  walk "Corrected"
+
   monitoring_start
   walk "Month's end"
 
