@@ -25,6 +25,7 @@
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/keygen.hpp"
 #include "ctl/commands/promote.hpp"
+#include "ctl/commands/report.hpp"
 #include "ctl/commands/statement.hpp"
 #include "ctl/commands/status.hpp"
 #include "ctl/commands/workflows.hpp"
@@ -44,6 +45,8 @@ constexpr const char* k_usage =
     "  forecast [--ledger FILE] [--at TIME] [--json]\n"
     "  statement [--month MONTH | -S TIME -E TIME] [-O NAMES] [--contribution NAME] [--csv | --json] [--ledger FILE]\n"
     "  history [--by INTERVAL] [-S TIME] [-E TIME] [-O NAMES] [-nP] [-o FORMAT] [--csv | --json] [--ledger FILE]\n"
+    "  report -o DIRECTORY [--month MONTH | -S TIME -E TIME] [-O NAMES] [--title TEXT] [--no-charts] [--no-audit]\n"
+    "    [--public-key FILE] [--ledger FILE]\n"
     "  check-config [FILE] [--against-slurm] [--diff [--ledger FILE]]\n"
     "  init [-o FILE]\n"
     "  audit [LEDGER] [--archives DIRECTORY] [--against FILE [-S TIME] [-E TIME]] [--against-head FILE --public-key "
@@ -80,7 +83,8 @@ constexpr const char* k_footer =
     "\n"
     "Exit codes:\n"
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
-    "  5 a file cannot be read or is damaged   6 nothing found, but an archive is missing\n"
+    "  5 a file cannot be read or is damaged, or gnuplot is missing\n"
+    "  6 nothing found, but an archive is missing\n"
     "  70 a defect of shapleyctl\n"
     "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 
@@ -94,6 +98,7 @@ struct CommandLine {
   ForecastArguments forecast;
   StatementArguments statement;
   HistoryArguments history;
+  ReportArguments report;
   CheckConfigArguments check_config;
   InitArguments init;
   AdjustArguments adjust;
@@ -136,6 +141,7 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   add_forecast(app, line.forecast);
   add_statement(app, line.statement);
   add_history(app, line.history);
+  add_report(app, line.report);
   add_check_config(app, line.check_config);
   add_init(app, line.init);
   add_audit(app, line.audit);
@@ -162,6 +168,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("forecast")) return run_forecast(line.forecast, endpoint, environment);
   if (app.got_subcommand("statement")) return run_statement(line.statement, endpoint, environment);
   if (app.got_subcommand("history")) return run_history(line.history, endpoint, environment);
+  if (app.got_subcommand("report")) return run_report(line.report, endpoint, environment);
   if (app.got_subcommand("check-config")) return run_check_config(line.check_config, endpoint, environment);
   if (app.got_subcommand("init")) return run_init(line.init, environment);
   if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);

@@ -27,6 +27,14 @@ Expected<config::Configuration> configuration_of(const ledger::Ledger& ledger, I
   return parsed ? std::move(*parsed) : config::Configuration{};
 }
 
+std::map<std::string, std::string> titles_of(const config::Configuration& configuration) {
+  std::map<std::string, std::string> titles;
+  for (const config::OrganizationConfig& o : configuration.organizations) {
+    if (!o.title.empty()) titles[o.name] = o.title;
+  }
+  return titles;
+}
+
 Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const Instant last, ledger::last_recorded(ledger));
   const Instant at = question.at.value_or(last);
@@ -44,9 +52,7 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
   }
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
   nlohmann::json report = ledger::status_report(state, at, question.contribution.value_or(configuration.contribution));
-  std::map<std::string, std::string> titles;
-  for (const config::OrganizationConfig& o : configuration.organizations) titles[o.name] = o.title;
-  ledger::set_titles(report, titles);
+  ledger::set_titles(report, titles_of(configuration));
   return report;
 }
 
@@ -138,6 +144,13 @@ Expected<nlohmann::json> offline_status(const OfflineQuestion& question) {
   auto report = status_of(opened.ledger(), question);
   if (!report) return with_context(question.ledger.native(), std::move(report).error());
   return report;
+}
+
+Expected<std::map<std::string, std::string>> offline_titles(const std::filesystem::path& ledger, Instant at) {
+  SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(ledger));
+  const auto configuration = configuration_of(opened.ledger(), at);
+  if (!configuration) return with_context(ledger.native(), configuration.error());
+  return titles_of(*configuration);
 }
 
 Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const ledger::JobsFilter& filter) {

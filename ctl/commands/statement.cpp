@@ -219,24 +219,19 @@ class CsvRows {
   json rows_ = json::array();
 };
 
-Expected<void> take_month(const std::string& month, IntervalArguments& interval) {
-  const auto begin = parse_instant(month + "-01");
-  if (!begin) return fail(Errc::invalid_argument, "--month: '" + month + "' is no month; write 2026-11");
-  interval.since = format_instant(*begin);
-  interval.until = format_instant(period_end(Period::monthly, *begin));
-  return {};
-}
-
 }  // namespace
 
 void add_statement(CLI::App& app, StatementArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "statement", "Of a month: what every organization got, gave, lent to whom, and which accounts and users got it");
   add_interval(*command, arguments.interval);
-  command->add_option("--month", arguments.month, "The month (UTC): 2026-11; without it, or --since, the present one")
-      ->excludes(command->get_option("--since"))
-      ->excludes(command->get_option("--until"))
-      ->type_name("MONTH");
+  add_month(*command, arguments.month);
+}
+
+void name_users(json& report) {
+  for (json& row : report["organizations"]) {
+    for (json& user : row["users"]) user["user"] = user_name_of(user["user_id"].get<std::uint32_t>());
+  }
 }
 
 std::string render_statement(const json& report) {
@@ -271,11 +266,9 @@ std::string statement_csv(const json& report) {
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
   IntervalArguments interval = arguments.interval;
-  if (!arguments.month.empty()) SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
-  for (json& row : report["organizations"]) {
-    for (json& user : row["users"]) user["user"] = user_name_of(user["user_id"].get<std::uint32_t>());
-  }
+  name_users(report);
   if (interval.json) {
     environment.out << json_text(report);
   } else {

@@ -22,6 +22,9 @@ void add_statement(CLI::App& app, StatementArguments& arguments);
 [[nodiscard]] Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                                const Environment& environment);
 
+// Gives every user of a report of ledger::statement_report the member "user", by this machine's names.
+void name_users(nlohmann::json& report);
+
 // For people, and for spreadsheets: a report of ledger::statement_report whose users have the member "user".
 [[nodiscard]] std::string render_statement(const nlohmann::json& report);
 [[nodiscard]] std::string statement_csv(const nlohmann::json& report);

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "charts/plot.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/commands/compare_command.hpp"
 #include "sim/exit_code.hpp"
@@ -22,7 +23,6 @@
 #include "sim/experiments/workflow.hpp"
 #include "sim/json.hpp"
 #include "sim/output/comparison_report.hpp"
-#include "sim/output/plot.hpp"
 #include "sim/registry.hpp"
 #include "sim/system/interrupt.hpp"
 #include "sim/system/parallel.hpp"
@@ -118,17 +118,17 @@ std::filesystem::path plot_file(const ExperimentArguments& arguments, const std:
 }
 
 Expected<void> plot_table(const ExperimentArguments& arguments, const ExperimentTrace& trace, const Outcome& outcome) {
-  std::vector<PlotPoint> points;
+  std::vector<charts::PlotPoint> points;
   for (const PolicySummary& summary : outcome.summaries) {
     points.push_back({.label = summary.policy,
                       .mean = summary.unfairness.mean,
                       .error = summary.unfairness.standard_error.value_or(0),
                       .median = summary.unfairness.median});
   }
-  return plot_unfairness(plot_file(arguments, trace.name),
-                         trace.name + ", " + std::to_string(outcome.results.size()) + " windows of " +
-                             std::to_string(outcome.settings.length.value) + " s",
-                         points);
+  return charts::plot_unfairness(plot_file(arguments, trace.name),
+                                 trace.name + ", " + std::to_string(outcome.results.size()) + " windows of " +
+                                     std::to_string(outcome.settings.length.value) + " s",
+                                 points);
 }
 
 Expected<int> run_table(const ExperimentArguments& arguments, int table, std::ostream& out) {
@@ -155,10 +155,11 @@ Expected<int> run_table(const ExperimentArguments& arguments, int table, std::os
   return whole && !interrupted() ? k_exit_done : k_exit_interrupted;
 }
 
-std::vector<PlotLine> lines_of(const std::vector<Outcome>& outcomes) {
-  std::vector<PlotLine> lines;
+std::vector<charts::PlotLine> lines_of(const std::vector<Outcome>& outcomes) {
+  std::vector<charts::PlotLine> lines;
   for (std::size_t p = 0; p < outcomes.front().summaries.size(); ++p) {
-    PlotLine line{.label = outcomes.front().summaries[p].policy, .x = {}, .y = {}, .dashed = p >= 8, .color = p};
+    charts::PlotLine line{
+        .label = outcomes.front().summaries[p].policy, .x = {}, .y = {}, .dashed = p >= 8, .color = p};
     for (const Outcome& outcome : outcomes) {
       line.x.push_back(static_cast<double>(outcome.settings.organizations));
       line.y.push_back(outcome.summaries[p].unfairness.mean);
@@ -214,12 +215,12 @@ Expected<int> run_figure(const ExperimentArguments& arguments, std::ostream& out
       print_figure(outcomes, out);
     }
     if (!arguments.plot.empty()) {
-      SHAPLEY_TRY(plot_lines(plot_file(arguments, traces.front().name),
-                             {.title = "Unfairness by number of organizations, " + traces.front().name,
-                              .x = "organizations",
-                              .y = "delta-psi / p_tot (seconds)",
-                              .logarithmic = true},
-                             lines_of(outcomes)));
+      SHAPLEY_TRY(charts::plot_lines(plot_file(arguments, traces.front().name),
+                                     {.title = "Unfairness by number of organizations, " + traces.front().name,
+                                      .x = "organizations",
+                                      .y = "delta-psi / p_tot (seconds)",
+                                      .logarithmic = true},
+                                     lines_of(outcomes)));
     }
   }
   return outcomes.size() == sizes.size() ? k_exit_done : k_exit_interrupted;

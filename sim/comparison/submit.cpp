@@ -7,7 +7,7 @@
 
 #include "sim/exit_code.hpp"
 #include "sim/json.hpp"
-#include "sim/system/program.hpp"
+#include "system/program.hpp"
 
 namespace shapley::sim {
 
@@ -166,7 +166,7 @@ Expected<int> submit_array(const CompareArguments& arguments, const std::vector<
                                  "--output=" + absolute((arguments.submit / "task-%a.log").string())};
   words.insert(words.end(), arguments.sbatch_options.begin(), arguments.sbatch_options.end());
   words.push_back((arguments.submit / "task.sh").string());
-  return run_program(words);
+  return system::run_program(words);
 }
 
 }  // namespace

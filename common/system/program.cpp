@@ -1,4 +1,4 @@
-#include "sim/system/program.hpp"
+#include "system/program.hpp"
 
 #include <cerrno>
 
@@ -8,7 +8,7 @@
 
 extern char** environ;
 
-namespace shapley::sim {
+namespace shapley::system {
 
 Expected<int> run_program(const std::vector<std::string>& words) {
   std::vector<char*> argv;
@@ -28,4 +28,4 @@ Expected<int> run_program(const std::vector<std::string>& words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-}  // namespace shapley::sim
+}  // namespace shapley::system

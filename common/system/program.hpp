@@ -6,10 +6,10 @@
 
 #include "base/error.hpp"
 
-namespace shapley::sim {
+namespace shapley::system {
 
 // Its exit code (-1: killed). What it prints goes to our standard error, since our own standard output is a result.
 // Errc::unavailable when the program is not there.
 [[nodiscard]] Expected<int> run_program(const std::vector<std::string>& words);
 
-}  // namespace shapley::sim
+}  // namespace shapley::system
