@@ -75,6 +75,8 @@ each_on_its_own() {
     squeue -h -t PENDING -A "$account" -o %A | xargs -I{} scontrol update jobid={} ReqNodeList="$node"
   done <<<$'astro n1\nbio n3\nchem n4'
 }
+# How it looks in a browser is tested elsewhere (tests/browser).
+report_has_charts() { [ "$(grep -o '<svg' "$1" | wc -l)" -ge 2 ] && grep -q 'astro' "$1"; }
 rebuilt() { status_json | jq -e '.daemon.rebuild == null'; }
 rank_agrees() { shapleyctl explain "$1" --json | jq -e '.priority.agrees'; }
 mode_is() { status_json | jq -e --arg mode "$1" '.daemon.mode == $mode'; }
@@ -88,6 +90,8 @@ nothing_open() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NUL
   walk "Who owns what"
   paths_below_site
   walk "Last year"
+  walk "The report for the meeting"
+  report_has_charts "$SITE/srv/report/index.html"
 
   priority_lines
   walk "Observe"
