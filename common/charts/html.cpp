@@ -31,7 +31,7 @@ constexpr std::string_view k_style =
     "table{overflow-wrap:normal;border-collapse:separate;border-spacing:0;font-variant-numeric:tabular-nums;font-size:."
     "9rem}"
     "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}"
-    "thead th{background:var(--head);position:sticky;top:0;z-index:1;vertical-align:bottom;min-width:6rem;"
+    "thead th{background:var(--head);position:sticky;top:0;z-index:1;vertical-align:bottom;min-width:7rem;"
     "white-space:normal;overflow-wrap:anywhere}"
     "tbody th{background:var(--ground);position:sticky;left:0;font-weight:normal}"
     "thead th:first-child{left:0;z-index:2}.text{text-align:left}tbody tr:last-child>*{border-bottom:0}\n"

@@ -245,7 +245,7 @@ Sheet lending_sheet(const SiteReport& report) {
 
 Sheet waiting_sheet(const SiteReport& report) {
   Sheet sheet{.table = {.name = "Waiting by organization",
-                        .head = {"Organization", "Waited (core-hours)", "Waiting on average (processors)"},
+                        .head = {"Organization", "Waited (core-hours)", "Processors waiting, on average"},
                         .rows = {}},
               .file = "waiting.csv",
               .csv = {}};

@@ -213,7 +213,7 @@ class Reader:
     def complain(self, where, what):
         self.wrong.append(f"{where}: {what}")
 
-    def open(self, page, theme, width):
+    def open(self, page, width):
         ask = self.browser.ask
         target = ask("Target.createTarget", url="about:blank")["targetId"]
         session = ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -221,7 +221,7 @@ class Reader:
             ask(domain + ".enable", session)
         across, down, phone = WIDTHS[width]
         ask("Emulation.setDeviceMetricsOverride", session, width=across, height=down, deviceScaleFactor=1, mobile=phone)
-        ask("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": theme}])
+        self.set_theme(session, THEMES[0])
         self.browser.events.clear()
         ask("Page.navigate", session, url=page.as_uri())
         self.browser.wait_for("Page.loadEventFired")
@@ -236,17 +236,30 @@ class Reader:
     def screenshot(self, session, where):
         size = self.browser.ask("Page.getLayoutMetrics", session)["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 16000)}
-        take = lambda scale: base64.b64decode(self.browser.ask(
-            "Page.captureScreenshot", session, format="png", captureBeyondViewport=True, clip={**clip, "scale": scale})["data"])
+        png = base64.b64decode(self.browser.ask(
+            "Page.captureScreenshot", session, format="png", captureBeyondViewport=True, clip={**clip, "scale": 1})["data"])
         picture = self.output / f"{where}.png"
-        picture.write_bytes(take(1))
-        if is_blank(take(0.1)):
+        picture.write_bytes(png)
+        if is_blank(png):
             self.complain(where, "the screenshot is blank")
         print(picture)
 
-    def look(self, name, page, theme, width):
-        where = f"{name}-{theme}-{width}"
-        target, session = self.open(page, theme, width)
+    def set_theme(self, session, theme):
+        self.browser.ask("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": theme}])
+
+    def read(self, name, page, width):
+        target, session = self.open(page, width)
+        for theme in THEMES:
+            where = f"{name}-{theme}-{width}"
+            self.set_theme(session, theme)
+            self.look(where, session, theme, width)
+            if (theme, width) == ("light", "desktop"):
+                self.save_downloads(where, page, session)
+                self.print_page(where, session)
+            self.judge_events(where, page)
+        self.browser.ask("Target.closeTarget", targetId=target)
+
+    def look(self, where, session, theme, width):
         seen = self.evaluate(session, LOOK)
         if seen["width"] != WIDTHS[width][0]:
             self.complain(where, f"is laid out {seen['width']} wide, not as wide as the screen")
@@ -257,11 +270,6 @@ class Reader:
         if (sum(seen["ground"][:3]) > 380) != (theme == "light"):
             self.complain(where, f"the ground is {seen['ground'][0]}, {seen['ground'][1]}, {seen['ground'][2]}")
         self.screenshot(session, where)
-        if (theme, width) == ("light", "desktop"):
-            self.save_downloads(where, page, session)
-            self.print_page(where, session)
-        self.judge_events(where, page)
-        self.browser.ask("Target.closeTarget", targetId=target)
 
     def judge_events(self, where, page):
         for event in self.browser.events:
@@ -311,9 +319,8 @@ def main():
     reader = Reader(browser, output)
     try:
         for name, file in pages:
-            for theme in THEMES:
-                for width in WIDTHS:
-                    reader.look(name, pathlib.Path(file).resolve(), theme, width)
+            for width in WIDTHS:
+                reader.read(name, pathlib.Path(file).resolve(), width)
     finally:
         browser.close()
         shutil.rmtree(profile, ignore_errors=True)
