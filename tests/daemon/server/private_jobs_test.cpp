@@ -15,7 +15,7 @@ using nlohmann::json;
 using Ids = std::set<std::uint32_t>;
 
 constexpr uid_t k_owner = 1000;  // of records.hpp's jobs
-constexpr uid_t k_stranger = 65533;
+constexpr uid_t k_somebody_else = 65533;
 
 class PrivateJobs : public ServerTest {
  protected:
@@ -49,7 +49,7 @@ class PrivateJobs : public ServerTest {
 
 TEST_F(PrivateJobs, AreTheConnectionsUsers) {
   EXPECT_EQ(jobs_for(*reader_of(k_owner)), Ids{1});
-  EXPECT_EQ(jobs_for(*reader_of(k_stranger)), Ids{});
+  EXPECT_EQ(jobs_for(*reader_of(k_somebody_else)), Ids{});
   EXPECT_EQ(jobs_for(*reader()), Ids{1});
 }
 
@@ -57,11 +57,11 @@ TEST_F(PrivateJobs, AreThoseOfTheUserOfAnotherHost) {
   const auto of_owner = reader_on_behalf_of(0, k_owner);
   of_owner->expect<protocol::Welcome>();
   EXPECT_EQ(jobs_for(*of_owner), Ids{1});
-  const auto of_stranger = reader_on_behalf_of(0, k_stranger);
+  const auto of_stranger = reader_on_behalf_of(0, k_somebody_else);
   of_stranger->expect<protocol::Welcome>();
   EXPECT_EQ(jobs_for(*of_stranger), Ids{});
   // Nobody else asks for another one.
-  EXPECT_NE(reader_on_behalf_of(k_stranger, k_owner)->expect<protocol::Refused>().reason, "");
+  EXPECT_NE(reader_on_behalf_of(k_somebody_else, k_owner)->expect<protocol::Refused>().reason, "");
 }
 
 }  // namespace
