@@ -10,6 +10,7 @@
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "ctl/client.hpp"
+#include "ctl/commands/adjust.hpp"
 #include "ctl/commands/advise.hpp"
 #include "ctl/commands/archive.hpp"
 #include "ctl/commands/audit.hpp"
@@ -24,6 +25,7 @@
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/keygen.hpp"
 #include "ctl/commands/promote.hpp"
+#include "ctl/commands/report.hpp"
 #include "ctl/commands/statement.hpp"
 #include "ctl/commands/status.hpp"
 #include "ctl/commands/workflows.hpp"
@@ -43,6 +45,8 @@ constexpr const char* k_usage =
     "  forecast [--ledger FILE] [--at TIME] [--json]\n"
     "  statement [--month MONTH | -S TIME -E TIME] [-O NAMES] [--contribution NAME] [--csv | --json] [--ledger FILE]\n"
     "  history [--by INTERVAL] [-S TIME] [-E TIME] [-O NAMES] [-nP] [-o FORMAT] [--csv | --json] [--ledger FILE]\n"
+    "  report -o DIRECTORY [--month MONTH | -S TIME -E TIME] [-O NAMES] [--title TEXT] [--no-charts] [--no-audit]\n"
+    "    [--public-key FILE] [--ledger FILE]\n"
     "  check-config [FILE] [--against-slurm] [--diff [--ledger FILE]]\n"
     "  init [-o FILE]\n"
     "  audit [LEDGER] [--archives DIRECTORY] [--against FILE [-S TIME] [-E TIME]] [--against-head FILE --public-key "
@@ -55,6 +59,12 @@ constexpr const char* k_usage =
     "  compact LEDGER\n"
     "  archive LEDGER [--sign-with KEY]\n"
     "  import --sacct FILE --config FILE {--ledger NEW | --into LEDGER} [--nodes FILE] [--accounts FILE] [--json]\n"
+    "  adjust {--job JOB | --account NAME -S TIME -E TIME | --user USER -S TIME -E TIME} --to NAME --reason TEXT\n"
+    "    [--yes] [--json] [--ledger FILE]\n"
+    "  adjust --nodes NODES --owners NAMES -S TIME [-E TIME] --reason TEXT [--yes] [--json] [--ledger FILE]\n"
+    "  adjust {--rename NAME | --merge NAME} --to NAME --reason TEXT [--yes] [--json] [--ledger FILE]\n"
+    "  adjust --reverse NUMBER --reason TEXT [--yes] [--json] [--ledger FILE]\n"
+    "  adjust --list [--json] [--ledger FILE]\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age TIME] [--max-audit-age TIME]\n"
@@ -73,7 +83,8 @@ constexpr const char* k_footer =
     "\n"
     "Exit codes:\n"
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
-    "  5 a file cannot be read or is damaged   6 nothing found, but an archive is missing\n"
+    "  5 a file cannot be read or is damaged, or gnuplot is missing\n"
+    "  6 nothing found, but an archive is missing\n"
     "  70 a defect of shapleyctl\n"
     "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 
@@ -87,8 +98,10 @@ struct CommandLine {
   ForecastArguments forecast;
   StatementArguments statement;
   HistoryArguments history;
+  ReportArguments report;
   CheckConfigArguments check_config;
   InitArguments init;
+  AdjustArguments adjust;
   AuditArguments audit;
   KeygenArguments keygen;
   BackupArguments backup;
@@ -128,6 +141,7 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   add_forecast(app, line.forecast);
   add_statement(app, line.statement);
   add_history(app, line.history);
+  add_report(app, line.report);
   add_check_config(app, line.check_config);
   add_init(app, line.init);
   add_audit(app, line.audit);
@@ -136,6 +150,7 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   add_restore(app, line.restore);
   add_compact(app, line.compact);
   add_archive(app, line.archive);
+  add_adjust(app, line.adjust);
   add_advise(app, line.advise);
   add_workflows(app, line.workflows);
   add_import(app, line.importing);
@@ -153,6 +168,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("forecast")) return run_forecast(line.forecast, endpoint, environment);
   if (app.got_subcommand("statement")) return run_statement(line.statement, endpoint, environment);
   if (app.got_subcommand("history")) return run_history(line.history, endpoint, environment);
+  if (app.got_subcommand("report")) return run_report(line.report, endpoint, environment);
   if (app.got_subcommand("check-config")) return run_check_config(line.check_config, endpoint, environment);
   if (app.got_subcommand("init")) return run_init(line.init, environment);
   if (app.got_subcommand("audit")) return run_audit(line.audit, endpoint, environment);
@@ -161,6 +177,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
   if (app.got_subcommand("compact")) return run_compact(line.compact, environment);
   if (app.got_subcommand("archive")) return run_archive(line.archive, environment);
+  if (app.got_subcommand("adjust")) return run_adjust(line.adjust, endpoint, environment);
   if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   if (app.got_subcommand("import")) return run_import(line.importing, environment);

@@ -9,8 +9,9 @@ enum class ExitCode : int {
   usage = 2,        // the command line cannot be understood, or asks for what there cannot be
   unavailable = 3,  // the daemon cannot be reached or does not answer in time
   refused = 4,      // the daemon answered with an error, or is no shapleyd of our protocol
-  unreadable = 5,   // a ledger, configuration or record file cannot be read or is damaged
-  incomplete = 6,   // an audit found nothing, but an archive that the ledger goes on from is not there
+  unreadable =
+      5,  // a ledger, configuration or record file cannot be read or is damaged, or gnuplot is missing (report)
+  incomplete = 6,  // an audit found nothing, but an archive that the ledger goes on from is not there
   // `health` ends as Nagios' checks do, with 0 to 3 in another meaning: HealthState of commands/health.hpp.
   internal = 70,  // a defect of shapleyctl itself
 };

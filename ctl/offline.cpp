@@ -12,6 +12,7 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/past_books.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -25,6 +26,14 @@ Expected<config::Configuration> configuration_of(const ledger::Ledger& ledger, I
   if (!loaded) return config::Configuration{};
   auto parsed = config::parse(loaded->text);
   return parsed ? std::move(*parsed) : config::Configuration{};
+}
+
+std::map<std::string, std::string> titles_of(const config::Configuration& configuration) {
+  std::map<std::string, std::string> titles;
+  for (const config::OrganizationConfig& o : configuration.organizations) {
+    if (!o.title.empty()) titles[o.name] = o.title;
+  }
+  return titles;
 }
 
 Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQuestion& question) {
@@ -44,9 +53,7 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
   }
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
   nlohmann::json report = ledger::status_report(state, at, question.contribution.value_or(configuration.contribution));
-  std::map<std::string, std::string> titles;
-  for (const config::OrganizationConfig& o : configuration.organizations) titles[o.name] = o.title;
-  ledger::set_titles(report, titles);
+  ledger::set_titles(report, titles_of(configuration));
   return report;
 }
 
@@ -140,6 +147,13 @@ Expected<nlohmann::json> offline_status(const OfflineQuestion& question) {
   return report;
 }
 
+Expected<std::map<std::string, std::string>> offline_titles(const std::filesystem::path& ledger, Instant at) {
+  SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(ledger));
+  const auto configuration = configuration_of(opened.ledger(), at);
+  if (!configuration) return with_context(ledger.native(), configuration.error());
+  return titles_of(*configuration);
+}
+
 Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const ledger::JobsFilter& filter) {
   SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(file));
   const ledger::Ledger& ledger = opened.ledger();
@@ -148,7 +162,9 @@ Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const l
   const auto recovered = ledger.recover();
   if (!recovered) return with_context(file.native(), recovered.error());
   SHAPLEY_TRY(ledger::check_organizations(recovered->state, filter.organizations));
-  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, filter, *at));
+  ledger::JobsFilter booked = filter;
+  booked.organizations = ledger::booked_names(recovered->state, filter.organizations);
+  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, booked, *at));
   report["no_start"] = ledger::no_start_report(recovered->state, filter.organizations);
   return report;
 }

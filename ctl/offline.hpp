@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ struct OfflineQuestion {
 // today: what was recorded late counts, and a run that was retracted later does not. So the past reads the same
 // whenever it is asked for. Errc::not_found names an archive that is needed for that and is not there.
 [[nodiscard]] Expected<nlohmann::json> offline_status(const OfflineQuestion& question);
+
+// The titles of organizations in the configuration that was in force, by name; those that have none are left out.
+[[nodiscard]] Expected<std::map<std::string, std::string>> offline_titles(const std::filesystem::path& ledger,
+                                                                          Instant at);
 
 struct IntervalQuestion {
   std::filesystem::path ledger;

@@ -14,6 +14,8 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
+#include "workflow/measure.hpp"
+
 namespace shapley::workflow {
 
 using Fraction = boost::multiprecision::cpp_rational;
@@ -35,18 +37,6 @@ struct Activity {
 
 struct Workflow {
   std::vector<Activity> activities;
-};
-
-enum class Median { upper, middle };  // sorted[n/2], or the mean of the two in the middle
-
-struct Measure {
-  Median median = Median::upper;
-  // Phases known: t~ sums the medians of the phases, t_u the greater of elapsed and median, phase by phase. Otherwise
-  // the first entry of Phases holds the whole duration: t~ is its median, t_u = max(elapsed, t~).
-  bool phases = true;
-  // off: T^ is 1 always. On, a workflow of short tasks falls below every threshold for good once two have ended
-  // (docs/experiments/workflow.md).
-  bool relative_duration = true;
 };
 
 struct ActivityState {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "workflow/pending_work.hpp"
+#include "workflow/measure.hpp"
 
 namespace shapley::workflow {
 

@@ -48,6 +48,8 @@ struct Examination {
   ExaminationKind kind = ExaminationKind::itself;
   ledger::AuditReport report;
 };
+// "120 events, 40 segments: hash chain, ...", of one line.
+[[nodiscard]] std::string what_was_checked(const Examination& examination);
 [[nodiscard]] std::string render_examination(const Examination& examination);
 [[nodiscard]] nlohmann::json examination_json(const Examination& examination);
 

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <pwd.h>
 
+#include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
 #include "ctl/output/rank_text.hpp"

@@ -1,17 +1,13 @@
 #include "ctl/commands/head.hpp"
 
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
 #include "ctl/output/json_text.hpp"
-#include "ledger/chain/signed_head.hpp"
+#include "ctl/output/whole_file.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
@@ -46,16 +42,6 @@ Expected<ledger::SignedHead> head_of_file(const std::string& file, const std::st
                                    "(signing_key in its configuration)");
 }
 
-Expected<ledger::SignedHead> wanted_head(const HeadArguments& arguments, const Endpoint& endpoint) {
-  if (arguments.ledger.empty() && arguments.sign_with.empty()) return head_of_daemon(endpoint);
-  std::string file = arguments.ledger;
-  if (file.empty()) {
-    SHAPLEY_TRY_ASSIGN(const std::filesystem::path own, daemon_ledger(endpoint));
-    file = own.string();
-  }
-  return head_of_file(file, arguments.sign_with);
-}
-
 std::string json_of(const ledger::SignedHead& head) {
   const std::string text = head.text();
   const std::string mark = "\nsignature: ";
@@ -66,21 +52,17 @@ std::string json_of(const ledger::SignedHead& head) {
   return json_text(object);
 }
 
-// Whole or not at all: a page that publishes the file never shows half a head.
-Expected<void> write_file(const std::string& file, const std::string& text) {
-  const std::string partial = file + ".partial";
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out || std::rename(partial.c_str(), file.c_str()) != 0) {
-    const std::string cause = std::strerror(errno);
-    std::remove(partial.c_str());
-    return fail(Errc::io, file + ": cannot be written: " + cause);
-  }
-  return {};
-}
-
 }  // namespace
+
+Expected<ledger::SignedHead> wanted_head(const HeadArguments& arguments, const Endpoint& endpoint) {
+  if (arguments.ledger.empty() && arguments.sign_with.empty()) return head_of_daemon(endpoint);
+  std::string file = arguments.ledger;
+  if (file.empty()) {
+    SHAPLEY_TRY_ASSIGN(const std::filesystem::path own, daemon_ledger(endpoint));
+    file = own.string();
+  }
+  return head_of_file(file, arguments.sign_with);
+}
 
 Expected<ExitCode> run_head(const HeadArguments& arguments, const Endpoint& endpoint, const Environment& environment) {
   SHAPLEY_TRY_ASSIGN(const ledger::SignedHead head, wanted_head(arguments, endpoint));
@@ -88,7 +70,7 @@ Expected<ExitCode> run_head(const HeadArguments& arguments, const Endpoint& endp
   if (arguments.output.empty()) {
     environment.out << text;
   } else {
-    SHAPLEY_TRY(write_file(arguments.output, text));
+    SHAPLEY_TRY(write_whole_file(arguments.output, text));
   }
   return ExitCode::success;
 }

@@ -7,6 +7,7 @@
 #include "ctl/client.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/exit_code.hpp"
+#include "ledger/chain/signed_head.hpp"
 
 namespace shapley::ctl {
 
@@ -16,6 +17,10 @@ struct HeadArguments {
   std::string output;     // empty: standard output
   bool json = false;
 };
+
+// The head that run_head hands out. Errc::not_found when the file holds none, Errc::denied or Errc::unavailable when
+// the daemon has no key or is away.
+[[nodiscard]] Expected<ledger::SignedHead> wanted_head(const HeadArguments& arguments, const Endpoint& endpoint);
 
 [[nodiscard]] Expected<ExitCode> run_head(const HeadArguments& arguments, const Endpoint& endpoint,
                                           const Environment& environment);

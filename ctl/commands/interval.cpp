@@ -6,13 +6,14 @@
 #include <unistd.h>
 
 #include "accounting/estimators/table.hpp"
+#include "base/calendar.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
 
 using nlohmann::json;
 
-void add_interval(CLI::App& command, IntervalArguments& arguments) {
+void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments) {
   command.add_option("-S,--since", arguments.since, "From this instant on: 2026-11-01 or 2026-11-01T07:00:00 (UTC)")
       ->type_name("TIME");
   command.add_option("-E,--until", arguments.until, "Up to this instant (UTC); without it up to the present")
@@ -35,8 +36,28 @@ void add_interval(CLI::App& command, IntervalArguments& arguments) {
           "--known-until", arguments.known_until,
           "With --ledger: all up to this instant is in it (a running daemon's present), not up to its last record")
       ->type_name("TIME");
+}
+
+void add_interval(CLI::App& command, IntervalArguments& arguments) {
+  add_time_and_ledger(command, arguments);
   CLI::Option* csv = command.add_flag("--csv", arguments.csv, "Print comma-separated values, exact");
   command.add_flag("--json", arguments.json, "Print the whole report as JSON")->excludes(csv);
+}
+
+void add_month(CLI::App& command, std::string& month) {
+  command.add_option("--month", month, "The month (UTC): 2026-11; without it, or --since, the present one")
+      ->excludes(command.get_option("--since"))
+      ->excludes(command.get_option("--until"))
+      ->type_name("MONTH");
+}
+
+Expected<void> take_month(const std::string& month, IntervalArguments& arguments) {
+  if (month.empty()) return {};
+  const auto begin = parse_instant(month + "-01");
+  if (!begin) return fail(Errc::invalid_argument, "--month: '" + month + "' is no month; write 2026-11");
+  arguments.since = format_instant(*begin);
+  arguments.until = format_instant(period_end(Period::monthly, *begin));
+  return {};
 }
 
 namespace {
@@ -50,7 +71,7 @@ Expected<IntervalQuestion> question_of(const IntervalArguments& arguments) {
                             .contribution = std::nullopt,
                             .only = arguments.organizations};
   if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(question.since, parse_past_time(arguments.since, "--since"));
+    SHAPLEY_TRY_ASSIGN(question.since, parse_past_time(arguments.since, "--since", arguments.ledger));
   }
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
@@ -72,18 +93,28 @@ json request_of(json request, const IntervalArguments& arguments, const Interval
 
 }  // namespace
 
+Expected<std::optional<std::filesystem::path>> readable_ledger(const IntervalArguments& arguments,
+                                                               const Endpoint& endpoint) {
+  if (!arguments.ledger.empty()) return std::filesystem::path(arguments.ledger);
+  if (endpoint.is_remote()) return std::nullopt;
+  SHAPLEY_TRY_ASSIGN(std::filesystem::path own, daemon_ledger(endpoint));
+  if (::access(own.c_str(), R_OK) != 0) return std::nullopt;
+  return own;
+}
+
 Expected<json> interval_report(const IntervalArguments& arguments, const Endpoint& endpoint, json request,
                                const OfflineReport& offline) {
   SHAPLEY_TRY_ASSIGN(IntervalQuestion question, question_of(arguments));
   if (!arguments.ledger.empty()) return offline(question);
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
-  if (!endpoint.is_remote()) {
+  SHAPLEY_TRY_ASSIGN(const auto own, readable_ledger(arguments, endpoint));
+  if (own) {
     SHAPLEY_TRY_ASSIGN(const json status, client.ask({{"request", "status"}}));
-    SHAPLEY_TRY_ASSIGN(question.ledger, ledger_named_in(status));
+    question.ledger = *own;
     if (const auto at = status.find("at"); at != status.end() && at->is_number_integer()) {
       question.known_until = Instant{at->get<std::int64_t>()};
     }
-    if (::access(question.ledger.c_str(), R_OK) == 0) return offline(question);
+    return offline(question);
   }
   return client.ask(request_of(std::move(request), arguments, question));
 }

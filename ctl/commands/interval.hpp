@@ -1,7 +1,9 @@
 // What `statement` and `history` have in common: of which time, of which organizations, from which ledger.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,17 @@ struct IntervalArguments {
   bool json = false;
 };
 
+// The options, but for --csv and --json.
+void add_time_and_ledger(CLI::App& command, IntervalArguments& arguments);
 void add_interval(CLI::App& command, IntervalArguments& arguments);
+// --month, instead of --since and --until, which must be there already.
+void add_month(CLI::App& command, std::string& month);
+// Sets --since and --until to the month "2026-11"; nothing when it is empty.
+[[nodiscard]] Expected<void> take_month(const std::string& month, IntervalArguments& arguments);
+
+// The ledger file that was named, or the daemon's own, if it is on this host and may be read; else nullopt.
+[[nodiscard]] Expected<std::optional<std::filesystem::path>> readable_ledger(const IntervalArguments& arguments,
+                                                                             const Endpoint& endpoint);
 
 using OfflineReport = std::function<Expected<nlohmann::json>(const IntervalQuestion& question)>;
 

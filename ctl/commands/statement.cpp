@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/calendar.hpp"
+#include "ctl/commands/adjust.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/csv.hpp"
 #include "ctl/output/json_text.hpp"
@@ -218,24 +218,13 @@ class CsvRows {
   json rows_ = json::array();
 };
 
-Expected<void> take_month(const std::string& month, IntervalArguments& interval) {
-  const auto begin = parse_instant(month + "-01");
-  if (!begin) return fail(Errc::invalid_argument, "--month: '" + month + "' is no month; write 2026-11");
-  interval.since = format_instant(*begin);
-  interval.until = format_instant(period_end(Period::monthly, *begin));
-  return {};
-}
-
 }  // namespace
 
 void add_statement(CLI::App& app, StatementArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "statement", "Of a month: what every organization got, gave, lent to whom, and which accounts and users got it");
   add_interval(*command, arguments.interval);
-  command->add_option("--month", arguments.month, "The month (UTC): 2026-11; without it, or --since, the present one")
-      ->excludes(command->get_option("--since"))
-      ->excludes(command->get_option("--until"))
-      ->type_name("MONTH");
+  add_month(*command, arguments.month);
 }
 
 std::string render_statement(const json& report) {
@@ -256,6 +245,10 @@ std::string render_statement(const json& report) {
   if (const json users = users_of(report); !users.empty()) text += table(k_user_fields, users) + '\n';
   if (report.value("private", false))
     text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
+  // They may change what the statement of before said.
+  if (const std::string lines = adjustment_lines(report["adjustments"]); !lines.empty()) {
+    text += "Corrections of the books since that time began:\n" + lines + '\n';
+  }
   return text + (report["exact"] == true
                      ? "Books:   exact: got = own + borrowed, given by direct_contr = own + lent, to the unit\n"
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");
@@ -278,7 +271,7 @@ void name_user(json& user) {
 Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endpoint& endpoint,
                                  const Environment& environment) {
   IntervalArguments interval = arguments.interval;
-  if (!arguments.month.empty()) SHAPLEY_TRY(take_month(arguments.month, interval));
+  SHAPLEY_TRY(take_month(arguments.month, interval));
   SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
   for (json& row : report["organizations"]) {
     for (json& user : row["users"]) name_user(user);

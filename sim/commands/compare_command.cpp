@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <ostream>
 
+#include "charts/plot.hpp"
 #include "sim/comparison/submit.hpp"
 #include "sim/exit_code.hpp"
 #include "sim/output/comparison_report.hpp"
-#include "sim/output/plot.hpp"
 #include "sim/registry.hpp"
 #include "sim/system/interrupt.hpp"
 #include "sim/system/parallel.hpp"
@@ -67,14 +67,14 @@ Expected<void> report(const CompareArguments& arguments, const std::vector<Windo
     print_table(arguments.settings, results, summaries, arguments.baseline, out);
   }
   if (!arguments.plot.empty()) {
-    std::vector<PlotPoint> points;
+    std::vector<charts::PlotPoint> points;
     for (const PolicySummary& summary : summaries) {
       points.push_back({.label = summary.policy,
                         .mean = summary.unfairness.mean,
                         .error = summary.unfairness.standard_error.value_or(0),
                         .median = summary.unfairness.median});
     }
-    SHAPLEY_TRY(plot_unfairness(arguments.plot, "Unfairness by policy", points));
+    SHAPLEY_TRY(charts::plot_unfairness(arguments.plot, "Unfairness by policy", points));
   }
   return {};
 }

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <ostream>
 
+#include "charts/plot.hpp"
 #include "planning/algorithms/algorithms.hpp"
 #include "sim/input/grid_file.hpp"
 #include "sim/json.hpp"
-#include "sim/output/plot.hpp"
 
 namespace shapley::sim {
 
@@ -60,12 +60,12 @@ void print_table(const NamedGrid& named, const Schedule& schedule, std::ostream&
 }
 
 // The processors of one cluster that each of its jobs takes: at every start the lowest idle ones.
-std::vector<GanttBox> boxes_of(const Grid& grid, const Schedule& schedule, std::uint32_t cluster) {
+std::vector<charts::GanttBox> boxes_of(const Grid& grid, const Schedule& schedule, std::uint32_t cluster) {
   std::vector<std::uint32_t> jobs;
   for (std::uint32_t i = 0; i < schedule.size(); ++i)
     if (schedule[i].cluster == cluster) jobs.push_back(i);
   std::vector<Ticks> free_since(static_cast<std::size_t>(grid.clusters[cluster]), 0);
-  std::vector<GanttBox> boxes;
+  std::vector<charts::GanttBox> boxes;
   for (const std::uint32_t job : planning::by_start(schedule, std::move(jobs))) {
     std::int64_t wanted = grid.jobs[job].processors;
     for (std::uint32_t p = 0; p < free_since.size() && wanted > 0; ++p) {
@@ -88,7 +88,8 @@ Expected<void> plot(const std::filesystem::path& folder, const Grid& grid, const
     const auto boxes = boxes_of(grid, schedule, k);
     if (boxes.empty()) continue;  // nothing runs there
     const std::string number = std::to_string(k);
-    SHAPLEY_TRY(plot_gantt(folder / ("cluster-" + number + ".svg"), "cluster " + number, grid.organizations(), boxes));
+    SHAPLEY_TRY(
+        charts::plot_gantt(folder / ("cluster-" + number + ".svg"), "cluster " + number, grid.organizations(), boxes));
   }
   return {};
 }

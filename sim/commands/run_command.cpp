@@ -4,11 +4,11 @@
 #include <iomanip>
 #include <ostream>
 
+#include "charts/plot.hpp"
 #include "scheduling/simulate.hpp"
 #include "scheduling/utility_functions.hpp"
 #include "sim/input/instance_file.hpp"
 #include "sim/json.hpp"
-#include "sim/output/plot.hpp"
 #include "sim/output/result_files.hpp"
 
 namespace shapley::sim {
@@ -122,8 +122,8 @@ double as_double(const scheduling::Rational& value) {
 Expected<void> plot_over_time(const std::filesystem::path& file, const scheduling::Instance& instance,
                               const std::string& policy_name, const PolicyOptions& options) {
   constexpr std::int64_t k_points = 60;
-  std::vector<PlotLine> psi(instance.organizations());
-  std::vector<PlotLine> phi(instance.organizations());
+  std::vector<charts::PlotLine> psi(instance.organizations());
+  std::vector<charts::PlotLine> phi(instance.organizations());
   for (std::size_t u = 0; u < instance.organizations(); ++u) {
     psi[u].label = "psi of organization " + std::to_string(u);
     phi[u].label = "phi of organization " + std::to_string(u);
@@ -143,13 +143,13 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const schedulin
       phi[u].y.push_back(as_double((*result.phi)[u]));
     }
   }
-  std::vector<PlotLine> lines = psi;
+  std::vector<charts::PlotLine> lines = psi;
   if (!phi.front().x.empty()) lines.insert(lines.end(), phi.begin(), phi.end());
-  return plot_lines(file,
-                    {.title = "What organizations got (psi) and gave (phi) under " + policy_name,
-                     .x = "time (s)",
-                     .y = "processor seconds squared"},
-                    lines);
+  return charts::plot_lines(file,
+                            {.title = "What organizations got (psi) and gave (phi) under " + policy_name,
+                             .x = "time (s)",
+                             .y = "processor seconds squared"},
+                            lines);
 }
 
 Expected<void> draw_gantt(const std::filesystem::path& file, const scheduling::Instance& instance,
@@ -157,7 +157,7 @@ Expected<void> draw_gantt(const std::filesystem::path& file, const scheduling::I
   constexpr std::size_t k_boxes = 5000;
   const auto& schedule = result.simulation.schedule;
   const auto processors = place_jobs(instance, schedule);
-  std::vector<GanttBox> boxes;
+  std::vector<charts::GanttBox> boxes;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     const scheduling::Job& job = instance.jobs[schedule[i].job];
     for (const std::uint32_t processor : processors[i]) {
@@ -171,7 +171,7 @@ Expected<void> draw_gantt(const std::filesystem::path& file, const scheduling::I
     return fail(Errc::limit, "--plot-gantt: " + std::to_string(boxes.size()) + " jobs are more than anybody can see" +
                                  " in one picture; choose a shorter --length (at most 5000 jobs, a rigid one counting "
                                  "once per processor)");
-  return plot_gantt(file, "Schedule of " + result.policy, instance.organizations(), boxes);
+  return charts::plot_gantt(file, "Schedule of " + result.policy, instance.organizations(), boxes);
 }
 
 Expected<void> write_files(const RunArguments& arguments, const scheduling::Instance& instance,

@@ -1,55 +1,26 @@
 #include "sim/replay/replay_page.hpp"
 
+#include <algorithm>
 #include <fstream>
-#include <iomanip>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <utility>
 
-#include <unistd.h>
-
 #include "base/calendar.hpp"
-#include "base/printable.hpp"
-#include "sim/output/plot.hpp"
+#include "charts/html.hpp"
+#include "charts/inline_svg.hpp"
+#include "charts/page_plot.hpp"
 #include "sim/replay/replay_report.hpp"
 
 namespace shapley::sim {
 
 namespace {
 
-constexpr const char* k_style =
-    ":root{color-scheme:light dark;--text:#1b1b1b;--ground:#fff;--line:#ccc;--head:#f2f2f2}"
-    "@media(prefers-color-scheme:dark){:root{--text:#e6e6e6;--ground:#16181b;--line:#444;--head:#24272b}}"
-    "body{font:16px/1.5 system-ui,sans-serif;color:var(--text);background:var(--ground);max-width:60rem;"
-    "margin:0 auto;padding:1rem}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}"
-    "th{background:var(--head)}th:first-child,td:first-child{text-align:left}"
-    "figure{margin:1rem 0;background:#fff;overflow-x:auto}figure svg{max-width:100%;height:auto}"
-    "@media print{body{max-width:none}figure,table{break-inside:avoid}}";
+using charts::html;
 
-std::string html(const std::string& text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
+// The chart has bars of so many organizations, the table has all of them.
+constexpr std::size_t k_charted = 12;
 
 // One number of every organization under every policy.
 struct Measure {
@@ -75,95 +46,99 @@ std::vector<std::size_t> with_jobs(const SiteHistory& history, const Replay& rep
   return shown;
 }
 
-// The chart as an SVG element; an error where there is no gnuplot.
+// Those with the most jobs.
+std::vector<std::size_t> charted(const SiteHistory& history, const Replay& replay) {
+  std::vector<std::size_t> shown = with_jobs(history, replay);
+  const auto& organizations = replay.outcomes.front().organizations;
+  std::ranges::stable_sort(shown, std::greater{}, [&](std::size_t u) { return organizations[u].jobs; });
+  if (shown.size() > k_charted) shown.resize(k_charted);
+  std::ranges::sort(shown);
+  return shown;
+}
+
+// The chart as a figure of the page; an error where there is no gnuplot.
 Expected<std::string> chart(const SiteHistory& history, const Replay& replay, const Measure& measure) {
-  std::vector<BarGroup> groups;
-  for (const std::size_t u : with_jobs(history, replay)) {
-    BarGroup group{history.organizations[u], {}};
-    for (const ReplayOutcome& o : replay.outcomes) group.values.push_back(measure.of(o.organizations[u]));
-    groups.push_back(std::move(group));
+  std::vector<charts::BarRow> rows;
+  for (const std::size_t u : charted(history, replay)) {
+    charts::BarRow row{history.organizations[u], {}};
+    for (const ReplayOutcome& o : replay.outcomes) row.values.push_back(measure.of(o.organizations[u]));
+    rows.push_back(std::move(row));
   }
   std::vector<std::string> names;
   for (const ReplayOutcome& o : replay.outcomes) names.push_back(o.policy);
-  std::string name = (std::filesystem::temp_directory_path() / "shapley-chart.XXXXXX").string();
-  const int descriptor = mkstemp(name.data());
-  if (descriptor < 0) return fail(Errc::io, "html: no temporary file in " + name);
-  close(descriptor);
-  const auto drawn = plot_bars(name, {.title = measure.title, .x = "", .y = measure.unit}, names, groups);
-  std::ostringstream text;
-  text << std::ifstream(name).rdbuf();
-  std::error_code ignored;
-  std::filesystem::remove(name, ignored);
-  if (!drawn) return tl::unexpected<Error>(drawn.error());
-  const std::string svg = text.str();
-  const std::size_t begin = svg.find("<svg");
-  if (begin == std::string::npos) return fail(Errc::io, "html: gnuplot drew no SVG");
-  return svg.substr(begin);
+  const auto drawn = [&](charts::Shape shape) {
+    return charts::inline_svg(
+        [&](const std::filesystem::path& file) { return charts::plot_rows(file, measure.unit, names, rows, shape); },
+        measure.title);
+  };
+  SHAPLEY_TRY_ASSIGN(const std::string wide, drawn(charts::Shape::wide));
+  SHAPLEY_TRY_ASSIGN(const std::string narrow, drawn(charts::Shape::narrow));
+  return charts::figure_html(wide, narrow);
 }
 
 void write_measure(const SiteHistory& history, const Replay& replay, const Measure& measure, std::ostream& out) {
   out << "<h2>" << measure.title << "</h2>\n<p>" << measure.explanation << "</p>\n";
-  if (const auto svg = chart(history, replay, measure)) {
-    out << "<figure>" << *svg << "</figure>\n";
+  if (const auto figure = chart(history, replay, measure)) {
+    out << *figure;
+    if (with_jobs(history, replay).size() > k_charted)
+      out << "<p class=\"soft\">The chart shows the " << k_charted << " organizations with the most jobs.</p>\n";
   } else {
-    out << "<p>No chart: " << html(svg.error().what) << "</p>\n";
+    out << "<p>No chart: " << html(figure.error().what) << "</p>\n";
   }
-  out << "<div class=\"wide\"><table><tr><th>" << measure.title << " (" << measure.unit << ")</th>";
-  for (const ReplayOutcome& o : replay.outcomes) out << "<th>" << html(o.policy) << "</th>";
-  out << "</tr>\n";
+  const std::string title = std::string(measure.title) + " (" + measure.unit + ")";
+  charts::Table table{.name = title, .head = {title}, .rows = {}};
+  for (const ReplayOutcome& o : replay.outcomes) table.head.push_back(o.policy);
   const auto row = [&](const std::string& name, const auto& of) {
-    out << "<tr><td>" << html(name) << "</td>";
+    std::vector<std::string>& cells = table.rows.emplace_back(std::vector{name});
     for (const ReplayOutcome& o : replay.outcomes) {
       const OrganizationOutcome& outcome = of(o);
       const bool started = outcome.jobs > outcome.never_started;
-      out << "<td>" << (started ? fixed_text(measure.of(outcome), measure.digits) : "-") << "</td>";
+      cells.push_back(started ? fixed_text(measure.of(outcome), measure.digits) : "-");
     }
-    out << "</tr>\n";
   };
   for (const std::size_t u : with_jobs(history, replay)) {
     row(history.organizations[u],
         [u](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.organizations[u]; });
   }
   row("all", [](const ReplayOutcome& o) -> const OrganizationOutcome& { return o.all; });
-  out << "</table></div>\n";
+  out << charts::table_html(table);
 }
 
 void write_whole(const Replay& replay, std::ostream& out) {
-  out << "<h2>The cluster as a whole</h2>\n<div class=\"wide\"><table><tr><th>Policy</th><th>Utilization</th>"
-         "<th>All ended after</th><th>Jobs backfilled</th><th>Distance to REF</th></tr>\n";
+  charts::Table table{.name = "The cluster as a whole",
+                      .head = {"Policy", "Utilization", "All ended after", "Jobs backfilled", "Distance to REF"},
+                      .rows = {}};
   for (const ReplayOutcome& o : replay.outcomes) {
-    out << "<tr><td>" << html(o.policy) << "</td><td>" << fixed_text(100 * o.utilization, 1) << " %</td><td>"
-        << span_text(static_cast<double>(o.makespan.value)) << "</td><td>"
-        << (o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled)) << "</td><td>"
-        << (o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-") << "</td></tr>\n";
+    table.rows.push_back({o.policy, fixed_text(100 * o.utilization, 1) + " %",
+                          span_text(static_cast<double>(o.makespan.value)),
+                          o.policy == k_as_it_ran ? "-" : std::to_string(o.backfilled),
+                          o.distance_to_ref ? fixed_text(*o.distance_to_ref, 1) + " s" : "-"});
   }
-  out << "</table></div>\n<p>The distance to REF is the mean unjustified delay (or advance) of a unit of work against "
-         "the "
-         "schedule that is fair by definition; smaller is fairer.</p>\n";
+  out << "<h2>" << table.name << "</h2>\n"
+      << charts::table_html(table)
+      << "<p>The distance to REF is the mean unjustified delay (or advance) of a unit of work against the schedule "
+         "that "
+         "is fair by definition; smaller is fairer.</p>\n";
   if (!replay.no_reference.empty()) out << "<p>No distance to REF: " << html(replay.no_reference) << ".</p>\n";
 }
 
 void write_owners(const SiteHistory& history, std::ostream& out) {
-  out << "<h2>Who owned how many processors</h2>\n<div class=\"wide\"><table><tr><th>From</th>";
-  for (const std::string& name : history.organizations) out << "<th>" << html(name) << "</th>";
-  out << "</tr>\n";
+  charts::Table table{.name = "Who owned how many processors", .head = {"From"}, .rows = {}};
+  for (const std::string& name : history.organizations) table.head.push_back(name);
   for (const scheduling::Endowment& e : history.instance.endowments) {
-    out << "<tr><td>" << format_instant(history.begin + Duration{e.at.value}) << "</td>";
-    for (const std::uint32_t m : e.processors) out << "<td>" << m << "</td>";
-    out << "</tr>\n";
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    cells.push_back(format_instant(history.begin + Duration{e.at.value}));
+    for (const std::uint32_t m : e.processors) cells.push_back(std::to_string(m));
   }
-  out << "</table></div>\n";
+  out << "<h2>" << table.name << "</h2>\n" << charts::table_html(table);
 }
 
 }  // namespace
 
 Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history, const Replay& replay) {
   std::ostringstream out;
-  out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>Replay</title><style>"
-      << k_style << "</style></head><body>\n<h1>The same jobs under other policies</h1>\n<p>"
-      << history.instance.jobs.size() << " jobs from " << format_instant(history.begin) << " to "
-      << format_instant(history.begin + history.length)
+  out << charts::page_begin("Replay", "The same jobs under other policies") << "<p>" << history.instance.jobs.size()
+      << " jobs from " << format_instant(history.begin) << " to " << format_instant(history.begin + history.length)
       << ", rigid, with EASY backfill; the queue in each policy's order. \"As it ran\" is what Slurm did.</p>\n";
   for (const Measure& measure : k_measures) write_measure(history, replay, measure, out);
   write_whole(replay, out);
@@ -173,7 +148,7 @@ Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHi
     for (const std::string& note : history.notes) out << "<li>" << html(note) << "</li>\n";
     out << "</ul>\n";
   }
-  out << "</body></html>\n";
+  out << charts::page_end();
   std::ofstream page(file, std::ios::binary | std::ios::trunc);
   page << out.str();
   page.close();

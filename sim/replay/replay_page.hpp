@@ -1,5 +1,5 @@
-// A replay as one HTML file that needs nothing else: no network, no script. Charts are gnuplot's SVG (sim/output/plot),
-// each beside its table; without gnuplot the tables stand alone and the page says so.
+// A replay as one HTML file that needs nothing else: no network, no script. Charts are gnuplot's SVG (common/charts),
+// each above its table; without gnuplot the tables stand alone and the page says so.
 #pragma once
 
 #include <filesystem>

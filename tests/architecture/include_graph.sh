@@ -13,6 +13,7 @@ cd "$1"
 # folder -> project folders whose files it may include, besides its own
 declare -A allowed=(
   [common/base]=""
+  [common/charts]="common/base"
   [common/game]="common/base"
   [common/hindsight]="common/base common/game"
   [common/accounting]="common/base common/game common/hindsight"
@@ -28,9 +29,9 @@ declare -A allowed=(
   [common/history]="common/base common/config common/protocol"
   [daemon]="common/base common/remote common/game common/accounting common/ledger common/config common/protocol common/workflow daemon/observer"
   [daemon/observer]="common/base common/accounting common/config common/protocol"
-  [ctl]="common/base common/accounting common/ledger common/protocol common/reader common/config common/planning common/history daemon/observer"
+  [ctl]="common/base common/charts common/accounting common/ledger common/protocol common/reader common/config common/planning common/history daemon/observer"
   [exporter]="common/base common/accounting common/protocol common/reader common/config"
-  [sim]="common/base common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow common/config common/history"
+  [sim]="common/base common/charts common/game common/scheduling common/workload common/accounting common/ledger common/planning common/workflow common/config common/history"
   [plugin/client]="common/base common/protocol"
   [plugin]="plugin/client"
 )

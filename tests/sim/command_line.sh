@@ -209,7 +209,7 @@ cmp "$dir/out" "$dir/first"
 ends 0 '' "${replay[@]}" --since 2026-03-02T12:00:00 --until 2026-03-02T13:00:00 --policies fcfs,karma --estimates exact
 grep -q '^karma .*all ' "$dir/out" || die "no row of karma"
 ends 0 '' "$(command -v env)" PATH=/nonexistent TZ=UTC "${replay[@]:2}" --policies fcfs --html "$dir/page.html"
-grep -q '<p>No chart: ' "$dir/page.html" && grep -q '<td>astro</td>' "$dir/page.html" || die "no page without gnuplot"
+grep -q '<p>No chart: ' "$dir/page.html" && grep -q '>astro</th>' "$dir/page.html" || die "no page without gnuplot"
 ends 1 'policy ref: rigid parallel jobs' "${replay[@]}" --policies ref
 ends 1 'no_such.yaml' "$sim" replay --config "$dir/no_such.yaml" --trace "$site/march.txt"
 ends 1 'since: tomorrow is no time' "${replay[@]}" --since tomorrow
@@ -222,7 +222,7 @@ if command -v gnuplot >/dev/null; then
   ends 0 '' "$sim" compare "${window[@]}" --windows 2 --plot "$dir/p.svg"
   ends 0 '' "$sim" run "${window[@]}" --policy ref --plot-time "$dir/t.svg" --plot-gantt "$dir/g.svg"
   ends 0 '' "${replay[@]}" --policies fcfs,direct_contr --html "$dir/charts.html"
-  [[ $(grep -c '</svg>' "$dir/charts.html") == 2 ]] || die "the page has other than two charts"
+  [[ $(grep -c '<figure>' "$dir/charts.html") == 2 && $(grep -c '</svg>' "$dir/charts.html") == 4 ]] || die "the page has other than two charts, each in two shapes"
   for plot in p t g; do grep -q '</svg>' "$dir/$plot.svg" || die "$plot.svg is no picture"; done
 else
   echo "gnuplot is not installed: plots are not tried"

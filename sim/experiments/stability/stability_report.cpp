@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "base/calendar.hpp"
+#include "charts/plot.hpp"
 #include "game/serving_order.hpp"
 #include "sim/experiments/stability/stability_rules.hpp"
-#include "sim/output/plot.hpp"
 #include "sim/registry.hpp"
 
 namespace shapley::sim {
@@ -198,13 +198,13 @@ Json to_json(const Criterion& criterion) {
 
 Expected<void> plot_case(const std::filesystem::path& file, const CaseResult& result,
                          const std::vector<std::string>& rules) {
-  std::vector<PlotLine> lines;
+  std::vector<charts::PlotLine> lines;
   std::size_t organization = 0;
   for (const std::string& rule : rules) {
     const StabilityMeasures* measures = measures_of(result, rule);
     if (measures == nullptr) continue;
     if (lines.empty()) organization = most_varying(*measures);
-    PlotLine line{.label = rule, .x = {}, .y = {}, .dashed = rule == k_fair_share, .color = lines.size()};
+    charts::PlotLine line{.label = rule, .x = {}, .y = {}, .dashed = rule == k_fair_share, .color = lines.size()};
     for (std::size_t week = 0; week < measures->shares[organization].size(); ++week) {
       line.x.push_back(static_cast<double>(week + 1));
       line.y.push_back(100 * measures->shares[organization][week]);
@@ -212,7 +212,7 @@ Expected<void> plot_case(const std::filesystem::path& file, const CaseResult& re
     lines.push_back(std::move(line));
   }
   if (lines.empty()) return {};
-  return plot_lines(
+  return charts::plot_lines(
       file,
       {.title = "Organization " + std::to_string(organization) + "'s share of the machine: " + result.about,
        .x = "week",

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace shapley::sim {
+namespace shapley::charts {
 
 struct PlotPoint {
   std::string label;
@@ -52,4 +52,4 @@ struct GanttBox {
 [[nodiscard]] Expected<void> plot_gantt(const std::filesystem::path& file, const std::string& title,
                                         std::size_t organizations, const std::vector<GanttBox>& boxes);
 
-}  // namespace shapley::sim
+}  // namespace shapley::charts

@@ -1,0 +1,141 @@
+#include "charts/html.hpp"
+
+#include <array>
+
+#include "base/printable.hpp"
+
+namespace shapley::charts {
+
+namespace {
+
+// A table of more columns than this does not fit on paper.
+constexpr std::size_t k_paper_columns = 10;
+
+// Variables of the colours that inline_svg puts into pictures; each has its contrast to the ground on either side.
+constexpr std::string_view k_style =
+    ":root{color-scheme:light;--text:#1b1b1b;--soft:#565656;--ground:#fff;--line:#ccc;--head:#f2f2f2;--link:#0b57a4;"
+    "--axis:#444;--grid:#ddd;--own:#c0c0c0;--series-0:#0072b2;--series-1:#d55e00;--series-2:#008a65;"
+    "--series-3:#b75f93;--series-4:#a87300;--series-5:#2c88b9;--series-6:#000;--series-7:#7a7a7a;"
+    "--heat-0:#d6e6f4;--heat-1:#abcfe6;--heat-2:#6aaed6;--heat-3:#3787c0;--heat-4:#105ba4}\n"
+    "@media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--text:#e6e6e6;--soft:#adadad;"
+    "--ground:#16181b;--line:#444;--head:#24272b;--link:#8ec5ff;--axis:#aaa;--grid:#33373c;--own:#5b5f66;"
+    "--series-0:#3d9be0;--series-1:#f0803c;--series-2:#2fbf95;--series-3:#dd95bf;--series-4:#e9b13a;"
+    "--series-5:#85c9ef;--series-6:#f2f2f2;--series-7:#9a9a9a;"
+    "--heat-0:#1c3850;--heat-1:#22557c;--heat-2:#2e7bb1;--heat-3:#5fa9dc;--heat-4:#bfe0f7}}\n"
+    "*{box-sizing:border-box}body{font:16px/1.5 system-ui,Helvetica,Arial,sans-serif;color:var(--text);"
+    "background:var(--ground);max-width:64rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}"
+    "h1{line-height:1.2;margin:0 0 .5rem}h2{margin:2.5rem 0 .5rem;padding-top:.5rem;border-top:1px solid var(--line)}"
+    "p{max-width:46rem;margin:.5rem 0}a{color:var(--link)}.soft{color:var(--soft);font-size:.9rem}"
+    ".bad{border:2px solid currentColor;padding:.5rem .75rem;font-weight:bold}\n"
+    ".wide{overflow:auto;max-height:28rem;margin:.75rem 0;border:1px solid var(--line)}"
+    "table{overflow-wrap:normal;border-collapse:separate;border-spacing:0;font-variant-numeric:tabular-nums;font-size:."
+    "9rem}"
+    "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}"
+    "thead th{background:var(--head);position:sticky;top:0;z-index:1;vertical-align:bottom;min-width:7rem;"
+    "white-space:normal;overflow-wrap:anywhere}"
+    "tbody th{background:var(--ground);position:sticky;left:0;font-weight:normal}"
+    "thead th:first-child{left:0;z-index:2}.text{text-align:left}tbody tr:last-child>*{border-bottom:0}\n"
+    "figure{margin:1rem 0}figure svg{display:block;width:100%;height:auto}.narrow{display:none}"
+    "pre{overflow-x:auto;background:var(--head);padding:.75rem;font-size:.85rem}\n"
+    ".paper{display:none}@media screen and (max-width:40rem){.narrow{display:block}"
+    ".broad{display:none}h1{font-size:1.6rem}th:first-child{min-width:8rem;max-width:8rem;"
+    "white-space:normal;overflow-wrap:break-word}td.text{min-width:8rem;white-space:normal}}\n"
+    "@media print{@page{margin:15mm}body{max-width:none;padding:0;font-size:11pt}h2,h2+p{break-after:avoid}"
+    "figure,tr{break-inside:avoid}.wide{overflow:visible;max-height:none;border:0}th,td{padding:.1rem .4rem}"
+    "thead th,tbody th{position:static}a.download{display:none}.paper{display:block}.no-paper{display:none}"
+    "table{font-size:8.5pt}pre{white-space:pre-wrap}}";
+
+std::string row_html(const std::vector<std::string>& cells, std::size_t text_columns, bool head) {
+  std::string row = "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool names_row = i == 0 && !head;
+    const std::string tag = head || names_row ? "th" : "td";
+    const std::string scope = head ? " scope=\"col\"" : (names_row ? " scope=\"row\"" : "");
+    row += '<' + tag + scope + (i < text_columns ? " class=\"text\">" : ">") + html(cells[i]) + "</" + tag + '>';
+  }
+  return row + "</tr>\n";
+}
+
+std::string percent_encoded(std::string_view content) {
+  constexpr std::string_view k_digits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : content) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~,:/").find(c) != std::string_view::npos;
+    if (plain) {
+      text += c;
+    } else {
+      text.append("%").append(1, k_digits[byte >> 4U]).append(1, k_digits[byte & 15U]);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string html(std::string_view text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string page_begin(std::string_view title, std::string_view heading) {
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">"
+         "<title>" +
+         html(title) + "</title><style>\n" + std::string(k_style) + "</style></head><body>\n<h1>" + html(heading) +
+         "</h1>\n";
+}
+
+std::string page_end() {
+  return "</body></html>\n";
+}
+
+std::string table_html(const Table& table) {
+  const bool fits = table.head.size() <= k_paper_columns;
+  std::string text = "<div class=\"wide" + std::string(fits ? "" : " no-paper") +
+                     "\" tabindex=\"0\" role=\"region\" aria-label=\"" + html(table.name) + "\"><table><thead>" +
+                     row_html(table.head, table.text_columns, true) + "</thead><tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) text += row_html(row, table.text_columns, false);
+  text += "</tbody></table></div>\n";
+  if (!fits) text += "<p class=\"paper soft\">The table is too wide for paper; the page on a screen has it.</p>\n";
+  return text;
+}
+
+std::string figure_html(std::string_view wide, std::string_view narrow) {
+  std::string text = "<figure>";
+  if (!narrow.empty()) text.append("<div class=\"narrow\">").append(narrow).append("</div>");
+  return text.append(narrow.empty() ? "" : "<div class=\"broad\">")
+             .append(wide)
+             .append(narrow.empty() ? "" : "</div>") +
+         "</figure>\n";
+}
+
+std::string download_html(std::string_view file, std::string_view content, std::string_view text) {
+  return "<p><a class=\"download\" download=\"" + html(file) + "\" href=\"data:text/csv;charset=utf-8," +
+         percent_encoded(content) + "\">" + html(text) + "</a></p>\n";
+}
+
+}  // namespace shapley::charts

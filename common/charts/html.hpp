@@ -1,0 +1,37 @@
+// Pages of HTML that need nothing else: no network, no script, one file. Light, dark and print, wide and narrow.
+//
+// What a caller passes as text is foreign (names and titles of organizations) and escaped here; what is called markup
+// is not.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shapley::charts {
+
+// Text between tags or in a quoted attribute: markup's characters as references, and printable (base/printable.hpp).
+[[nodiscard]] std::string html(std::string_view text);
+
+// From the doctype up to <body> and its heading, and the end. The page's policy forbids whatever would be loaded or
+// run.
+[[nodiscard]] std::string page_begin(std::string_view title, std::string_view heading);
+[[nodiscard]] std::string page_end();
+
+// A table in a box that scrolls by itself, so that the page does not. The first row and column stay in sight.
+struct Table {
+  std::string name;  // of the box, for readers who do not see it
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;  // each as long as the head
+  std::size_t text_columns = 1;                // the first ones are text, all others amounts
+};
+[[nodiscard]] std::string table_html(const Table& table);
+
+// One picture for wide pages and paper, one for narrow pages (markup: inline_svg.hpp); `narrow` may be empty.
+[[nodiscard]] std::string figure_html(std::string_view wide, std::string_view narrow);
+
+// A link that saves `content` as `file`, which is within the page: nothing is asked of anybody.
+[[nodiscard]] std::string download_html(std::string_view file, std::string_view content, std::string_view text);
+
+}  // namespace shapley::charts

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The pages of `shapleyctl report` (3 and 40 organizations) and of `shapley-sim replay` in a real browser: look.py.
+# Usage: pages.sh SHAPLEYCTL SHAPLEY-SIM MAKE_CONSORTIUM OUTPUT; pages and screenshots stay in OUTPUT.
+set -euo pipefail
+here=$(dirname "$(readlink -f "$0")")
+shapleyctl=$1 sim=$2 make_consortium=$3 output=$4
+die() { echo "pages: $*"; exit 1; }
+
+rm -rf "$output"
+mkdir -p "$output"
+pages=()
+for organizations in 3 40; do
+  ledger=$output/$organizations.db
+  "$make_consortium" "$ledger" "$organizations"
+  "$shapleyctl" report --ledger "$ledger" --since 2026-10-10 -o "$output/report-$organizations" >"$output/out"
+  [[ $(<"$output/out") == "$output/report-$organizations/index.html" ]] || die "report does not say where the page is: $(<"$output/out")"
+  pages+=("report-$organizations=$output/report-$organizations/index.html")
+done
+# A replay takes no more than 32 organizations, guests and commons among them.
+"$make_consortium" "$output/30.db" 30
+sqlite3 "$output/30.db" "SELECT text FROM configurations" >"$output/30.yaml"
+"$sim" replay --config "$output/30.yaml" --trace "$output/30.db" --since 2026-10-10 --until 2026-10-13 \
+  --policies fcfs,fair_share,direct_contr --html "$output/replay-30.html" >"$output/out"
+pages+=("replay-30=$output/replay-30.html")
+setpriv --pdeathsig KILL "$here/look.py" "$output" "${pages[@]}"
