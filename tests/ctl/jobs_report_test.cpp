@@ -304,7 +304,8 @@ TEST_F(JobsReport, OfAViewerHoldsHisOwnJobsAndThoseOfHisAccounts) {
     json expected = json::array();
     for (const json& job : all["jobs"]) {
       const bool own = job["user_id"] == viewer.user_id;
-      const bool coordinated = std::ranges::find(viewer.accounts, job["account"]) != viewer.accounts.end();
+      const bool coordinated =
+          std::ranges::find(viewer.accounts, job["account"].get<std::string>()) != viewer.accounts.end();
       if (own || coordinated) expected.push_back(job);
     }
     EXPECT_EQ(report({.all = true, .viewer = viewer})["jobs"], expected);
