@@ -114,6 +114,7 @@ TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
       << shown.out;
   EXPECT_NE(shown.out.find("Nothing is booked yet"), std::string::npos);
   const json report = json::parse(run("--job 104 --to library --reason 'a typo' --json").out);
+  EXPECT_EQ(report["organizations"].size(), 5U);
   double sum_before = 0;
   double sum_after = 0;
   for (const json& row : report["organizations"]) {
@@ -133,7 +134,7 @@ TEST_F(Adjust, WhatAFileCannotDoIsSaid) {
   EXPECT_EQ(run("--job 104 --to nobody --reason x").exit_code, 2);
   EXPECT_EQ(run("--job 9999 --to library --reason x").exit_code, 5);
   EXPECT_EQ(run("--reverse 1 --reason x").exit_code, 5);
-  EXPECT_NE(run("--reverse 1 --reason x").err.find("adjustment 1 was reversed by 3 already"), std::string::npos);
+  EXPECT_NE(run("--reverse 1 --reason x").err.find("adjustment 1 was reversed by adjustment 3 already"), std::string::npos);
   EXPECT_EQ(run("--reverse 7 --reason x").exit_code, 2);
 }
 

@@ -102,7 +102,8 @@ Expected<JoinAsked> parse_join(const json& object, AdjustmentKind kind) {
 // What organizations are owed at the instant, by name.
 std::map<std::string, double> standings_of(State& books, Instant t, accounting::EstimatorId estimator) {
   std::map<std::string, double> standings;
-  for (const json& row : status_report(books, t, estimator)["organizations"]) {
+  const json report = status_report(books, t, estimator);
+  for (const json& row : report["organizations"]) {
     standings[row["name"]] = row["standing_core_hours"];
   }
   return standings;

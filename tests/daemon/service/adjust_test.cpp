@@ -22,7 +22,8 @@ class AdjustTest : public ServiceTest {
                 "ORDER BY job, begin");
   }
   json row_of(const char* name) {
-    for (const json& row : ask(R"({"request":"status"})")["organizations"])
+    const json status = ask(R"({"request":"status"})");
+    for (const json& row : status["organizations"])
       if (row["name"] == name) return row;
     return nullptr;
   }
