@@ -118,7 +118,8 @@ nothing_open() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NUL
   tell enough
   wait_drained 30
 
-  submit chm -n16 -w n4 "sleep 3"
+  sacctmgr -i add account polymers && sacctmgr -i add user daemon account=polymers
+  submit polymers -n16 -w n4 "sleep 3"
   wait_drained 30
   wait_until 20 recorded_ends 6
   wait_until 20 nothing_open
