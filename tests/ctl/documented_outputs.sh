@@ -17,7 +17,7 @@ printf 'period: none\nmode observe\norganizations: []\n' >colon.yaml
 
 # shows SECTION COMMAND_PATTERN: every command of that section which fits is run, and its lines are looked for.
 shows() {
-  local command shown line n=0 fits=0
+  local command line n=0 fits=0
   rm -rf section && mkdir section
   awk -v section="$1" -v dir=section -f "$tree/tests/e2e/lib/page.awk" "$tree/docs/reference/shapleyctl.md"
   while [ -e section/$((++n)).command ]; do
