@@ -10,6 +10,7 @@
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "ctl/client.hpp"
+#include "ctl/commands/adjust.hpp"
 #include "ctl/commands/advise.hpp"
 #include "ctl/commands/archive.hpp"
 #include "ctl/commands/audit.hpp"
@@ -58,6 +59,12 @@ constexpr const char* k_usage =
     "  compact LEDGER\n"
     "  archive LEDGER [--sign-with KEY]\n"
     "  import --sacct FILE --config FILE {--ledger NEW | --into LEDGER} [--nodes FILE] [--accounts FILE] [--json]\n"
+    "  adjust {--job JOB | --account NAME -S TIME -E TIME | --user USER -S TIME -E TIME} --to NAME --reason TEXT\n"
+    "    [--yes] [--json] [--ledger FILE]\n"
+    "  adjust --nodes NODES --owners NAMES -S TIME [-E TIME] --reason TEXT [--yes] [--json] [--ledger FILE]\n"
+    "  adjust {--rename NAME | --merge NAME} --to NAME --reason TEXT [--yes] [--json] [--ledger FILE]\n"
+    "  adjust --reverse NUMBER --reason TEXT [--yes] [--json] [--ledger FILE]\n"
+    "  adjust --list [--json] [--ledger FILE]\n"
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age TIME] [--max-audit-age TIME]\n"
@@ -94,6 +101,7 @@ struct CommandLine {
   ReportArguments report;
   CheckConfigArguments check_config;
   InitArguments init;
+  AdjustArguments adjust;
   AuditArguments audit;
   KeygenArguments keygen;
   BackupArguments backup;
@@ -142,6 +150,7 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   add_restore(app, line.restore);
   add_compact(app, line.compact);
   add_archive(app, line.archive);
+  add_adjust(app, line.adjust);
   add_advise(app, line.advise);
   add_workflows(app, line.workflows);
   add_import(app, line.importing);
@@ -168,6 +177,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("restore")) return run_restore(line.restore, environment);
   if (app.got_subcommand("compact")) return run_compact(line.compact, environment);
   if (app.got_subcommand("archive")) return run_archive(line.archive, environment);
+  if (app.got_subcommand("adjust")) return run_adjust(line.adjust, endpoint, environment);
   if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   if (app.got_subcommand("import")) return run_import(line.importing, environment);

@@ -12,6 +12,7 @@
 #include "ledger/archive/links.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/past_books.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -161,7 +162,9 @@ Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const l
   const auto recovered = ledger.recover();
   if (!recovered) return with_context(file.native(), recovered.error());
   SHAPLEY_TRY(ledger::check_organizations(recovered->state, filter.organizations));
-  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, filter, *at));
+  ledger::JobsFilter booked = filter;
+  booked.organizations = ledger::booked_names(recovered->state, filter.organizations);
+  SHAPLEY_TRY_ASSIGN(nlohmann::json report, ledger::jobs_report(ledger, booked, *at));
   report["no_start"] = ledger::no_start_report(recovered->state, filter.organizations);
   return report;
 }

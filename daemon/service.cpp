@@ -12,6 +12,7 @@
 #include "daemon/configuration/declarations.hpp"
 #include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
+#include "ledger/adjustments/adjustment.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/readers/runs.hpp"
 
@@ -181,6 +182,9 @@ void Service::become_standby(Instant now) {
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
+  std::vector<std::string> names;
+  for (const config::OrganizationConfig& o : site.configuration.organizations) names.push_back(o.name);
+  SHAPLEY_TRY(ledger::check_configured_names(books_.state(), names));
   SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
   const Declarations declarations = declare(site.configuration, site.text, declared, now);
   SHAPLEY_TRY(books_.commit(declarations.events, now));

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "ctl/commands/adjust.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/csv.hpp"
 #include "ctl/output/json_text.hpp"
@@ -244,6 +245,10 @@ std::string render_statement(const json& report) {
   if (const json users = users_of(report); !users.empty()) text += table(k_user_fields, users) + '\n';
   if (report.value("private", false))
     text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
+  // They may change what the statement of before said.
+  if (const std::string lines = adjustment_lines(report["adjustments"]); !lines.empty()) {
+    text += "Corrections of the books since that time began:\n" + lines + '\n';
+  }
   return text + (report["exact"] == true
                      ? "Books:   exact: got = own + borrowed, given by direct_contr = own + lent, to the unit\n"
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");

@@ -13,7 +13,7 @@ using Sentence = std::pair<std::string_view, std::string_view>;
 constexpr std::array k_sentences{
     Sentence{"None", "Slurm has not tried it yet"},
     Sentence{"Priority", "jobs of a higher priority are before it"},
-    Sentence{"Resources", "it is the next one, and waits until enough processors, memory and other resources are free"},
+    Sentence{"Resources", "it waits until enough processors, memory and other resources are free"},
     Sentence{"Dependency", "it waits for other jobs that it depends on; ranks do not matter until these are done"},
     Sentence{"DependencyNeverSatisfied",
              "a job that it depends on ended otherwise than it asks for: it will never start"},

@@ -1,4 +1,3 @@
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -11,7 +10,7 @@
 
 #include "daemon/controllers/peer_connection.hpp"
 #include "daemon/version.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/asking.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
@@ -25,7 +24,7 @@ using Clock = TimedStream::Clock;
 // A reader's conversation.
 class SocketConnection : public PeerConnection {
  public:
-  SocketConnection(TimedStream stream, std::optional<uid_t> asks) : stream_(std::move(stream)), asks_(asks) {}
+  SocketConnection(TimedStream stream, std::optional<uid_t> asks) : asking_(std::move(stream)), asks_(asks) {}
 
   Expected<void> open(const std::filesystem::path& socket, Clock::time_point until) {
     sockaddr_un address{};
@@ -33,27 +32,20 @@ class SocketConnection : public PeerConnection {
     const std::string& path = socket.native();
     if (path.size() >= sizeof address.sun_path) return fail(Errc::invalid_argument, path + ": the path is too long");
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    SHAPLEY_TRY(stream_.connect_to(&address, sizeof address, until));
+    SHAPLEY_TRY(asking_.stream().connect_to(&address, sizeof address, until));
     SHAPLEY_TRY(check_user());
     return greet(until);
   }
 
   Expected<std::string> ask(const std::string& request, Clock::time_point until) override {
-    const std::uint64_t id = ++last_id_;
-    SHAPLEY_TRY(send(protocol::Query{.id = id, .json = request}, until));
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(protocol::Message message, receive(until));
-      if (auto* reply = std::get_if<protocol::Reply>(&message); reply != nullptr && reply->id == id) {
-        return std::move(reply->json);
-      }
-    }
+    return asking_.ask(request, until);
   }
 
  private:
-  [[nodiscard]] Expected<void> check_user() const {
+  [[nodiscard]] Expected<void> check_user() {
     ucred peer{};
     socklen_t length = sizeof peer;
-    if (::getsockopt(stream_.descriptor(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
+    if (::getsockopt(asking_.stream().descriptor(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) {
       return away(std::strerror(errno));
     }
     if (peer.uid == 0 || peer.uid == ::geteuid()) return {};
@@ -65,32 +57,14 @@ class SocketConnection : public PeerConnection {
     hello.role = protocol::Role::reader;
     hello.program = k_program;
     if (asks_) hello.on_behalf_of = *asks_;
-    SHAPLEY_TRY(send(hello, until));
-    SHAPLEY_TRY_ASSIGN(const protocol::Message message, receive(until));
-    if (const auto* refused = std::get_if<protocol::Refused>(&message)) return away(refused->reason);
-    if (std::holds_alternative<protocol::Welcome>(message)) return {};
+    SHAPLEY_TRY_ASSIGN(const protocol::Message answer, asking_.greet(hello, until));
+    if (const auto* refused = std::get_if<protocol::Refused>(&answer)) return away(refused->reason);
+    if (std::holds_alternative<protocol::Welcome>(answer)) return {};
     return away("it does not greet as shapleyd does");
   }
 
-  Expected<void> send(const protocol::Message& message, Clock::time_point until) const {
-    return stream_.send(protocol::encode_frame(message), until);
-  }
-
-  Expected<protocol::Message> receive(Clock::time_point until) {
-    constexpr std::size_t k_read_bytes = 64U << 10U;
-    while (true) {
-      SHAPLEY_TRY_ASSIGN(const std::optional<std::string> body, frames_.next());
-      if (body) return protocol::decode_body(*body);
-      std::array<char, k_read_bytes> buffer{};
-      SHAPLEY_TRY_ASSIGN(const std::size_t n, stream_.receive(buffer, until));
-      frames_.feed({buffer.data(), n});
-    }
-  }
-
-  TimedStream stream_;
+  protocol::Asking<TimedStream> asking_;
   std::optional<uid_t> asks_;
-  protocol::FrameReader frames_;
-  std::uint64_t last_id_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config/values.hpp"
+#include "daemon/requests/adjust_request.hpp"
 #include "daemon/requests/pair_requests.hpp"
 #include "daemon/requests/rank_requests.hpp"
 #include "daemon/requests/reports.hpp"
@@ -14,6 +15,7 @@
 #include "daemon/requests/upkeep_request.hpp"
 #include "daemon/version.hpp"
 #include "ledger/chain/signed_head.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
 
@@ -211,6 +213,7 @@ Answer jobs(const Service& service, const Question& question) {
   }
   // Of the books as they are now; the thread reads the ledger a moment later.
   json no_start = no_start_report(service, filter->organizations);
+  filter->organizations = ledger::booked_names(service.books().state(), filter->organizations);
   return [filter = *std::move(filter), now, no_start = std::move(no_start)](ReadingThread::Connection& connection,
                                                                             ledger::QueryBudget budget) {
     const Expected<ledger::Ledger>& ledger = connection.ledger();
@@ -280,6 +283,12 @@ json configuration(const Service& service) {
 }
 
 constexpr Request k_requests[] = {
+    {"adjust", Asker::administrator, Lane::memory, "a correction of the books",
+     [](Service& service, const Question& question) { return adjust(service, question); }},
+    {"adjust_preview", Asker::administrator, Lane::report, "what a correction would change",
+     [](Service& service, const Question& question) { return adjust_preview(service, question); }},
+    {"adjustments", Asker::anybody, Lane::memory, "all corrections of the books",
+     [](Service& service, const Question& question) { return adjustments(service, question); }},
     {"compare", Asker::anybody, Lane::ledger, "who of two organizations or jobs goes first and why, and since when",
      [](Service& service, const Question& question) { return compare(service, question); }},
     {"configuration", Asker::anybody, Lane::memory, "the configuration in force, as text",
@@ -380,7 +389,7 @@ Answer answer(Service& service, std::string_view request, Instant now, Asker ask
   }
   const auto row = find_request(requests(), parsed, asker);
   if (!row) return text_of(error_answer(row.error().code, row.error().what));
-  return (*row)->handler(service, {parsed, now, visibility_of(service, asker, user_id)});
+  return (*row)->handler(service, {parsed, now, visibility_of(service, asker, user_id), user_id});
 }
 
 }  // namespace shapley::daemon

@@ -33,15 +33,16 @@ enum class Lane : std::uint8_t {
   report,  // from much of the ledger, in a process that another thread waits for
 };
 
+// Nobody's uid: of whom nothing is known but that he is no administrator.
+inline constexpr std::uint32_t k_unknown_user = 0xffffffff;
+
 // One request as it came in.
 struct Question {
   const nlohmann::json& request;
   Instant now;
   const Visibility& visible;
+  std::uint32_t user_id = k_unknown_user;  // the asker's, as the kernel says
 };
-
-// Nobody's uid: of whom nothing is known but that he is no administrator.
-inline constexpr std::uint32_t k_unknown_user = 0xffffffff;
 
 // The answer, or what makes one from the ledger, for any thread: beyond its budget an error of code `limit`.
 using Answer = std::variant<std::string, ReadingThread::Question>;

@@ -46,9 +46,11 @@ std::string told_by(const ChildResult& result) {
   return text.empty() ? "the report ended with code " + std::to_string(result.exit_code) : text;
 }
 
-// The documented exit codes of shapleyctl: 2 is said of the options, 5 of the ledger.
+// The documented exit codes of shapleyctl: 2 is said of the options, 4 of what may not be, 5 of the ledger.
 Errc code_of(int exit_code) {
   constexpr int k_usage = 2;
+  constexpr int k_refused = 4;
+  if (exit_code == k_refused) return Errc::denied;
   return exit_code == k_usage ? Errc::invalid_argument : Errc::io;
 }
 
@@ -61,6 +63,7 @@ std::string answer_of(const Expected<ChildResult>& result, const Visibility& vis
   json report = json::parse(result->output, nullptr, false);
   if (!report.is_object()) return text_of_error(Errc::io, "report: what shapleyctl printed is no JSON object");
   hide_users(report, visible);
+  hide_adjusted_runs(report, visible);
   return report.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -165,6 +168,13 @@ Answer report_or_refusal(Expected<Arguments> arguments, const Visibility& visibl
 }
 
 }  // namespace
+
+Answer report_of(const Service& service, std::string command, std::vector<std::string> options,
+                 const Visibility& visible) {
+  Arguments arguments = command_on(service, std::move(command));
+  arguments.insert(arguments.end(), std::make_move_iterator(options.begin()), std::make_move_iterator(options.end()));
+  return report_by(std::move(arguments), visible);
+}
 
 Answer status_at(const Service& service, const Question& question) {
   return report_or_refusal(past_arguments(service, question), question.visible);

@@ -21,6 +21,10 @@ namespace shapley::daemon {
 [[nodiscard]] Answer statement(const Service& service, const Question& question);
 [[nodiscard]] Answer history(const Service& service, const Question& question);
 
+// What a command of shapleyctl prints with --json of the daemon's ledger.
+[[nodiscard]] Answer report_of(const Service& service, std::string command, std::vector<std::string> options,
+                               const Visibility& visible);
+
 // Where shapleyctl is: beside this program, or in the directory bin beside its directory (/usr/sbin, /usr/bin).
 [[nodiscard]] std::filesystem::path reading_program();
 

@@ -46,4 +46,7 @@ class Visibility {
 // of an organization become one row, whose account and user_id are null.
 void hide_users(nlohmann::json& report, const Visibility& visible);
 
+// Of a report that has adjustments: whose runs these moved is not said where others' jobs are private.
+void hide_adjusted_runs(nlohmann::json& report, const Visibility& visible);
+
 }  // namespace shapley::daemon

@@ -32,9 +32,14 @@ constexpr std::size_t k_question_parts = 1;
 
 // Whether a question is for this host alone; all others the own socket answers or refuses, by the rights of their
 // author.
-bool is_for_this_host(const std::string& question) {
+// What is asked on the daemon's own host only, said in words; empty: this is not.
+std::string_view refusal_from_afar(const std::string& question) {
   const auto request = nlohmann::json::parse(question, nullptr, false);
-  return request.is_object() && request.value("request", nlohmann::json()) == "promote";
+  if (!request.is_object()) return {};
+  const auto name = request.value("request", nlohmann::json());
+  if (name == "promote") return "a controller is promoted on its own host only";
+  if (name == "adjust") return "the books are corrected on the daemon's own host only";
+  return {};
 }
 
 Expected<Descriptor> listen_at(const addrinfo& address) {
@@ -166,8 +171,8 @@ Expected<void> RemoteListener::admit(Guest& guest, uid_t user) {
 
 std::string RemoteListener::answer_to(const remote::SealedMessage& question,
                                       std::unique_ptr<PeerConnection>& own) const {
-  if (is_for_this_host(question.text)) {
-    return text_of_error(Errc::denied, "a controller is promoted on its own host only");
+  if (const std::string_view refusal = refusal_from_afar(question.text); !refusal.empty()) {
+    return text_of_error(Errc::denied, std::string(refusal));
   }
   const auto until = Clock::now() + (lane_of(question.text) == Lane::report ? options_.report : options_.answer);
   const auto ask = [&]() -> Expected<std::string> {

@@ -131,28 +131,42 @@ Expected<void> plot_table(const ExperimentArguments& arguments, const Experiment
                                  points);
 }
 
-Expected<int> run_table(const ExperimentArguments& arguments, int table, std::ostream& out) {
+// Compares the policies on each trace in turn, `length` seconds a window unless the arguments say otherwise, and has
+// `tell` make an entry of the report of each outcome. False: it was interrupted before the last window.
+template <typename Tell>
+Expected<bool> compare_on_traces(const ExperimentArguments& arguments, std::int64_t length, const Policies& policies,
+                                 Json& report, const Tell& tell) {
   SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
-  Json json = {{"experiment", arguments.name}, {"traces", Json::array()}};
+  report = {{"experiment", arguments.name}, {"traces", Json::array()}};
   bool whole = true;
   for (const ExperimentTrace& source : traces) {
     SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_trace(source));
     ComparisonSettings settings;
-    settings.length.value = arguments.length.value_or(table == 1 ? 50'000 : 500'000);
+    settings.length.value = arguments.length.value_or(length);
     if (!arguments.organizations.empty()) settings.organizations = arguments.organizations.front();
-    SHAPLEY_TRY_ASSIGN(const Outcome outcome,
-                       compare_on(trace, source, arguments, settings, k_table_policies, source.name));
+    SHAPLEY_TRY_ASSIGN(const Outcome outcome, compare_on(trace, source, arguments, settings, policies, source.name));
     whole = whole && outcome.whole;
     if (outcome.results.empty()) break;
-    Json entry = {{"trace", source.name}};
-    entry.update(report_json(outcome.settings, outcome.results, outcome.summaries, baseline_of(outcome.settings)));
-    json["traces"].push_back(std::move(entry));
-    if (!arguments.json) print_paper_table(table, source, outcome, out);
-    if (!arguments.plot.empty()) SHAPLEY_TRY(plot_table(arguments, source, outcome));
+    SHAPLEY_TRY_ASSIGN(Json entry, tell(source, outcome));
+    report["traces"].push_back(std::move(entry));
     if (interrupted()) break;
   }
-  if (arguments.json) out << json_text(json, 1) << '\n';
-  return whole && !interrupted() ? k_exit_done : k_exit_interrupted;
+  return whole && !interrupted();
+}
+
+Expected<int> run_table(const ExperimentArguments& arguments, int table, std::ostream& out) {
+  Json report;
+  const auto tell = [&](const ExperimentTrace& source, const Outcome& outcome) -> Expected<Json> {
+    Json entry = {{"trace", source.name}};
+    entry.update(report_json(outcome.settings, outcome.results, outcome.summaries, baseline_of(outcome.settings)));
+    if (!arguments.json) print_paper_table(table, source, outcome, out);
+    if (!arguments.plot.empty()) SHAPLEY_TRY(plot_table(arguments, source, outcome));
+    return entry;
+  };
+  SHAPLEY_TRY_ASSIGN(const bool whole,
+                     compare_on_traces(arguments, table == 1 ? 50'000 : 500'000, k_table_policies, report, tell));
+  if (arguments.json) out << json_text(report, 1) << '\n';
+  return whole ? k_exit_done : k_exit_interrupted;
 }
 
 std::vector<charts::PlotLine> lines_of(const std::vector<Outcome>& outcomes) {
@@ -228,50 +242,51 @@ Expected<int> run_figure(const ExperimentArguments& arguments, std::ostream& out
 
 // The share of the best policy's work that each policy's schedule does, at its worst window and on average [SR13
 // Thm. 6.2: no greedy schedule does less than 3/4 of what another one does].
-Expected<int> run_utilization(const ExperimentArguments& arguments, std::ostream& out) {
-  SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
-  Json json = {{"experiment", arguments.name}, {"traces", Json::array()}};
-  bool whole = true;
-  for (const ExperimentTrace& source : traces) {
-    SHAPLEY_TRY_ASSIGN(const workload::Trace trace, load_trace(source));
-    ComparisonSettings settings;
-    settings.length.value = arguments.length.value_or(50'000);
-    if (!arguments.organizations.empty()) settings.organizations = arguments.organizations.front();
-    SHAPLEY_TRY_ASSIGN(const Outcome outcome,
-                       compare_on(trace, source, arguments, settings, k_figure_policies, source.name));
-    whole = whole && outcome.whole;
-    if (outcome.results.empty()) break;
-    Json entry = {{"trace", source.name}, {"windows", outcome.results.size()}, {"policies", Json::object()}};
-    if (!arguments.json)
-      out << "## " << source.name << ": work done by the window's end, as a part of the best policy's\n\n"
-          << std::left << std::setw(22) << "POLICY" << std::setw(12) << "MEAN"
-          << "WORST WINDOW\n";
-    for (std::size_t p = 0; p < outcome.settings.policies.size(); ++p) {
-      double worst = 1;
-      double sum = 0;
-      for (const WindowResult& result : outcome.results) {
-        const std::int64_t best =
-            std::max(result.work, *std::max_element(result.policy_work.begin(), result.policy_work.end()));
-        const double part = static_cast<double>(result.policy_work[p]) / static_cast<double>(best);
-        worst = std::min(worst, part);
-        sum += part;
-      }
-      const double mean = sum / static_cast<double>(outcome.results.size());
-      entry["policies"][outcome.settings.policies[p]] = {{"mean", mean}, {"worst", worst}};
-      if (!arguments.json)
-        out << std::setw(22) << outcome.settings.policies[p] << std::setw(12) << short_number(mean)
-            << short_number(worst) << '\n';
+Json utilization_of(const ExperimentTrace& source, const Outcome& outcome) {
+  Json entry = {{"trace", source.name}, {"windows", outcome.results.size()}, {"policies", Json::object()}};
+  for (std::size_t p = 0; p < outcome.settings.policies.size(); ++p) {
+    double worst = 1;
+    double sum = 0;
+    for (const WindowResult& result : outcome.results) {
+      const std::int64_t best =
+          std::max(result.work, *std::max_element(result.policy_work.begin(), result.policy_work.end()));
+      const double part = static_cast<double>(result.policy_work[p]) / static_cast<double>(best);
+      worst = std::min(worst, part);
+      sum += part;
     }
-    if (!arguments.json) out << '\n';
-    json["traces"].push_back(std::move(entry));
-    if (interrupted()) break;
+    const double mean = sum / static_cast<double>(outcome.results.size());
+    entry["policies"][outcome.settings.policies[p]] = {{"mean", mean}, {"worst", worst}};
   }
+  return entry;
+}
+
+void print_utilization(const Json& entry, const Policies& policies, std::ostream& out) {
+  out << "## " << entry["trace"].get<std::string>()
+      << ": work done by the window's end, as a part of the best policy's\n\n"
+      << std::left << std::setw(22) << "POLICY" << std::setw(12) << "MEAN"
+      << "WORST WINDOW\n";
+  for (const std::string& policy : policies) {
+    const Json& row = entry["policies"][policy];
+    out << std::setw(22) << policy << std::setw(12) << short_number(row["mean"].get<double>())
+        << short_number(row["worst"].get<double>()) << '\n';
+  }
+  out << '\n';
+}
+
+Expected<int> run_utilization(const ExperimentArguments& arguments, std::ostream& out) {
+  Json report;
+  const auto tell = [&](const ExperimentTrace& source, const Outcome& outcome) -> Expected<Json> {
+    Json entry = utilization_of(source, outcome);
+    if (!arguments.json) print_utilization(entry, outcome.settings.policies, out);
+    return entry;
+  };
+  SHAPLEY_TRY_ASSIGN(const bool whole, compare_on_traces(arguments, 50'000, k_figure_policies, report, tell));
   if (arguments.json) {
-    out << json_text(json, 1) << '\n';
+    out << json_text(report, 1) << '\n';
   } else {
     out << "Theorem 6.2: a greedy schedule does at least 0.75 of the work of any other.\n";
   }
-  return whole && !interrupted() ? k_exit_done : k_exit_interrupted;
+  return whole ? k_exit_done : k_exit_interrupted;
 }
 
 // Events per second of one policy on one thread, over some windows.

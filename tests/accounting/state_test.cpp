@@ -472,6 +472,79 @@ TEST_F(StateTest, RemembersWhenNobodyLooked) {
   EXPECT_EQ(State::load(state_.save()).value().observation_gaps(), all);
 }
 
+AdjustmentMade joined(std::uint32_t number, const char* organization, const char* into) {
+  AdjustmentMade made{.number = number,
+                      .at = at(50),
+                      .kind = AdjustmentKind::merge,
+                      .organization = organization,
+                      .into = into,
+                      .what = "",
+                      .reverses = 0,
+                      .runs = 0,
+                      .facts = 0,
+                      .author = "uid 0",
+                      .reason = "a test"};
+  return made;
+}
+
+AdjustmentMade reversal(std::uint32_t number, std::uint32_t reverses) {
+  AdjustmentMade made = joined(number, "", "");
+  made.kind = AdjustmentKind::reverse;
+  made.reverses = reverses;
+  return made;
+}
+
+TEST_F(StateTest, KnowsWhoIsAPartOfWhomByTheAdjustmentsInForce) {
+  EXPECT_EQ(state_.apply(OrganizationsDeclared{at(0), {"a", "b", "c"}}).value(), Applied::changed);
+  const auto row = [this](const char* name) { return state_.organizations()[state_.find_organization(name)->value]; };
+  // In any order: what is in force follows from the numbers.
+  EXPECT_EQ(state_.apply(joined(2, "b", "c")).value(), Applied::changed);
+  EXPECT_EQ(state_.apply(joined(1, "a", "b")).value(), Applied::changed);
+  EXPECT_EQ(state_.apply(joined(1, "a", "b")).value(), Applied::duplicate);
+  EXPECT_EQ(state_.apply(joined(1, "a", "c")).error().code, Errc::conflict);
+  EXPECT_EQ(row("a"), "c");
+  EXPECT_EQ(row("b"), "c");
+  EXPECT_EQ(state_.apply(reversal(3, 2)).value(), Applied::changed);
+  EXPECT_EQ(row("a"), "b");
+  EXPECT_EQ(row("b"), "b");
+  State loaded = State::load(state_.save()).value();
+  EXPECT_EQ(loaded.adjustments(), state_.adjustments());
+  EXPECT_EQ(loaded.find_organization("a"), loaded.find_organization("b"));
+  // Books that say so all the same stay finite.
+  EXPECT_EQ(state_.apply(joined(4, "b", "a")).value(), Applied::changed);
+  EXPECT_EQ(state_.standings(at(60)).size(), state_.organizations().size());
+}
+
+TEST_F(StateTest, RefusesAdjustmentsThatMakeNoSense) {
+  AdjustmentMade nameless = joined(1, "a", "b");
+  nameless.author.clear();
+  AdjustmentMade groundless = joined(1, "a", "b");
+  groundless.reason.clear();
+  for (const AdjustmentMade& made : {nameless, groundless, joined(0, "a", "b"), joined(1, "a", "a"),
+                                     joined(1, "guests", "b"), joined(1, "a", ""), reversal(2, 2), reversal(2, 0)}) {
+    EXPECT_EQ(state_.apply(made).error().code, Errc::invalid_argument);
+  }
+  EXPECT_TRUE(state_.adjustments().empty());
+}
+
+TEST_F(StateTest, TheHighestRevisionOfAStatementSpeaksInAnyOrder) {
+  const auto stated = [](const char* owner, std::uint32_t revision) {
+    return OwnershipStated{
+        .node = "n1", .effective = at(0), .spans = {{at(0), {{owner, k_whole_node}}}}, .revision = revision};
+  };
+  EXPECT_EQ(event_key(stated("a", 0)), event_key(stated("b", 0)));
+  EXPECT_EQ(event_key(stated("a", 4)), event_key(stated("a", 0)) + "/4");
+  for (const bool later_first : {false, true}) {
+    State state;
+    ASSERT_TRUE(state.apply(CapacityChanged{.node = "n1", .at = at(0), .processors = {k_micro}}).has_value());
+    for (const std::uint32_t revision : {later_first ? 7U : 0U, later_first ? 0U : 7U}) {
+      ASSERT_EQ(state.apply(stated(revision == 7 ? "b" : "a", revision)).value(), Applied::changed);
+    }
+    EXPECT_EQ(state.standings(at(1))[state.find_organization("b")->value].owned, MicroProcessors{k_micro});
+    EXPECT_EQ(state.standings(at(1))[state.find_organization("a")->value].owned, MicroProcessors{});
+  }
+}
+
 TEST(Estimators, HaveNamesOfTheirOwn) {
   std::set<std::string_view> members;
   for (const EstimatorId id : estimator_ids()) {

@@ -278,5 +278,39 @@ TEST(JobsForPeople, SayWhoHasHadNoStart) {
   EXPECT_EQ(ctl::render_jobs(report, {.format = "job", .header = false}).value(), "");
 }
 
+TEST(JobsForPeople, SayThatOthersAreLeftOut) {
+  json report{{"at", 0}, {"jobs", json::array()}, {"private", true}};
+  EXPECT_EQ(ctl::render_jobs(report, {.header = false}).value(),
+            "Private: only your own jobs and those of accounts that you coordinate (PrivateData in slurm.conf)\n");
+  EXPECT_EQ(ctl::render_jobs(report, {.parsable = true, .header = false}).value(), "");
+  report["private"] = false;
+  EXPECT_EQ(ctl::render_jobs(report, {.header = false}).value(), "");
+}
+
+// Whose question it is, is no part of the request.
+TEST_F(JobsReport, OfAViewerHoldsHisOwnJobsAndThoseOfHisAccounts) {
+  EXPECT_FALSE(parse_jobs_filter(json{{"viewer", {{"user_id", 1}}}}).value().viewer.has_value());
+  const std::vector<std::string> accounts{"a", "b", "it's"};
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    describe(10 + i, i, accounts[i % 3]);
+    std::get<JobDescribed>(events.back()).user_id = 1000 + i / 2;
+  }
+  const json all = report({.all = true});
+  ASSERT_EQ(all["jobs"].size(), 6U);
+  events.clear();
+  for (const JobsViewer& viewer :
+       {JobsViewer{.user_id = 1001}, JobsViewer{.user_id = 7}, JobsViewer{.user_id = 1000, .accounts = {"it's", "b"}},
+        JobsViewer{.user_id = 7, .accounts = {"a"}}}) {
+    json expected = json::array();
+    for (const json& job : all["jobs"]) {
+      const bool own = job["user_id"] == viewer.user_id;
+      const bool coordinated =
+          std::ranges::find(viewer.accounts, job["account"].get<std::string>()) != viewer.accounts.end();
+      if (own || coordinated) expected.push_back(job);
+    }
+    EXPECT_EQ(report({.all = true, .viewer = viewer})["jobs"], expected);
+  }
+}
+
 }  // namespace
 }  // namespace shapley::ledger

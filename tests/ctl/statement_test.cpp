@@ -195,6 +195,22 @@ TEST_F(Statement, of_the_program) {
   EXPECT_EQ(report["since"], k_november.value);
 }
 
+// Of those that are private to whoever asks, the daemon tells one sum.
+TEST_F(Statement, others_are_one_row) {
+  write_site(file());
+  json report = of(k_november, k_november + Duration{1200});
+  report["private"] = true;
+  for (json& row : report["organizations"]) {
+    for (json& user : row["users"]) {
+      user["account"] = nullptr;
+      user["user"] = "(others)";
+    }
+  }
+  EXPECT_TRUE(contains(render_statement(report), "What others used is private here")) << render_statement(report);
+  EXPECT_TRUE(contains(render_statement(report), "(others)")) << render_statement(report);
+  EXPECT_TRUE(contains(statement_csv(report), ",user_own,direct_contr,,,(others),")) << statement_csv(report);
+}
+
 // The months that archive_test has: shared nodes, suspensions, retracted runs, owners that change.
 class MonthsOfStatements : public testing::Test {
  protected:

@@ -163,6 +163,27 @@ TEST(Status, SaysWhichConfigurationIsInForceAndThatALaterOneWasRefused) {
       << refused;
 }
 
+TEST(Status, SaysWhatIsPrivate) {
+  json report = with_daemon(fixed_report());
+  const auto line = [&](const json& jobs, const json& usage) {
+    report["daemon"]["privacy"] = {{"jobs", jobs}, {"usage", usage}, {"told_at", 1}};
+    const std::string text = render_status(report, {}).value();
+    const std::size_t at = text.find("\nPrivate: ");
+    return at == std::string::npos ? std::string() : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  const std::string rest = " of others, to all but operators and coordinators (PrivateData in slurm.conf)";
+  EXPECT_EQ(line(false, false), "");
+  EXPECT_EQ(line(true, false), "Private: jobs" + rest);
+  EXPECT_EQ(line(false, true), "Private: usage" + rest);
+  EXPECT_EQ(line(true, true), "Private: jobs and usage" + rest);
+  report["plugin"]["connected"] = true;
+  EXPECT_EQ(line(nullptr, nullptr),
+            "Private: others' jobs and usage, because the plugin does not say whether they are; it is older than "
+            "shapleyd");
+  report["plugin"]["connected"] = false;
+  EXPECT_EQ(line(nullptr, nullptr), "");
+}
+
 TEST(Status, SaysWhenNobodyLookedAndWhetherThatMatters) {
   json report = with_daemon(fixed_report());
   json& gaps = report["daemon"]["gaps"];

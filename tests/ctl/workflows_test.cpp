@@ -49,6 +49,9 @@ TEST(WorkflowsView, SaysSoWhenThereIsNothing) {
   json idle = example();
   idle["organizations"][0]["workflows"] = json::array();
   EXPECT_NE(render_workflows(idle, false).find("No job of it runs or waits.\n"), std::string::npos);
+  idle["private"] = true;
+  EXPECT_NE(render_workflows(idle, false).find("Its workflows are private here (PrivateData in slurm.conf).\n"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -179,6 +179,18 @@ void make_sense(ObservationGap& e) {
   if (e.end == e.begin) e.end = e.end + Duration{1};
 }
 
+void make_sense(AdjustmentMade& e) {
+  name(e.author);
+  name(e.reason);
+  name(e.organization);
+  name(e.into);
+  if (e.organization == e.into) e.into += "2";
+  e.number = std::max(e.number, 2U);
+  e.reverses = e.kind == AdjustmentKind::reverse ? e.number - 1 : 0;
+  e.runs = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
+  e.facts = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
+}
+
 void make_sense(ControllerPromoted& e) {
   e.epoch = std::max(e.epoch, 1U);
   name(e.host);

@@ -408,7 +408,7 @@ std::vector<std::string> State::Impl::sorted_names(const std::deque<Node>& all) 
 void State::Impl::restore_statement(const OwnershipStated& statement) {
   const std::uint32_t index = index_of(statement.node);
   if (const auto planned = nodes[index].ownership.next_hand_over()) hand_overs.erase({*planned, index});
-  nodes[index].ownership.state(statement.effective, spans_of(statement), now);
+  nodes[index].ownership.state({statement.effective, statement.revision}, spans_of(statement), now);
   schedule_hand_over(index);
   kept.keep(statement);
 }

@@ -23,17 +23,19 @@ enum class Role {
   // Content that events of older ledgers do not have. Its default value, which says "not known", is left out of the
   // ledger's JSON, so that those events are written today as they were.
   supplement,
+  // Such content that is part of the identity, too: left out of the key as well where it has its default value.
+  identity_supplement,
 };
 
 constexpr bool is_identity(Role role) {
-  return role == Role::identity || role == Role::identity_and_time;
+  return role == Role::identity || role == Role::identity_and_time || role == Role::identity_supplement;
 }
 constexpr bool is_time(Role role) {
   return role == Role::time || role == Role::identity_and_time;
 }
 
 constexpr bool is_supplement(Role role) {
-  return role == Role::supplement;
+  return role == Role::supplement || role == Role::identity_supplement;
 }
 
 // `name` is its name in the ledger's JSON. The members of a member that is a described record itself stand among those

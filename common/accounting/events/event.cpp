@@ -52,7 +52,9 @@ Instant time_of(const Event& event) {
 std::string event_key(const Event& event) {
   std::string key(kind_of(event));
   const auto append = [&](std::string_view, const auto& value, auto role) {
-    if constexpr (is_identity(role)) append_value(key, value);
+    if constexpr (is_identity(role)) {
+      if (!is_supplement(role) || value != std::remove_cvref_t<decltype(value)>{}) append_value(key, value);
+    }
   };
   std::visit([&](const auto& fact) { for_each_member(fact, append); }, event);
   return key;
@@ -92,6 +94,22 @@ std::string_view name_of(GapCause cause) {
       return "dropped";
   }
   return "slurmctld_down";
+}
+
+std::string_view name_of(AdjustmentKind kind) {
+  switch (kind) {
+    case AdjustmentKind::attribute:
+      return "attribute";
+    case AdjustmentKind::own:
+      return "own";
+    case AdjustmentKind::rename:
+      return "rename";
+    case AdjustmentKind::merge:
+      return "merge";
+    case AdjustmentKind::reverse:
+      return "reverse";
+  }
+  return "attribute";
 }
 
 }  // namespace shapley::accounting

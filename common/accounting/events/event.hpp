@@ -161,17 +161,21 @@ inline constexpr auto k_description<OwnershipSpan> = describe("span", member("fr
 // Who owns `node` at every instant from `effective` on, as agreed at `effective`: spans ascending by `from`, the last
 // one open. It replaces what earlier statements said about instants >= effective and leaves the past alone. Spans may
 // begin before `effective` (they hold from `effective` on) or after it (a dated hand-over that is already known).
+// `revision` is the number of the adjustment that states it anew, 0: none; of several with one node and `effective` the
+// one of the highest revision speaks, and the others do not.
 struct OwnershipStated {
   std::string node;
   Instant effective;
   std::vector<OwnershipSpan> spans;
+  std::uint32_t revision = 0;
   friend bool operator==(const OwnershipStated&, const OwnershipStated&) = default;
 };
 template <>
 inline constexpr auto k_description<OwnershipStated> =
     describe("ownership_stated", member<Role::identity>("node", &OwnershipStated::node),
              member<Role::identity_and_time>("effective", &OwnershipStated::effective),
-             member("spans", &OwnershipStated::spans))
+             member("spans", &OwnershipStated::spans),
+             member<Role::identity_supplement>("revision", &OwnershipStated::revision))
         .kept("statement");
 
 // From `at` on the node offers `processors` (0: down, drained or gone). `ordinal` orders several changes of one second.
@@ -435,10 +439,41 @@ inline constexpr auto k_description<HistoryImported> =
              member("reason", &HistoryImported::reason))
         .kept("import");
 
+enum class AdjustmentKind : std::uint8_t { attribute, own, rename, merge, reverse };
+
+// An administrator corrected the books. The `facts` events after this one belong to it and were stored with it, in one
+// transaction: of `attribute` segments that are retracted and stated anew under another organization, of `own`
+// statements of ownership of this revision, of `reverse` what takes back those of adjustment `reverses`. Of `rename`
+// and `merge` there are none: the row of `organization` is part of that of `into` from then on, for all times, until an
+// adjustment reverses that (State::row_of); no figure of anybody else depends on it. Identity: `number`.
+struct AdjustmentMade {
+  std::uint32_t number = 0;  // 1, 2, 3, ...
+  Instant at;                // when it was made
+  AdjustmentKind kind = AdjustmentKind::attribute;
+  std::string organization;  // rename, merge: whose row; else empty
+  std::string into;          // attribute: whose the runs are now; rename, merge: whose the row is now; else empty
+  std::string what;          // in words: "job 4711"
+  std::uint32_t reverses = 0;
+  std::int64_t runs = 0;   // that are of another organization by it
+  std::int64_t facts = 0;  // events that follow
+  std::string author;      // by the kernel's word, with the name by the user database if there is one: "uid 0 (root)"
+  std::string reason;
+  friend bool operator==(const AdjustmentMade&, const AdjustmentMade&) = default;
+};
+template <>
+inline constexpr auto k_description<AdjustmentMade> =
+    describe("adjustment_made", member<Role::identity>("number", &AdjustmentMade::number),
+             member<Role::time>("at", &AdjustmentMade::at), member("kind", &AdjustmentMade::kind),
+             member("organization", &AdjustmentMade::organization), member("into", &AdjustmentMade::into),
+             member("what", &AdjustmentMade::what), member("reverses", &AdjustmentMade::reverses),
+             member("runs", &AdjustmentMade::runs), member("facts", &AdjustmentMade::facts),
+             member("author", &AdjustmentMade::author), member("reason", &AdjustmentMade::reason))
+        .kept("adjustment");
+
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
                            ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted, JobChanged,
-                           ObservationGap, HistoryImported>;
+                           ObservationGap, HistoryImported, AdjustmentMade>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);
@@ -453,6 +488,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 [[nodiscard]] std::string_view name_of(SegmentKind kind);
 [[nodiscard]] std::string_view name_of(CloseReason reason);
 [[nodiscard]] std::string_view name_of(GapCause cause);
+[[nodiscard]] std::string_view name_of(AdjustmentKind kind);
 
 // Every value of an enumeration that events have members of.
 template <typename Word>
@@ -465,6 +501,10 @@ inline constexpr std::array k_values<CloseReason>{CloseReason::ended,   CloseRea
                                                   CloseReason::vanished};
 template <>
 inline constexpr std::array k_values<GapCause>{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped};
+template <>
+inline constexpr std::array k_values<AdjustmentKind>{AdjustmentKind::attribute, AdjustmentKind::own,
+                                                     AdjustmentKind::rename, AdjustmentKind::merge,
+                                                     AdjustmentKind::reverse};
 template <>
 inline constexpr std::array k_values<Period>{Period::none, Period::monthly, Period::quarterly, Period::yearly};
 

@@ -169,6 +169,24 @@ Expected<void> check_content(const ObservationGap& event) {
   return {};
 }
 
+Expected<void> check_content(const AdjustmentMade& event) {
+  if (event.number == 0) return refuse(event, "adjustments count from 1");
+  if (event.author.empty()) return refuse(event, "an adjustment has an author");
+  if (event.reason.empty()) return refuse(event, "an adjustment has a reason");
+  if (event.runs < 0 || event.facts < 0) return refuse(event, "runs and facts count from 0");
+  const bool reverses = event.kind == AdjustmentKind::reverse;
+  if (reverses != (event.reverses != 0) || event.reverses >= event.number) {
+    return refuse(event, "it reverses an earlier adjustment, or none");
+  }
+  if (event.kind != AdjustmentKind::rename && event.kind != AdjustmentKind::merge) return {};
+  for (const std::string& name : {event.organization, event.into}) {
+    if (name.empty()) return refuse(event, "an organization needs a name");
+    if (name == k_guests || name == k_commons) return refuse(event, name + " is always there, under this name");
+  }
+  if (event.organization == event.into) return refuse(event, "an organization cannot become a part of itself");
+  return {};
+}
+
 Expected<void> check_content(const PlacementResolved& event) {
   if (event.placement.empty()) return refuse(event, "the placement needs a name");
   if (event.nodes.empty()) return {};

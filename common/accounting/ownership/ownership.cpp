@@ -16,19 +16,21 @@ const Owners& commons_only() {
 
 Ownership::Ownership() : timeline_{{k_beginning_of_time, commons_only()}} {}
 
-void Ownership::state(Instant effective, std::vector<Span> spans, Instant now) {
-  statements_.emplace(effective, std::move(spans));
+void Ownership::state(Place place, std::vector<Span> spans, Instant now) {
+  statements_.emplace(place, std::move(spans));
   timeline_.assign(1, {k_beginning_of_time, commons_only()});
   for (auto it = statements_.begin(); it != statements_.end(); ++it) {
+    const Instant effective = it->first.first;
     const auto next = std::next(it);
-    const Instant until = next == statements_.end() ? k_end_of_time : next->first;
+    const Instant until = next == statements_.end() ? k_end_of_time : next->first.first;
+    if (until == effective) continue;  // revised
     const Owners* at_effective = &commons_only();
     for (const Span& span : it->second) {
-      if (span.from <= it->first) at_effective = &span.owners;
+      if (span.from <= effective) at_effective = &span.owners;
     }
-    extend(it->first, *at_effective);
+    extend(effective, *at_effective);
     for (const Span& span : it->second) {
-      if (span.from > it->first && span.from < until) extend(span.from, span.owners);
+      if (span.from > effective && span.from < until) extend(span.from, span.owners);
     }
   }
   in_force_ = 1;

@@ -1,15 +1,17 @@
 // Who owns one node, when: the statements made about it, folded into a timeline.
 //
-// At instant t the statement with the greatest `effective` <= t speaks, and in it the last span with `from` <= t.
-// Before the first statement, or where it names nobody, the node belongs to commons. The timeline is a pure function of
-// the set of statements. Stretches that begin after the present are known but not in force: hand_over() puts them in
-// force, so that books made of the stretches in force never look into the future. Single-threaded; the caller owns it.
+// At instant t the statement with the greatest `effective` <= t speaks, of several of that instant the one of the
+// highest revision, and in it the last span with `from` <= t. Before the first statement, or where it names nobody, the
+// node belongs to commons. The timeline is a pure function of the set of statements. Stretches that begin after the
+// present are known but not in force: hand_over() puts them in force, so that books made of the stretches in force
+// never look into the future. Single-threaded; the caller owns it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "accounting/events/event.hpp"
@@ -62,8 +64,11 @@ class Ownership {
 
   Ownership();
 
-  // Adds a statement and puts in force what begins at or before `now`. REQUIRES: no statement with this `effective`.
-  void state(Instant effective, std::vector<Span> spans, Instant now);
+  // When a statement is in force from, and its revision.
+  using Place = std::pair<Instant, std::uint32_t>;
+
+  // Adds a statement and puts in force what begins at or before `now`. REQUIRES: no statement at this place.
+  void state(Place place, std::vector<Span> spans, Instant now);
 
   // Begin of the first stretch not yet in force.
   [[nodiscard]] std::optional<Instant> next_hand_over() const;
@@ -76,7 +81,7 @@ class Ownership {
  private:
   void extend(Instant from, const Owners& owners);
 
-  std::map<Instant, std::vector<Span>> statements_;
+  std::map<Place, std::vector<Span>> statements_;
   std::vector<Stretch> timeline_;
   std::size_t in_force_ = 1;
 };

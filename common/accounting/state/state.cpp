@@ -57,7 +57,29 @@ std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t) c
     estimators[e]->contributions({period, t}, credits);
     for (std::size_t i = 0; i < standings.size(); ++i) standings[i].credits[e] = credits[i];
   }
+  for (std::size_t i = 0; i < standings.size(); ++i) {
+    if (row_by_id[i].value == i) continue;
+    standings[row_by_id[i].value] += standings[i];
+    standings[i] = Standing{};
+    standings[i].organization = {static_cast<std::uint32_t>(i)};
+  }
   return standings;
+}
+
+Standing& Standing::operator+=(const Standing& part) {
+  psi += part.psi;
+  got += part.got;
+  for (std::size_t e = 0; e < credits.size(); ++e) {
+    credits[e].phi += part.credits[e].phi;
+    credits[e].given += part.credits[e].given;
+    credits[e].rate += part.credits[e].rate;
+  }
+  owned += part.owned;
+  used += part.used;
+  waiting += part.waiting;
+  lent += part.lent;
+  borrowed += part.borrowed;
+  return *this;
 }
 
 const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
@@ -100,11 +122,23 @@ const std::vector<std::string>& State::organizations() const {
 }
 
 std::optional<OrgId> State::find_organization(std::string_view name) const {
-  return impl_->organizations.find(name);
+  const auto id = impl_->organizations.find(name);
+  return id ? std::optional(row_of(*id)) : std::nullopt;
+}
+
+OrgId State::row_of(OrgId organization) const {
+  return impl_->row_of(organization);
 }
 
 std::vector<OrgId> State::configured_order() const {
-  return impl_->organizations.configured_order();
+  std::vector<OrgId> order = impl_->organizations.configured_order();
+  std::erase_if(order, [this](OrgId id) { return row_of(id) != id; });
+  return order;
+}
+
+std::vector<AdjustmentMade> State::adjustments() const {
+  const auto& all = impl_->kept.all<AdjustmentMade>();
+  return {all.begin(), all.end()};
 }
 
 RankingDeclared State::ranking_rule() const {
@@ -140,6 +174,10 @@ const ControllerPromoted* State::last_promotion() const {
 std::vector<Instant> State::last_starts() const {
   std::vector<Instant> starts = impl_->forgotten_starts;
   impl_->for_each_remembered([&](const SegmentRecord& record) { impl_->note_start(record, starts); });
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    Instant& row = starts[impl_->row_by_id[i].value];
+    row = std::max(row, starts[i]);
+  }
   return starts;
 }
 
@@ -235,7 +273,7 @@ void State::visit_pieces(Instant from, Instant until, const VisitPiece& visit) c
       const Work clipped{held.processors, std::max(held.begin, from), std::min(held.end, until)};
       if (clipped.begin >= clipped.end) return;
       impl_->for_each_piece(node, impl_->organization_of(run), clipped,
-                            [&](const Piece& piece) { visit(run.live.opened.key, piece); });
+                            [&](const Piece& piece) { visit(run.live.opened.key, impl_->in_rows(piece)); });
     });
   }
 }
@@ -245,7 +283,7 @@ void State::visit_waits(Instant from, Instant until, const VisitWait& visit) con
     const SegmentOpened& opened = record.live.opened;
     if (opened.key.kind != SegmentKind::wait) return;
     const Duration length = std::min(record.end(), until) - std::max(opened.begin, from);
-    if (length.value > 0) visit(impl_->organization_of(record), opened.processors, length);
+    if (length.value > 0) visit(row_of(impl_->organization_of(record)), opened.processors, length);
   });
 }
 

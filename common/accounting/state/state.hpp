@@ -52,6 +52,9 @@ struct Standing {
   [[nodiscard]] CpuTime given(EstimatorId e) const { return credits[e.value].given; }
   [[nodiscard]] MicroProcessors rate(EstimatorId e) const { return credits[e.value].rate; }
   [[nodiscard]] Utility balance(EstimatorId e) const { return phi(e) - psi; }
+
+  // Adds the figures of an organization that is a part of this one.
+  Standing& operator+=(const Standing& part);
 };
 
 // A closed period's final rows; `owned`, `used` and the like are those of its last second. Late events correct them.
@@ -131,7 +134,8 @@ class State {
   void advance(Instant t);
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
 
-  // All rows by OrgId, at max(t, now()); moves the present there, like advance().
+  // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
+  // zero.
   [[nodiscard]] std::vector<Standing> standings(Instant t);
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
   [[nodiscard]] Instant period_begin()
@@ -143,9 +147,14 @@ class State {
 
   // Names by OrgId; guests is 0, commons is 1.
   [[nodiscard]] const std::vector<std::string>& organizations() const;
+  // Whose row has the figures of the organization of this name.
   [[nodiscard]] std::optional<OrgId> find_organization(std::string_view name) const;
-  // OrgIds in the configuration's order; then organizations no longer configured, in the order they had; then those met
-  // in events only, by name; then guests and commons.
+  // Whose row the figures of an organization are part of: its own, unless it was renamed or merged (AdjustmentMade).
+  // Rows, levels, pieces and waits are told so, for all times; events name organizations as they were.
+  [[nodiscard]] OrgId row_of(OrgId organization) const;
+  // Organizations that are a part of another's row are left out. OrgIds in the configuration's order; then
+  // organizations no longer configured, in the order they had; then those met in events only, by name; then guests and
+  // commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
@@ -159,6 +168,8 @@ class State {
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;
   // All of them, ascending by begin.
   [[nodiscard]] std::vector<ObservationGap> observation_gaps() const;
+  // All of them, ascending by number.
+  [[nodiscard]] std::vector<AdjustmentMade> adjustments() const;
   // The one of the highest epoch, whenever it was; nullptr: no controller was promoted ever.
   [[nodiscard]] const ControllerPromoted* last_promotion() const;
 

@@ -21,6 +21,17 @@ void State::Impl::set_organizations() {
   forgotten_starts.resize(organizations.names().size(), k_beginning_of_time);
   const std::vector<OrgId> by_name = organizations.by_name();
   for (const auto& estimator : estimators) estimator->set_organizations(by_name);
+  set_rows();
+}
+
+void State::Impl::set_rows() {
+  row_by_id = rows_by(kept.all<AdjustmentMade>(), organizations);
+}
+
+Piece State::Impl::in_rows(Piece piece) const {
+  piece.organization = row_of(piece.organization);
+  piece.owner = row_of(piece.owner);
+  return piece;
 }
 
 OrgId State::Impl::join(std::string_view name) {
@@ -153,8 +164,9 @@ void State::Impl::fold(const OwnershipStated& event) {
   kept.keep(event);
   const std::uint32_t index = index_of(event.node);
   if (const auto planned = nodes[index].ownership.next_hand_over()) hand_overs.erase({*planned, index});
-  change_ownership(index, event.effective,
-                   [&](Ownership& ownership) { ownership.state(event.effective, std::move(spans), now); });
+  change_ownership(index, event.effective, [&](Ownership& ownership) {
+    ownership.state({event.effective, event.revision}, std::move(spans), now);
+  });
   schedule_hand_over(index);
 }
 
@@ -231,6 +243,22 @@ void State::Impl::fold(const ChargeDeclared& event) {
 template <>
 void State::Impl::fold(const HistoryImported& event) {
   kept.keep(event);
+}
+
+template <>
+void State::Impl::fold(const AdjustmentMade& event) {
+  for (const std::string* name : {&event.organization, &event.into}) {
+    if (!name->empty()) join(*name);
+  }
+  // Who lends to whom depends on who is whose part, and nothing else does.
+  const auto fold_lending = [this](int sign) {
+    for_each_remembered_piece([&](const Piece& piece) { levels.fold_piece(sign, in_rows(piece)); });
+  };
+  const bool may_join = event.kind != AdjustmentKind::attribute && event.kind != AdjustmentKind::own;
+  if (may_join) fold_lending(-1);
+  kept.keep(event);
+  set_rows();
+  if (may_join) fold_lending(1);
 }
 
 template <>

@@ -25,6 +25,7 @@
 #include "accounting/estimators/period_sums.hpp"
 #include "accounting/ownership/node.hpp"
 #include "accounting/ownership/placement.hpp"
+#include "accounting/state/adjustments.hpp"
 #include "accounting/state/job_memory.hpp"
 #include "accounting/state/kept_facts.hpp"
 #include "accounting/state/levels.hpp"
@@ -56,6 +57,7 @@ struct State::Impl {
   std::unordered_map<JobId, std::set<JobId>> tasks;  // by array; derived from the descriptions of jobs
   std::map<Instant, std::uint64_t> configurations;   // content hashes
   KeptFacts kept;
+  std::vector<OrgId> row_by_id;  // whose row the figures are part of; derived from the adjustments
   std::set<std::pair<Instant, std::uint32_t>> hand_overs;  // known, not yet in force: (when, index of the node)
 
   struct GatheredLevel {
@@ -97,6 +99,10 @@ struct State::Impl {
   void forget_jobs_of_nodes(const std::unordered_set<JobId>& changed, const std::vector<bool>& lose_some);
 
   void set_organizations();
+  void set_rows();
+  [[nodiscard]] OrgId row_of(OrgId organization) const { return row_by_id[organization.value]; }
+  // The piece as organizations are today.
+  [[nodiscard]] Piece in_rows(Piece piece) const;
   void close_period(Instant boundary);
   OrgId join(std::string_view name);
   Node& node_of(std::string_view name);

@@ -13,7 +13,7 @@ MicroProcessors signed_part(int sign, MicroProcessors processors) {
 
 void State::Impl::fold_piece(int sign, const Piece& piece) {
   got.fold(sign, piece.organization, {piece.processors, piece.begin, piece.end});
-  levels.fold_piece(sign, piece);
+  levels.fold_piece(sign, in_rows(piece));
   for (const auto& estimator : estimators) estimator->fold_piece(sign, piece);
 }
 
@@ -278,7 +278,8 @@ std::vector<Level> State::Impl::levels_before(Instant t) const {
     if (fact.begin >= t || fact.end < t) return;
     if (fact.key.kind == SegmentKind::wait) rows[fact.organization.value].waiting += fact.processors;
   });
-  for_each_remembered_piece([&](const Piece& piece) {
+  for_each_remembered_piece([&](const Piece& booked) {
+    const Piece piece = in_rows(booked);
     if (piece.begin >= t || piece.end < t || piece.organization == piece.owner) return;
     rows[piece.owner.value].lent += piece.processors;
     rows[piece.organization.value].borrowed += piece.processors;

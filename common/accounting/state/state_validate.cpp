@@ -132,6 +132,12 @@ Expected<Applied> State::Impl::validate(const HistoryImported& event) const {
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const AdjustmentMade& event) const {
+  if (const AdjustmentMade* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise: what it is made of are facts of their own
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const ObservationsMistimed& event) const {
   if (const ObservationsMistimed* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise

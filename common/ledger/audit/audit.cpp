@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ledger/audit/adjustment_notes.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/event_json.hpp"
@@ -86,6 +87,7 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
   report.notes.push_back("the chain ends at event " + std::to_string(begin.sequence + report.events) + " with hash " +
                          to_hex(previous) +
                          "; whoever keeps this hash can prove later that nothing before it was changed");
+  for (std::string& note : adjustment_notes(facts.adjustments)) report.notes.push_back(std::move(note));
   return readable;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ledger/audit/adjustment_notes.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/record_comparison.hpp"
 #include "ledger/audit/slurm_records.hpp"
@@ -148,8 +149,9 @@ class FactsToCompare {
   // What says how to compare: how processors were charged, and when nobody looked.
   Expected<void> read_declarations(const Database& database) {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM main.event_texts WHERE kind IN "
-                                                          "('configuration_loaded', 'observation_gap') ORDER BY seq"));
+    SHAPLEY_TRY_ASSIGN(Statement select,
+                       database.prepare("SELECT seq FROM main.event_texts WHERE kind IN "
+                                        "('configuration_loaded', 'observation_gap', 'adjustment_made') ORDER BY seq"));
     while (true) {
       SHAPLEY_TRY_ASSIGN(const bool row, select.step());
       if (!row) return {};
@@ -208,6 +210,9 @@ Expected<AuditReport> compare(const Databases& files, const std::filesystem::pat
   FactsToCompare ledger(records, asked);
   SHAPLEY_TRY(ledger.read(files, report));
   compare_with_records(ledger.facts(), span, records, report, asked, ledger.left_out());
+  if (std::string note = attribution_note(ledger.facts().adjustments); !note.empty()) {
+    report.notes.push_back(std::move(note));
+  }
   return report;
 }
 

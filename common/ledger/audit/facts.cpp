@@ -29,8 +29,13 @@ struct Add {
   }
   void operator()(const accounting::SegmentRetracted& e) const { facts.segments[e.key].retracted = e.at; }
   void operator()(const accounting::OwnershipStated& e) const {
-    facts.ownership[facts.nodes.number_of(e.node)][e.effective] = e.spans;
+    const std::uint32_t node = facts.nodes.number_of(e.node);
+    const auto known = facts.revisions.find({node, e.effective});
+    if (known != facts.revisions.end() && known->second > e.revision) return;
+    facts.revisions[{node, e.effective}] = e.revision;
+    facts.ownership[node][e.effective] = e.spans;
   }
+  void operator()(const accounting::AdjustmentMade& e) const { facts.adjustments[e.number] = e; }
   void operator()(const accounting::CapacityChanged& e) const {
     facts.whole_nodes[facts.nodes.number_of(e.node)][{e.at, e.ordinal}] = e.whole.value;
   }
@@ -68,6 +73,11 @@ struct Survey {
   void operator()(const accounting::CapacityChanged& e) const { facts.nodes.number_of(e.node); }
   void operator()(const accounting::OwnershipStated& e) const { Add{facts}(e); }
   void operator()(const accounting::PeriodDeclared& e) const { Add{facts}(e); }
+  void operator()(const accounting::AdjustmentMade& e) const {
+    if (!e.organization.empty()) facts.organizations.number_of(e.organization);
+    if (!e.into.empty()) facts.organizations.number_of(e.into);
+    Add{facts}(e);
+  }
   template <typename Fact>
   void operator()(const Fact& /*e*/) const {}
 };
@@ -105,6 +115,8 @@ Facts Facts::surveyed() const {
   facts.organizations = organizations;
   facts.nodes = nodes;
   facts.ownership = ownership;
+  facts.revisions = revisions;
+  facts.adjustments = adjustments;
   facts.periods = periods;
   for (const auto& [key, segment] : segments) {
     if (is_run(key) && segment.retracted) facts.segments[key].retracted = segment.retracted;

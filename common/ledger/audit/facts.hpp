@@ -52,7 +52,9 @@ class Facts {
   NameIndex nodes;
   std::map<accounting::SegmentKey, SegmentFacts> segments;
   std::map<std::uint32_t, std::map<Instant, std::vector<accounting::OwnershipSpan>>>
-      ownership;  // node -> effective -> spans
+      ownership;                                                         // node -> effective -> spans
+  std::map<std::pair<std::uint32_t, Instant>, std::uint32_t> revisions;  // of these
+  std::map<std::uint32_t, accounting::AdjustmentMade> adjustments;       // by number
   std::map<std::uint32_t, WholeNode> whole_nodes;
   std::map<Instant, Period> periods;
   std::map<Instant, std::string> configurations;

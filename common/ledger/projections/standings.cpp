@@ -63,6 +63,7 @@ Expected<void> write_books(const Database& database, std::string_view schema, co
                                       "used, waiting, lent, borrowed) "
                                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"));
   for (const Standing& row : standings) {
+    if (state.row_of(row.organization) != row.organization) continue;
     const std::string psi = to_string(row.psi.value);
     const std::string got = to_string(row.got.value);
     insert.bind(1, day.day.value).bind(2, state.organizations().at(row.organization.value));
@@ -81,6 +82,7 @@ Expected<void> write_contributions(const Database& database, std::string_view sc
                                       ".contributions_by_day(day, organization, estimator, phi, balance, given) "
                                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
   for (const Standing& row : standings) {
+    if (state.row_of(row.organization) != row.organization) continue;
     for (const EstimatorId estimator : day.estimators) {
       const std::string phi = to_string(row.phi(estimator).value);
       const std::string balance = to_string(row.balance(estimator).value);

@@ -22,6 +22,7 @@ using Files = std::vector<const Ledger*>;
 struct ToldUntil {
   std::vector<Event> events;  // that speak of the instant or of earlier times, in the order of time
   std::vector<SegmentOpened> later_starts;
+  std::vector<accounting::AdjustmentMade> adjustments;
   std::set<SegmentKey> retracted;  // none of these is among the others
 };
 
@@ -58,10 +59,13 @@ class Reading {
     if (question_.budget.is_ended()) return fail(Errc::limit, "nobody waits for the answer any more");
     if (const auto* retraction = std::get_if<accounting::SegmentRetracted>(&event)) {
       told_.retracted.insert(retraction->key);
+    } else if (const auto* adjustment = std::get_if<accounting::AdjustmentMade>(&event)) {
+      told_.adjustments.push_back(*adjustment);
     } else if (accounting::time_of(event) <= question_.at) {
       told_.events.push_back(event);
     } else if (const auto* opened = std::get_if<SegmentOpened>(&event);
-               opened != nullptr && opened->key.kind == accounting::SegmentKind::run && opened->key.ordinal == 0) {
+               opened != nullptr && opened->key.kind == accounting::SegmentKind::run &&
+               opened->begin == opened->key.anchor) {
       keep_start(*opened);
     }
     return {};
@@ -88,6 +92,7 @@ Expected<BooksThen> books_of(const Files& files, const PastQuestion& question, c
   SHAPLEY_TRY_ASSIGN(ToldUntil told, Reading(question).read(files));
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
   State& state = opening.state;
+  SHAPLEY_TRY(apply_adjustments(state, std::move(told.adjustments)));
   SHAPLEY_TRY(retract_known(state, told.retracted, question.at));
   for (std::size_t i = 0; i < told.events.size(); ++i) {
     if (question.budget.is_ended()) return fail(Errc::limit, "nobody waits for the answer any more");

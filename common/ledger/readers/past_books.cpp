@@ -22,6 +22,7 @@ struct Told {
   // segment.
   std::vector<Event> events;
   std::set<SegmentKey> retracted;
+  std::vector<accounting::AdjustmentMade> adjustments;
   std::vector<JobDescribed> jobs;  // described before the files begin
 };
 
@@ -36,6 +37,8 @@ Expected<Told> told_until(const Files& files, Instant until) {
         if (const auto* job = std::get_if<JobDescribed>(&stored.event)) told.jobs.push_back(*job);
       } else if (const auto* retraction = std::get_if<accounting::SegmentRetracted>(&stored.event)) {
         told.retracted.insert(retraction->key);
+      } else if (const auto* adjustment = std::get_if<accounting::AdjustmentMade>(&stored.event)) {
+        told.adjustments.push_back(*adjustment);
       } else if (accounting::time_of(stored.event) <= until) {
         told.events.push_back(stored.event);
       }
@@ -61,6 +64,8 @@ Expected<PastBooks> PastBooks::read(const Ledger& ledger, const Asked& asked) {
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
   PastBooks books;
   books.state_ = std::move(opening.state);
+  books.adjustments_ = told.adjustments;
+  SHAPLEY_TRY(apply_adjustments(books.state_, std::move(told.adjustments)));
   SHAPLEY_TRY(retract_known(books.state_, told.retracted, asked.since));
   books.events_ = std::move(told.events);
   for (const JobDescribed& job : told.jobs) books.describe(job);

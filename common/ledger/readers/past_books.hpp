@@ -49,6 +49,8 @@ class PastBooks {
   // The last submission of the job before `start`, as far as it was described; else nobody (account "", user 0).
   [[nodiscard]] Submitter submitter_of(JobId job, Instant start) const;
   [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
+  // All that the files tell of, by number, whenever they were made.
+  [[nodiscard]] const std::vector<accounting::AdjustmentMade>& adjustments() const { return adjustments_; }
 
  private:
   PastBooks() = default;
@@ -58,6 +60,7 @@ class PastBooks {
   std::vector<accounting::Event> events_;  // in the order of time
   std::size_t next_ = 0;
   NameIndex accounts_;
+  std::vector<accounting::AdjustmentMade> adjustments_;
   std::map<std::pair<JobId, Instant>, Submitter> submitters_;  // by job and time of submission
 };
 

@@ -51,6 +51,17 @@ Expected<void> apply_told(accounting::State& state, const accounting::Event& eve
   return fail(Errc::corrupt, "the books refuse " + accounting::event_key(event) + " in the order of time");
 }
 
+Expected<void> apply_adjustments(accounting::State& state, std::vector<accounting::AdjustmentMade> adjustments) {
+  const std::vector<accounting::AdjustmentMade> known = state.adjustments();
+  for (accounting::AdjustmentMade& adjustment : adjustments) {
+    const auto is_it = [&](const auto& other) { return other.number == adjustment.number; };
+    if (std::any_of(known.begin(), known.end(), is_it)) continue;
+    adjustment.at = Instant{0};  // the present of the books is not to move for it
+    SHAPLEY_TRY(apply_told(state, adjustment));
+  }
+  return {};
+}
+
 Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted, Instant at) {
   for (const accounting::SegmentKey& key : retracted) {
     // Known before the file begins, and retracted in it.

@@ -38,6 +38,10 @@ class PastFiles {
 // Errc::corrupt: the event is not in the order of time.
 [[nodiscard]] Expected<void> apply_told(accounting::State& state, const accounting::Event& event);
 
+// Who was renamed, or became a part of whom, is told before anything else: the past is told in today's names.
+[[nodiscard]] Expected<void> apply_adjustments(accounting::State& state,
+                                               std::vector<accounting::AdjustmentMade> adjustments);
+
 // Takes back what the books know and the files retract, whenever that was, as of `at` at the latest.
 [[nodiscard]] Expected<void> retract_known(accounting::State& state, const std::set<accounting::SegmentKey>& retracted,
                                            Instant at);

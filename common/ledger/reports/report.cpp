@@ -126,7 +126,8 @@ json conservation(const std::vector<Standing>& standings) {
 }
 
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
-std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, std::size_t organizations) {
+std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, const accounting::State& state) {
+  const std::size_t organizations = state.organizations().size();
   std::vector<OrgId> order;
   std::vector<bool> listed(organizations, false);
   for (const accounting::Rank& rank : ranked) {
@@ -134,7 +135,7 @@ std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, std
     listed[rank.organization.value] = true;
   }
   for (std::uint32_t i = 0; i < organizations; ++i) {
-    if (!listed[i]) order.push_back(OrgId{i});
+    if (!listed[i] && state.row_of(OrgId{i}) == OrgId{i}) order.push_back(OrgId{i});
   }
   return order;
 }
@@ -240,7 +241,8 @@ json no_start_report(const accounting::State& state, const std::vector<std::stri
   for (const OrgId organization : state.configured_order()) {
     const std::size_t id = organization.value;
     const std::string& name = state.organizations()[id];
-    if (jobs[id].waiting == 0 || (!only.empty() && std::ranges::find(only, name) == only.end())) continue;
+    const auto is_asked = [&](const std::string& asked) { return state.find_organization(asked) == organization; };
+    if (jobs[id].waiting == 0 || (!only.empty() && std::ranges::none_of(only, is_asked))) continue;
     rows.push_back({{"organization", name}, {"since", no_start_since(jobs[id], starts[id])}});
   }
   return rows;
@@ -290,7 +292,7 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
   const Instant begin = state.period_begin();
 
   json rows = json::array();
-  const std::vector<OrgId> order = report_order(ranked, standings.size());
+  const std::vector<OrgId> order = report_order(ranked, state);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t id = order[i].value;
     rows.push_back(organization_row(standings[id], {.name = state.organizations()[id],

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
 
 namespace shapley::ledger {
@@ -39,8 +40,9 @@ Expected<std::vector<OrgId>> chosen(const accounting::State& state, const std::v
     return fail(Errc::invalid_argument, "no organization '" + name + "' in these books; there are " + known);
   }
   if (!only.empty()) {
-    std::erase_if(order,
-                  [&](OrgId id) { return std::ranges::find(only, state.organizations()[id.value]) == only.end(); });
+    std::vector<OrgId> asked;
+    for (const std::string& name : only) asked.push_back(*state.find_organization(name));
+    std::erase_if(order, [&](OrgId id) { return std::ranges::find(asked, id) == asked.end(); });
   }
   return order;
 }
@@ -219,6 +221,7 @@ Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
   json report = heading(asked);
   report["periods"] = std::move(periods);
   report["organizations"] = std::move(rows);
+  report["adjustments"] = adjustments_since(books.adjustments(), asked.since);
   report["exact"] = totals.exact();
   return report;
 }
@@ -257,7 +260,8 @@ Expected<json> history_report(PastBooks& books, const IntervalAsked& asked, Inte
     for (const OrgId id : then.state().configured_order()) {
       const std::string& name = names[id.value];
       if (id.value >= stretch.closing.size()) continue;
-      if (!asked.only.empty() && std::ranges::find(asked.only, name) == asked.only.end()) continue;
+      const auto is_asked = [&](const std::string& only) { return then.state().find_organization(only) == id; };
+      if (!asked.only.empty() && std::ranges::none_of(asked.only, is_asked)) continue;
       rows.push_back(history_row(stretch, id.value, asked.estimator, matrix, name));
     }
   };

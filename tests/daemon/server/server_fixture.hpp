@@ -131,6 +131,7 @@ class ServerTest : public testing::Test {
     o.sequence = sequence;
     o.observed_at = now;
     o.jobs = std::move(jobs);
+    o.privacy = {protocol::Privacy{}};  // nothing is private
     return o;
   }
 

@@ -87,7 +87,8 @@ class PrivacyOfRequests : public ServiceTest {
   [[nodiscard]] std::map<std::string, std::vector<std::string>> examples() const {
     const std::string before = std::to_string(k_begin + 1);
     const std::string during = std::to_string(k_begin + 30);
-    return {{"compare",
+    return {{"adjustments", {R"({"request":"adjustments"})"}},
+            {"compare",
              {R"({"request":"compare","a":"4702","b":"4703"})", R"({"request":"compare","a":"physics","b":"4702"})",
               R"({"request":"compare","a":"physics","b":"chemistry"})",
               R"({"request":"compare","a":"physics","b":"4701","at":)" + during + "}"}},
@@ -210,6 +211,21 @@ TEST_F(PrivacyOfRequests, AStatementAddsUpTheUsersThatItHides) {
   EXPECT_TRUE(hidden["users"][0]["account"].is_null());
   for (const char* amount : {"got", "own", "borrowed"}) EXPECT_EQ(hidden["users"][0][amount], all["users"][0][amount]);
   EXPECT_EQ(physics(ask(R"({"request":"statement"})", k_alice)), all);
+}
+
+TEST_F(PrivacyOfRequests, AnAdjustmentNamesNoRunThatIsHidden) {
+  const json made =
+      as_administrator(R"({"request":"adjust","reason":"a typo","attribute":{"job":4701,"into":"chemistry"}})");
+  ASSERT_TRUE(made.contains("adjustment")) << made.dump(1);
+  for (const char* request : {R"({"request":"adjustments"})", R"({"request":"statement"})"}) {
+    const json all = ask(request, k_operator)["adjustments"];
+    const json hidden = ask(request, k_stranger)["adjustments"];
+    ASSERT_EQ(all.size(), 1U) << request;
+    ASSERT_EQ(hidden.size(), 1U) << request;
+    EXPECT_NE(all[0]["what"].get<std::string>().find("4701"), std::string::npos) << all.dump(1);
+    EXPECT_EQ(hidden.dump().find("4701"), std::string::npos) << hidden.dump(1);
+    EXPECT_EQ(hidden[0]["into"], all[0]["into"]);
+  }
 }
 
 TEST_F(PrivacyOfRequests, PrivateUsageHidesSumsOfUsersAndNoJobs) {

@@ -238,7 +238,7 @@ void host_reconfigure(uint64_t random) {
 }
 
 void host_refresh_associations(void) {
-  assoc_mgr_lock_t locks = {.assoc = WRITE_LOCK, .qos = WRITE_LOCK};
+  assoc_mgr_lock_t locks = {.assoc = WRITE_LOCK, .qos = WRITE_LOCK, .user = WRITE_LOCK};
   assoc_mgr_lock(&locks);
   host_associations_move();
   assoc_mgr_unlock(&locks);

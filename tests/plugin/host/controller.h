@@ -18,6 +18,8 @@ extern "C" {
 #endif
 
 enum { k_host_organizations = 3 };
+/* The user who coordinates the first one's account, astro. */
+enum { k_host_coordinator = 4242 };
 
 /* Reads slurm.conf and makes nodes, partitions and associations; no job yet. Slurm's log goes to the file. Once a
  * process. */

@@ -93,6 +93,11 @@ void Daemon::fix_levels(std::vector<protocol::JobLevel> levels) {
   levels_ = std::move(levels);
 }
 
+std::optional<protocol::Privacy> Daemon::privacy() const {
+  const std::lock_guard lock(mutex_);
+  return privacy_;
+}
+
 std::map<std::uint32_t, protocol::JobRecord> Daemon::jobs() const {
   const std::lock_guard lock(mutex_);
   return jobs_;
@@ -177,6 +182,7 @@ bool Daemon::take(int peer, const protocol::Message& message) {
     for (const auto& job : seen->jobs) jobs_[job.job_id] = job;
     for (const std::uint32_t id : seen->gone) jobs_.erase(id);
     for (const auto& node : seen->nodes) nodes_[node.name] = node;
+    if (!seen->privacy.empty()) privacy_ = seen->privacy.back();
   }
   send_message(peer, protocol::Ack{seen->sequence});
   return true;

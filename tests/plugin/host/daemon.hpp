@@ -51,6 +51,8 @@ class Daemon {
   // What the plugin has reported on the current connection: jobs by id, as last observed, those gone left out.
   [[nodiscard]] std::map<std::uint32_t, protocol::JobRecord> jobs() const;
   [[nodiscard]] std::map<std::string, protocol::NodeRecord> nodes() const;
+  // What it said last is private; nullopt: nothing yet.
+  [[nodiscard]] std::optional<protocol::Privacy> privacy() const;
   [[nodiscard]] bool snapshot_taken() const { return snapshot_taken_; }
 
  private:
@@ -73,6 +75,7 @@ class Daemon {
   mutable std::mutex mutex_;
   std::map<std::uint32_t, protocol::JobRecord> jobs_;      // guarded by mutex_
   std::map<std::string, protocol::NodeRecord> nodes_;      // guarded by mutex_
+  std::optional<protocol::Privacy> privacy_;               // guarded by mutex_
   std::vector<std::string> order_;                         // guarded by mutex_
   std::optional<std::vector<protocol::JobLevel>> levels_;  // guarded by mutex_
   std::uint64_t generation_ = 0;

@@ -216,6 +216,12 @@ TEST(PluginInHost, agrees_with_slurmctld_after_a_thousand_reconfigures_under_loa
     EXPECT_TRUE(eventually([started] { return host_started() > started; })) << "no job started";
   }
   expect_agreement(daemon);
+  const auto privacy = daemon.privacy();
+  ASSERT_TRUE(privacy.has_value());
+  EXPECT_TRUE(privacy->jobs);
+  ASSERT_EQ(privacy->users.size(), 1U);
+  EXPECT_EQ(privacy->users[0].user_id, static_cast<std::uint32_t>(k_host_coordinator));
+  EXPECT_EQ(privacy->users[0].accounts, std::vector<std::string>{"astro"});
   host_unload_plugin();
   host_purge_everything();
 }

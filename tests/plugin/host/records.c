@@ -99,6 +99,32 @@ static void make_associations(void) {
   }
 }
 
+static void free_coordinated(void* element) {
+  slurmdb_coord_rec_t* coordinated = element;
+  free(coordinated->name);
+  free(coordinated);
+}
+
+static void free_user(void* element) {
+  slurmdb_user_rec_t* user = element;
+  list_destroy(user->coord_accts);
+  free(user);
+}
+
+/* The one who coordinates the first organization, in memory of its own each time, as slurmctld takes its users over
+ * from slurmdbd anew. */
+static void make_users(void) {
+  if (assoc_mgr_user_list) list_destroy(assoc_mgr_user_list);
+  assoc_mgr_user_list = list_create(free_user);
+  slurmdb_coord_rec_t* coordinated = allocate(sizeof(*coordinated));
+  coordinated->name = copy_of(k_accounts[0]);
+  slurmdb_user_rec_t* user = allocate(sizeof(*user));
+  user->uid = k_host_coordinator;
+  user->coord_accts = list_create(free_coordinated);
+  list_append(user->coord_accts, coordinated);
+  list_append(assoc_mgr_user_list, user);
+}
+
 void host_tables_make(uint64_t random) {
   free_tables();
   for (uint32_t place = 0; place < k_host_nodes; place++)
@@ -130,6 +156,8 @@ void host_tables_free(void) {
     associations[i].usage = NULL;
   }
   assoc_mgr_tres_name_array = NULL;
+  list_destroy(assoc_mgr_user_list);
+  assoc_mgr_user_list = NULL;
 }
 
 part_record_t* host_find_partition(const char* name) {
@@ -140,6 +168,7 @@ part_record_t* host_find_partition(const char* name) {
 
 void host_associations_move(void) {
   make_associations();
+  make_users();
 }
 
 void host_node_flip(uint64_t random) {

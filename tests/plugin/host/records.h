@@ -20,8 +20,8 @@ _Noreturn void host_fail(const char* what);
 void host_tables_make(uint64_t random);
 void host_tables_free(void);
 part_record_t* host_find_partition(const char* name);
-/* Makes the associations, or moves every account name of theirs to other memory: who read it without the lock is
- * caught. */
+/* Makes the associations and users, or moves every account name of theirs to other memory: who read it without the lock
+ * is caught. */
 void host_associations_move(void);
 void host_node_flip(uint64_t random);
 

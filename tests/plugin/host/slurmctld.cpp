@@ -28,7 +28,8 @@ std::string socket_path() {
 void Slurmctld::SetUp() {
   fs::create_directory(directory() + "/state");
   std::ofstream(directory() + "/slurm.conf")
-      << "ClusterName=host\nSlurmctldHost=localhost(127.0.0.1)\nSlurmUser=root\nPriorityType=priority/shapley\n"
+      << "ClusterName=host\nSlurmctldHost=localhost(127.0.0.1)\nSlurmUser=root\nPriorityType=priority/"
+         "shapley\nPrivateData=jobs\n"
       << "StateSaveLocation=" << directory() << "/state\nPriorityWeightJobSize=1000\nPriorityWeightPartition=100\n"
       << "PriorityParameters=socket=" << socket_path() << ",interval=0.1\n"
       << "PluginDir=" << SHAPLEY_PLUGIN_FOLDER << ":" << SLURM_PLUGIN_FOLDER << "\n"

@@ -1,0 +1,365 @@
+#include "ledger/adjustments/adjustment.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "accounting/events/event_check.hpp"
+#include "base/brackets.hpp"
+#include "base/calendar.hpp"
+#include "ledger/adjustments/attribution.hpp"
+#include "ledger/adjustments/past_ownership.hpp"
+#include "ledger/readers/declarations.hpp"
+#include "ledger/store/event_reader.hpp"
+#include "ledger/store/ledger_impl.hpp"
+
+namespace shapley::ledger {
+
+namespace {
+
+using accounting::AdjustmentKind;
+using accounting::AdjustmentMade;
+using accounting::Event;
+using accounting::OwnershipStated;
+using accounting::State;
+
+std::string in_time(const std::optional<Instant>& since, const std::optional<Instant>& until) {
+  std::string text;
+  if (since) text += ", since " + format_instant(*since);
+  if (until) text += ", until " + format_instant(*until);
+  return text;
+}
+
+std::string words_of_asked(const AttributionAsked& asked) {
+  std::string whose;
+  if (asked.job && asked.task) {
+    whose = "job " + std::to_string(asked.job->value) + "_" + std::to_string(*asked.task);
+  } else if (asked.job) {
+    whose = "job " + std::to_string(asked.job->value);
+  } else if (asked.account) {
+    whose = "account " + *asked.account;
+  } else {
+    whose = "user " + std::to_string(asked.user_id.value_or(0));
+  }
+  return "runs of " + whose + in_time(asked.since, asked.until);
+}
+
+std::string percent_text(std::int64_t parts_per_million) {
+  std::string text = std::to_string(parts_per_million / 10'000);
+  std::string rest = std::to_string(10'000 + parts_per_million % 10'000).substr(1);
+  while (rest.ends_with('0')) rest.pop_back();
+  return text + (rest.empty() ? "" : "." + rest) + "%";
+}
+
+std::string words_of_asked(const OwnershipAsked& asked, Instant until) {
+  std::string owners;
+  for (const accounting::OwnerPart& part : asked.owners) {
+    owners += (owners.empty() ? "" : ", ") + part.organization + " " + percent_text(part.parts_per_million);
+  }
+  return "nodes " + asked.nodes + " of " + (owners.empty() ? "nobody" : owners) + in_time(asked.since, until);
+}
+
+std::string adjustment_named(std::uint32_t number) {
+  return "adjustment " + std::to_string(number);
+}
+
+bool is_in_force(const State& books, std::uint32_t number) {
+  const auto all = books.adjustments();
+  return std::none_of(all.begin(), all.end(), [&](const AdjustmentMade& made) { return made.reverses == number; });
+}
+
+// The adjustment in force by which the organization is a part of another one. REQUIRES: it is.
+std::uint32_t joined_by(const State& books, const std::string& organization) {
+  std::uint32_t number = 0;
+  for (const AdjustmentMade& made : books.adjustments()) {
+    if (made.organization == organization && is_in_force(books, made.number)) number = made.number;
+  }
+  return number;
+}
+
+std::string listed_rows(const State& books) {
+  std::string names;
+  for (const OrgId id : books.configured_order()) {
+    const std::string& name = books.organizations()[id.value];
+    if (name != accounting::k_commons) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+// An organization that has a row of its own.
+Expected<void> check_row(const State& books, const std::string& name) {
+  const auto row = books.find_organization(name);
+  if (!row) {
+    return fail(Errc::invalid_argument,
+                "the books know no organization '" + name + "'; they know " + listed_rows(books));
+  }
+  const std::string& today = books.organizations()[row->value];
+  if (today == name) return {};
+  return fail(Errc::invalid_argument, "'" + name + "' is a part of " + today + " by " +
+                                          adjustment_named(joined_by(books, name)) + "; write " + today);
+}
+
+class AdjustmentPlanner {
+ public:
+  AdjustmentPlanner(const Ledger& ledger, const State& books, const AdjustmentAsked& asked, Instant now)
+      : ledger_(ledger), database_(LedgerAccess::impl(ledger).database), books_(books), now_(now) {
+    const auto all = books.adjustments();
+    plan_.made.number = all.empty() ? 1 : all.back().number + 1;
+    plan_.made.at = now;
+    plan_.made.author = asked.author;
+    plan_.made.reason = asked.reason;
+  }
+
+  Expected<void> plan(const AttributionAsked& asked) {
+    const int ways = (asked.job ? 1 : 0) + (asked.account ? 1 : 0) + (asked.user_id ? 1 : 0);
+    if (ways != 1) return fail(Errc::invalid_argument, "name one of a job, an account and a user");
+    if (!asked.job && (!asked.since || !asked.until)) {
+      return fail(Errc::invalid_argument, "the runs of an account or a user are corrected for a time: since and until");
+    }
+    SHAPLEY_TRY(check_time(asked.since, asked.until));
+    if (asked.into == accounting::k_commons) {
+      return fail(Errc::invalid_argument, "commons runs nothing; runs of no organization belong to guests");
+    }
+    SHAPLEY_TRY(check_row(books_, asked.into));
+    SHAPLEY_TRY_ASSIGN(Restated restated, attribute_runs(database_, asked, now_));
+    plan_.made.kind = AdjustmentKind::attribute;
+    plan_.made.into = asked.into;
+    plan_.made.what = words_of_asked(asked);
+    if (restated.runs == 0) {
+      return fail(Errc::not_found, "there are no " + plan_.made.what + ", that are not " + asked.into + "'s already");
+    }
+    take(std::move(restated));
+    return {};
+  }
+
+  Expected<void> plan(const OwnershipAsked& asked) {
+    const Instant until = asked.until.value_or(now_);
+    SHAPLEY_TRY(check_time(asked.since, until));
+    if (until > now_) {
+      return fail(Errc::invalid_argument,
+                  "ownership is corrected for times that are past; until lies in the future, which the configuration "
+                  "says");
+    }
+    if (asked.since.value <= 0) return fail(Errc::invalid_argument, "since is a time after 1970-01-01");
+    for (const accounting::OwnerPart& part : asked.owners) {
+      if (part.organization != accounting::k_commons) SHAPLEY_TRY(check_row(books_, part.organization));
+    }
+    auto nodes = expand_brackets(asked.nodes);
+    if (!nodes) return fail(Errc::invalid_argument, "nodes: " + nodes.error().what);
+    const std::set<std::string> each(nodes->begin(), nodes->end());
+    SHAPLEY_TRY(read_statements());
+    const auto known = books_.nodes();
+    for (const std::string& node : each) {
+      if (std::find(known.begin(), known.end(), node) == known.end()) {
+        return fail(Errc::invalid_argument, "the books know no node '" + node + "'");
+      }
+      take(revise_ownership(node, statements_[node], asked.owners, asked.since, until, plan_.made.number));
+    }
+    plan_.made.kind = AdjustmentKind::own;
+    plan_.made.what = words_of_asked(asked, until);
+    return {};
+  }
+
+  Expected<void> plan(const JoinAsked& asked) {
+    SHAPLEY_TRY(check_row(books_, asked.organization));
+    SHAPLEY_TRY(check_row(books_, asked.into));
+    for (const std::string& name : {asked.organization, asked.into}) {
+      if (name == accounting::k_guests || name == accounting::k_commons) {
+        return fail(Errc::invalid_argument, name + " is always there, under this name");
+      }
+    }
+    if (asked.organization == asked.into) {
+      return fail(Errc::invalid_argument, "an organization cannot become a part of itself");
+    }
+    SHAPLEY_TRY(check_configured(asked));
+    plan_.made.kind = asked.kind;
+    plan_.made.organization = asked.organization;
+    plan_.made.into = asked.into;
+    plan_.made.what =
+        asked.organization + (asked.kind == AdjustmentKind::rename ? " is called " : " is a part of ") + asked.into;
+    return {};
+  }
+
+  Expected<void> plan(const ReversalAsked& asked) {
+    SHAPLEY_TRY_ASSIGN(const AdjustmentMade made, reversible(asked.number));
+    plan_.made.kind = AdjustmentKind::reverse;
+    plan_.made.reverses = made.number;
+    plan_.made.what = adjustment_named(made.number) + " (" + made.what + ") does not hold";
+    if (made.kind == AdjustmentKind::rename || made.kind == AdjustmentKind::merge) return {};
+    SHAPLEY_TRY_ASSIGN(const std::vector<Event> facts, facts_of(made));
+    if (made.kind == AdjustmentKind::attribute) {
+      SHAPLEY_TRY_ASSIGN(Restated restated, restore_runs(database_, facts, made.into, now_));
+      take(std::move(restated));
+      return {};
+    }
+    return restore_nodes(made, facts);
+  }
+
+  Expected<AdjustmentPlan> take() && {
+    plan_.made.facts = static_cast<std::int64_t>(plan_.facts.size());
+    for (const Event& event : plan_.events()) SHAPLEY_TRY(accounting::check(event));
+    SHAPLEY_TRY(check_open());
+    return std::move(plan_);
+  }
+
+ private:
+  Expected<void> check_time(const std::optional<Instant>& since, const std::optional<Instant>& until) const {
+    if (since && *since > now_) return fail(Errc::invalid_argument, "since lies in the future");
+    if (since && until && *until <= *since) return fail(Errc::invalid_argument, "until is not after since");
+    return {};
+  }
+
+  // From now on the configuration says whose the jobs and nodes are; it must be done with the old name.
+  Expected<void> check_configured(const JoinAsked& asked) {
+    std::set<std::string> names;
+    SHAPLEY_TRY_ASSIGN(Statement select, database_.prepare("SELECT name FROM organizations WHERE at = "
+                                                           "(SELECT MAX(at) FROM organizations)"));
+    while (true) {
+      SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+      if (!row) break;
+      names.emplace(select.text(0));
+    }
+    if (names.contains(asked.organization)) {
+      return fail(Errc::conflict, "the configuration in force still has " + asked.organization +
+                                      ": give its rules and nodes to " + asked.into + " there, and reload, first");
+    }
+    if (names.contains(asked.into)) return {};
+    return fail(Errc::conflict,
+                "the configuration in force does not have " + asked.into + ": name it there, and reload, first");
+  }
+
+  Expected<AdjustmentMade> reversible(std::uint32_t number) const {
+    const auto all = books_.adjustments();
+    const auto made = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.number == number; });
+    if (made == all.end()) {
+      return fail(Errc::invalid_argument,
+                  "there is no " + adjustment_named(number) + "; shapleyctl adjust --list has them");
+    }
+    if (made->kind == AdjustmentKind::reverse) {
+      return fail(Errc::invalid_argument, adjustment_named(number) + " reverses " + adjustment_named(made->reverses) +
+                                              " itself; make that one again");
+    }
+    for (const AdjustmentMade& later : all) {
+      if (later.reverses == number) {
+        return fail(Errc::conflict,
+                    adjustment_named(number) + " was reversed by " + adjustment_named(later.number) + " already");
+      }
+    }
+    return *made;
+  }
+
+  // The events behind the adjustment.
+  Expected<std::vector<Event>> facts_of(const AdjustmentMade& made) {
+    SHAPLEY_TRY_ASSIGN(Statement select, database_.prepare("SELECT seq FROM event_texts WHERE key = ?1"));
+    const std::string key = accounting::event_key(made);
+    SHAPLEY_TRY_ASSIGN(const bool row, select.bind(1, key).step());
+    SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database_));
+    if (!row || select.integer(0) <= begin.sequence) {
+      return fail(Errc::denied, adjustment_named(made.number) +
+                                    " is in an archive, with what it was made of; correct what is "
+                                    "wrong about it by another adjustment");
+    }
+    SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database_));
+    std::vector<Event> facts;
+    SHAPLEY_TRY(reader.visit(select.integer(0), select.integer(0) + made.facts, [&](const StoredEvent& stored) {
+      facts.push_back(stored.event);
+      return Expected<void>{};
+    }));
+    return facts;
+  }
+
+  Expected<void> read_statements() {
+    SHAPLEY_TRY_ASSIGN(const auto events, declarations(ledger_));
+    for (const Event& event : events) {
+      if (const auto* statement = std::get_if<OwnershipStated>(&event))
+        statements_[statement->node].push_back(*statement);
+    }
+    return {};
+  }
+
+  Expected<void> restore_nodes(const AdjustmentMade& made, const std::vector<Event>& facts) {
+    SHAPLEY_TRY(read_statements());
+    std::set<std::string> nodes;
+    for (const Event& fact : facts) {
+      if (const auto* statement = std::get_if<OwnershipStated>(&fact)) nodes.insert(statement->node);
+    }
+    const auto all = books_.adjustments();
+    for (const std::string& node : nodes) {
+      for (const AdjustmentMade& later : all) {
+        if (later.number <= made.number || later.kind != AdjustmentKind::own || !is_in_force(books_, later.number))
+          continue;
+        const bool is_of_node = std::any_of(statements_[node].begin(), statements_[node].end(),
+                                            [&](const auto& statement) { return statement.revision == later.number; });
+        if (is_of_node) {
+          return fail(Errc::conflict, "node " + node + " was corrected again by " + adjustment_named(later.number) +
+                                          ": reverse that first");
+        }
+      }
+      take(restore_ownership(statements_[node], made.number, plan_.made.number));
+    }
+    return {};
+  }
+
+  // Everything of it is booked, or nothing.
+  Expected<void> check_open() {
+    const auto archived = ledger_.archived_before();
+    if (!archived || !*archived) return {};
+    for (const Event& event : plan_.facts) {
+      SHAPLEY_TRY_ASSIGN(const bool closed, reaches_archive(event, **archived));
+      if (!closed) continue;
+      return fail(Errc::denied, accounting::event_key(event) +
+                                    " changes books that are archived; they can be corrected "
+                                    "back to " +
+                                    format_instant(**archived) + " only");
+    }
+    return {};
+  }
+
+  Expected<bool> reaches_archive(const Event& event, Instant before) {
+    Projector projector(database_, "main");
+    return projector.reaches_before(event, before);
+  }
+
+  void take(Restated restated) {
+    plan_.facts = std::move(restated.facts);
+    plan_.made.runs = restated.runs;
+    plan_.work = restated.work;
+  }
+  void take(OwnershipStatements statements) {
+    for (OwnershipStated& statement : statements) plan_.facts.emplace_back(std::move(statement));
+  }
+
+  const Ledger& ledger_;
+  const Database& database_;
+  const State& books_;
+  Instant now_;
+  std::map<std::string, OwnershipStatements> statements_;  // by node
+  AdjustmentPlan plan_;
+};
+
+}  // namespace
+
+std::vector<Event> AdjustmentPlan::events() const {
+  std::vector<Event> events{made};
+  events.insert(events.end(), facts.begin(), facts.end());
+  return events;
+}
+
+Expected<AdjustmentPlan> plan_adjustment(const Ledger& ledger, const State& books, const AdjustmentAsked& asked,
+                                         Instant now) {
+  if (asked.reason.empty())
+    return fail(Errc::invalid_argument, "an adjustment needs a reason, which stays in the ledger");
+  AdjustmentPlanner planner(ledger, books, asked, now);
+  SHAPLEY_TRY(std::visit([&](const auto& what) { return planner.plan(what); }, asked.what));
+  return std::move(planner).take();
+}
+
+Expected<void> check_configured_names(const State& books, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (books.find_organization(name)) SHAPLEY_TRY(check_row(books, name));
+  }
+  return {};
+}
+
+}  // namespace shapley::ledger

@@ -1,0 +1,84 @@
+#include "daemon/requests/adjust_request.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <pwd.h>
+#include <spdlog/spdlog.h>
+
+#include "daemon/requests/error_answer.hpp"
+#include "daemon/requests/reports.hpp"
+#include "ledger/adjustments/adjustment.hpp"
+#include "ledger/reports/adjustment_report.hpp"
+#include "ledger/reports/report.hpp"
+
+namespace shapley::daemon {
+
+namespace {
+
+using nlohmann::json;
+
+// "uid 0 (root)"; without a name where this host has none for it.
+std::string author_of(std::uint32_t uid) {
+  std::array<char, 16384> room{};
+  passwd entry{};
+  passwd* found = nullptr;
+  std::string author = "uid " + std::to_string(uid);
+  if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr) {
+    author += " (" + std::string(entry.pw_name) + ")";
+  }
+  return author;
+}
+
+Expected<ledger::AdjustmentPlan> make(Service& service, const Question& question) {
+  if (!service.is_active()) {
+    return fail(Errc::conflict, "this one of two controllers does not write; ask on the other one's host");
+  }
+  SHAPLEY_TRY_ASSIGN(ledger::AdjustmentAsked asked, ledger::parse_adjustment(question.request));
+  asked.author = author_of(question.user_id);
+  // What was observed before is booked before.
+  if (!service.process(question.now))
+    return fail(Errc::io, "the ledger cannot be written; shapleyctl status says more");
+  Books& books = service.books();
+  SHAPLEY_TRY_ASSIGN(ledger::AdjustmentPlan plan,
+                     ledger::plan_adjustment(books.ledger(), books.state(), asked, question.now));
+  const std::vector<accounting::Event> events = plan.events();
+  // Older than the books remember: they are rebuilt, and what they knew is held meanwhile.
+  static_cast<void>(books.become_incomplete_by(events, question.now));
+  SHAPLEY_TRY(books.commit(events, question.now));
+  return plan;
+}
+
+}  // namespace
+
+Answer adjust(Service& service, const Question& question) {
+  const auto made = make(service, question);
+  if (!made) return text_of_error(made.error().code, "adjust: " + made.error().what);
+  service.process(question.now);
+  const accounting::AdjustmentMade& adjustment = made->made;
+  spdlog::info("adjustment {}: {} by {}: {}", adjustment.number, adjustment.what, adjustment.author, adjustment.reason);
+  return json{{"adjustment", ledger::adjustment_object(adjustment)},
+              {"core_hours", ledger::core_hours(made->work)},
+              {"rebuild", service.books().incomplete().has_value()}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Answer adjust_preview(const Service& service, const Question& question) {
+  const auto asked = ledger::parse_adjustment(question.request);
+  if (!asked) return text_of_error(asked.error());
+  json request = question.request;
+  request["now"] = question.now.value;
+  request["author"] = author_of(question.user_id);
+  return report_of(service, "adjust", {"--request", request.dump(-1, ' ', false, json::error_handler_t::replace)},
+                   question.visible);
+}
+
+Answer adjustments(const Service& service, const Question& question) {
+  json report = ledger::adjustments_report(service.books().state());
+  hide_adjusted_runs(report, question.visible);
+  return report.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace shapley::daemon

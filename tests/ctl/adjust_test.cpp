@@ -1,0 +1,172 @@
+// `shapleyctl adjust`: what of the command line the daemon is asked, and what people read; of a real ledger file.
+#include "ctl/commands/adjust.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "fake_daemon.hpp"
+#include "program.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
+#include "text.hpp"
+
+namespace shapley::ctl {
+namespace {
+
+using nlohmann::json;
+
+AdjustArguments with(AdjustArguments arguments) {
+  arguments.reason = "why";
+  return arguments;
+}
+
+std::string fault_of(const AdjustArguments& arguments) {
+  const auto request = adjust_request(arguments);
+  return request ? "none: " + request->dump() : request.error().what;
+}
+
+TEST(AdjustRequest, SaysWhatTheOptionsSay) {
+  EXPECT_EQ(adjust_request(with({.job = "4711", .to = "physics"})).value(),
+            json({{"reason", "why"}, {"attribute", {{"job", 4711}, {"into", "physics"}}}}));
+  EXPECT_EQ(adjust_request(with({.job = "72_3", .to = "physics", .since = "1970-01-02"})).value()["attribute"],
+            json({{"job", 72}, {"task", 3}, {"since", 86400}, {"into", "physics"}}));
+  EXPECT_EQ(adjust_request(with({.account = "phsyics", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
+                .value()["attribute"],
+            json({{"account", "phsyics"}, {"since", 0}, {"until", 86400}, {"into", "a"}}));
+  EXPECT_EQ(adjust_request(with({.user = "root", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
+                .value()["attribute"]["user_id"],
+            0);
+  const json half{{"organization", "a"}, {"parts_per_million", 500'000}};
+  const json eighth{{"organization", "b"}, {"parts_per_million", 125'000}};
+  EXPECT_EQ(adjust_request(with({.nodes = "n[1-2]", .owners = "a=50%,b=12.5%", .since = "1970-01-02"})).value()["own"],
+            json({{"nodes", "n[1-2]"}, {"owners", {half, eighth}}, {"since", 86400}}));
+  EXPECT_EQ(adjust_request(with({.nodes = "n1", .owners = "commons", .since = "1970-01-02"})).value()["own"]["owners"],
+            json::array());
+  EXPECT_EQ(adjust_request(with({.rename = "a", .to = "b"})).value()["rename"],
+            json({{"organization", "a"}, {"into", "b"}}));
+  EXPECT_EQ(adjust_request(with({.merge = "a", .to = "b"})).value()["merge"],
+            json({{"organization", "a"}, {"into", "b"}}));
+  EXPECT_EQ(adjust_request(with({.reverse = "3"})).value()["reverse"], 3);
+}
+
+TEST(AdjustRequest, FaultsNameTheOption) {
+  EXPECT_NE(fault_of({}).find("name one of --job"), std::string::npos);
+  EXPECT_NE(fault_of({.job = "1", .to = "a"}).find("--reason is missing"), std::string::npos);
+  EXPECT_NE(fault_of(with({.job = "1"})).find("--to is missing"), std::string::npos);
+  EXPECT_NE(fault_of(with({.job = "1", .account = "x", .to = "a"})).find("name one of"), std::string::npos);
+  EXPECT_NE(fault_of(with({.job = "1", .merge = "x", .to = "a"})).find("name one of"), std::string::npos);
+  EXPECT_NE(fault_of(with({.job = "one", .to = "a"})).find("--job: 'one' is no job"), std::string::npos);
+  EXPECT_NE(fault_of(with({.job = "72_[1-3]", .to = "a"})).find("names no task"), std::string::npos);
+  EXPECT_NE(fault_of(with({.account = "x", .to = "a"})).find("--since and --until"), std::string::npos);
+  EXPECT_NE(fault_of(with({.user = "nobody-of-that-name", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
+                .find("knows no user"),
+            std::string::npos);
+  EXPECT_NE(fault_of(with({.nodes = "n1", .since = "1970-01-02"})).find("--owners"), std::string::npos);
+  EXPECT_NE(fault_of(with({.nodes = "n1", .owners = "a"})).find("--since"), std::string::npos);
+  for (const char* owners : {"a=", "a=0%", "a=101%", "a=5", "=5%", "a,,b", ",a"}) {
+    EXPECT_NE(fault_of(with({.nodes = "n1", .owners = owners, .since = "1970-01-02"})).find("is no owner"),
+              std::string::npos)
+        << owners;
+  }
+  EXPECT_NE(fault_of(with({.job = "1", .to = "a", .since = "soon"})).find("--since: 'soon' is no time"),
+            std::string::npos);
+  EXPECT_NE(fault_of(with({.reverse = "-1"})).find("--reverse"), std::string::npos);
+}
+
+// The ledger of tests/ledger/dumps/011.sql.
+class Adjust : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ifstream in(std::string(SHAPLEY_LEDGER_DUMPS) + "/011.sql");
+    ledger::testing::tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
+  }
+  [[nodiscard]] std::filesystem::path file() const { return directory.path() / "ledger.db"; }
+  [[nodiscard]] Outcome run(const std::string& arguments) const {
+    return run_shapleyctl(directory.path(), "adjust --ledger " + file().string() + " " + arguments);
+  }
+  ledger::testing::TemporaryDirectory directory;
+};
+
+TEST_F(Adjust, ListsWhatALedgerHas) {
+  const Outcome listed = run("--list");
+  EXPECT_EQ(listed.exit_code, 0);
+  EXPECT_EQ(
+      listed.out,
+      "Adjustment 1, 2026-11-01T06:28:20Z, uid 0 (root), reversed by 3:\n"
+      "  runs of job 104 are library's; a typo in the account\n"
+      "Adjustment 2, 2026-11-01T06:28:30Z, uid 0 (root):\n"
+      "  nodes n1 of physics 50%, biology 50%, since 2026-10-31T21:00:00Z, until 2026-10-31T22:00:00Z; agreed on 1 "
+      "November\n"
+      "Adjustment 3, 2026-11-01T06:28:40Z, uid 0 (root):\n"
+      "  adjustment 1 (runs of job 104) does not hold; it was none\n");
+  EXPECT_EQ(json::parse(run("--list --json").out)["adjustments"].size(), 3U);
+}
+
+TEST_F(Adjust, ShowsWhatWouldChangeAndLeavesTheFileAsItIs) {
+  const std::string before = ledger::testing::content_of(file());
+  const Outcome shown = run("--job 104 --to library --reason 'a typo'");
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_NE(shown.out.find("Adjustment 4: runs of job 104 are library's\nMoves:  1 run, 2.0 core-hours so far\n"),
+            std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("Nothing is booked yet"), std::string::npos);
+  const json report = json::parse(run("--job 104 --to library --reason 'a typo' --json").out);
+  EXPECT_EQ(report["organizations"].size(), 5U);
+  double sum_before = 0;
+  double sum_after = 0;
+  for (const json& row : report["organizations"]) {
+    sum_before += row["standing_core_hours_before"].get<double>();
+    sum_after += row["standing_core_hours_after"].get<double>();
+    if (row["name"] == "guests") {
+      EXPECT_GT(row["standing_core_hours_after"], row["standing_core_hours_before"]);
+    }
+  }
+  EXPECT_NEAR(sum_before, 0, 1e-9);
+  EXPECT_NEAR(sum_after, 0, 1e-9);
+  EXPECT_EQ(ledger::testing::content_of(file()), before);
+}
+
+TEST_F(Adjust, WhatAFileCannotDoIsSaid) {
+  EXPECT_EQ(run("--job 104 --to library --reason x --yes").exit_code, 2);
+  EXPECT_EQ(run("--job 104 --to nobody --reason x").exit_code, 2);
+  EXPECT_EQ(run("--job 9999 --to library --reason x").exit_code, 5);
+  EXPECT_EQ(run("--reverse 1 --reason x").exit_code, 5);
+  EXPECT_NE(run("--reverse 1 --reason x").err.find("adjustment 1 was reversed by adjustment 3 already"), std::string::npos);
+  EXPECT_EQ(run("--reverse 7 --reason x").exit_code, 2);
+}
+
+TEST(AdjustOverTheSocket, BooksOnlyWithYes) {
+  TemporaryDirectory directory;
+  std::string asked;
+  const json adjustment{{"number", 5}, {"kind", "attribute"}, {"what", "runs of job 7"}, {"into", "a"},
+                        {"runs", 2},   {"reason", "why"},     {"organization", ""},      {"reverses", nullptr}};
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            asked += request["request"].get<std::string>() + " ";
+                            return json{{"adjustment", adjustment},
+                                        {"core_hours", 1.5},
+                                        {"rebuild", true},
+                                        {"contribution", "direct_contr"},
+                                        {"organizations", json::array()}};
+                          }));
+  std::ostringstream out;
+  std::ostringstream err;
+  const Environment environment{
+      .out = out, .err = err, .terminal = false, .variable = [](const char*) { return std::optional<std::string>(); }};
+  const Endpoint endpoint{.socket = directory / "s", .timeout = std::chrono::minutes(4)};
+  AdjustArguments arguments = with({.job = "7", .to = "a"});
+  ASSERT_TRUE(run_adjust(arguments, endpoint, environment).has_value());
+  arguments.yes = true;
+  out.str("");
+  ASSERT_TRUE(run_adjust(arguments, endpoint, environment).has_value());
+  EXPECT_EQ(asked, "adjust_preview adjust ");
+  EXPECT_EQ(out.str(),
+            "adjustment 5 is booked: runs of job 7 are a's: 2 runs, 1.5 core-hours so far\n"
+            "shapleyctl adjust --reverse 5 takes it back\n"
+            "the books are rebuilt for it: ranks and standings follow in a while\n");
+}
+
+}  // namespace
+}  // namespace shapley::ctl

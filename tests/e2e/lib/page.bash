@@ -1,0 +1,81 @@
+# A page of the documentation is walked through: its commands are run as they stand there, and what they print must be what it shows but for what
+# differs from run to run (masks.sed). To be sourced after cluster.bash.
+#
+# The page speaks of the folders of a real host. Here they are below SITE, in commands and in what they print.
+
+SITE_FOLDERS='/(etc/shapley|etc/slurm|var/lib/shapley|run/shapley|srv)'
+
+# page_open PAGE: its folders are made. What the page is told to show is collected where PAGE_RECORD (a file to write) says so.
+page_open() {
+  PAGE=$1
+  SITE=$CLUSTER_DIR/host
+  mkdir -p "$SITE"/{etc/shapley,etc/slurm,var/lib/shapley,run/shapley,srv}
+  cp "$PAGE" "$CLUSTER_DIR/page.md"
+}
+
+# here, there: text of the page for this machine, and back. A test may add lines to page_words: sed's, for words of the page in commands.
+page_words=""
+here() { sed -E -e "s#(^|[ =\"'>(])$SITE_FOLDERS#\1$SITE/\2#g" -e "$page_words"; }
+# Blank lines at the end are the page's own.
+there() { sed -e "s#$SITE/#/#g" -e 's/[[:blank:]]*$//' | sed -e ':more' -e '/^\n*$/{$d;N;b more' -e '}'; }
+
+masked() { sed -E -f "$cluster_lib/masks.sed" "$1"; }
+
+# walk SECTION: each of its commands, in order, in SITE/srv and in this very shell, so that they may start daemons. One that only asks is asked
+# again until the answer is the page's: what another process does is not looked at just once.
+walk() {
+  local dir n=0
+  dir=$CLUSTER_DIR/walk/$(tr -c '[:alnum:]\n' - <<<"$1")
+  mkdir -p "$dir"
+  awk -v section="$1" -v dir="$dir" -f "$cluster_lib/page.awk" "$PAGE"
+  [ -e "$dir/1.command" ] || { say "$PAGE: no section '$1' with a command"; return 1; }
+  while [ -e "$dir/$((++n)).command" ]; do
+    here <"$dir/$n.command" >"$dir/$n.here"
+    run_step "$dir" "$n" || return 1
+  done
+  _page_record "$1" "$dir"
+}
+
+run_step() {
+  local step=$1/$2
+  pushd "$SITE/srv" >/dev/null || return 1
+  if [ -n "${PAGE_RECORD:-}" ]; then
+    answer "$step"
+    ! grep '^(exit code' "$step.actual" || { say "$(cat "$step.command")"; cat "$step.actual" >&2; return 1; }
+  elif asks_only "$step.command"; then
+    wait_until 15 as_shown "$step"
+  else
+    as_shown "$step"
+  fi
+  popd >/dev/null || return 1
+  [ -z "${PAGE_RECORD:-}" ] || return 0
+  diff -u --label "the page" --label "this run" "$step.masked-page" "$step.masked" && return
+  say "not as $PAGE shows it: $(cat "$step.command")"
+  cat "$step.actual" >&2
+  return 1
+}
+asks_only() { grep -qE '^(shapleyctl (status|explain|compare|forecast|health|statement|history|jobs|check-config)|squeue|sprio|promtool) ?' "$1" && ! grep -q '>' "$1"; }
+as_shown() {
+  answer "$1"
+  masked "$1.shown" >"$1.masked-page"
+  masked "$1.actual" >"$1.masked"
+  cmp -s "$1.masked-page" "$1.masked"
+}
+# answer STEP: what the command prints, and its exit code where it is not 0.
+answer() {
+  local code=0
+  eval "$(<"$1.here")" >"$1.output" 2>&1 || code=$?
+  [ "$code" -eq 0 ] || echo "(exit code $code)" >>"$1.output"
+  there <"$1.output" >"$1.actual"
+}
+
+_page_record() {
+  [ -n "${PAGE_RECORD:-}" ] || return 0
+  awk -v section="$1" -v dir="$2" -v record=1 -f "$cluster_lib/page.awk" "$CLUSTER_DIR/page.md" >"$CLUSTER_DIR/page.next"
+  mv "$CLUSTER_DIR/page.next" "$CLUSTER_DIR/page.md"
+  cp "$CLUSTER_DIR/page.md" "$PAGE_RECORD"
+}
+
+# commands_of_page: how many the whole page has; walked: how many were run.
+commands_of_page() { grep -c '^    \$ ' "$PAGE"; }
+walked() { find "$CLUSTER_DIR/walk" -name '*.command' | wc -l; }

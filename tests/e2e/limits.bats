@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# Jobs that Slurm's limits hold, on a cluster with slurmdbd: explain names the limit, and says that ranks do not matter meanwhile.
+
+load lib/e2e
+
+setup() {
+  CLUSTER_DATABASE=yes
+  BOOKS_ORGANIZATIONS=$DATABASE_ORGANIZATIONS
+  CLUSTER_EXTRA_CONF="AccountingStorageEnforce=associations,limits,qos"
+}
+
+limited_cluster() {
+  eval "$(declare -f database_accounts | sed '1s/database_accounts/accounts_without_limits/')"
+  database_accounts() {
+    accounts_without_limits
+    cat <<'LIMITS'
+add qos small GrpTRES=cpu=5
+modify account astro set qos=normal,small
+modify account bio set GrpTRES=cpu=6
+modify user daemon where account=acids set MaxJobs=1
+LIMITS
+  }
+  start_with
+}
+
+# held_by REASON JOB: squeue and explain agree on why it waits, and the plugin has told the daemon of it.
+held_by() {
+  shapleyctl explain "$2" >"$CLUSTER_DIR/explanation" && shapleyctl explain "$2" --json >"$CLUSTER_DIR/explanation.json" &&
+    [ "$(squeue -h -j "$2" -o %r)" = "$1" ] &&
+    jq -e --arg reason "$1" '.slurm.job.reason == $reason and .waits_for == "account limit" and .job.state == "blocked"' "$CLUSTER_DIR/explanation.json"
+}
+says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
+
+@test "a limit of an account, of a user and of a QOS is named; when others end the job goes on" {
+  limited_cluster
+  # Of bio's six processors its account below has four, of the QOS' five astro's first job; acids may run one job.
+  first=$(submit cells -n4 "$(until_told enough)")
+  account=$(submit cells -n4 true)
+  submit acids "$(until_told enough)" >/dev/null
+  user=$(submit acids true)
+  submit astro --qos=small -n4 "$(until_told enough)" >/dev/null
+  qos=$(submit astro --qos=small -n4 true)
+  wait_until 20 job_is "$first" RUNNING
+
+  wait_until 20 held_by AssocGrpCpuLimit "$account"
+  says "Slurm would not start it now whatever is free"
+  says "reason AssocGrpCpuLimit: a limit of its account or user is reached; ranks do not matter until others of it end"
+  wait_until 20 held_by AssocMaxJobsLimit "$user"
+  says "reason AssocMaxJobsLimit: a limit of its account or user is reached"
+  wait_until 20 held_by QOSGrpCpuLimit "$qos"
+  says "reason QOSGrpCpuLimit: a limit of its QOS is reached; ranks do not matter until others of it end"
+  # What a limit holds is no demand, so nobody has it before him.
+  jq -e '[.organizations[].waiting] | add == 0' "$CLUSTER_DIR/explanation.json"
+
+  tell enough
+  wait_drained 60
+  shapleyctl explain "$account" --json | jq -e '.job.state == "ended"'
+}
