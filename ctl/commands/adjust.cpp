@@ -93,7 +93,7 @@ Expected<json> owners_of(const std::string& text) {
 
 Expected<void> take_times(const AdjustArguments& arguments, json& what) {
   if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(const Instant since, parse_time(arguments.since, "--since"));
+    SHAPLEY_TRY_ASSIGN(const Instant since, parse_past_time(arguments.since, "--since", arguments.ledger));
     what["since"] = since.value;
   }
   if (!arguments.until.empty()) {

@@ -22,6 +22,7 @@
 
 #include "config/keys.hpp"
 #include "daemon/exit_code.hpp"
+#include "ledger/store/ledger_file.hpp"
 #include "records.hpp"
 #include "test_client.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
@@ -411,7 +412,8 @@ TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
       << logged();
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success)) << logged();
-  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"), std::vector<std::string>{"10"});
+  EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"),
+            std::vector<std::string>{std::to_string(ledger::newest_schema())});
 }
 
 // The test that the next one kills: it holds a daemon until it is killed itself. The daemon's pid goes into the file

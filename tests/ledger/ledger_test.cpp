@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ledger/store/ledger_file.hpp"
 #include "ledger/store/query.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
@@ -140,7 +141,7 @@ TEST_F(LedgerTest, a_lock_file_behind_a_symbolic_link_is_refused) {
 TEST_F(LedgerTest, migrates_an_empty_file_and_stamps_it) {
   std::ofstream(file()).close();
   { const Ledger ledger = writer(file()); }
-  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{"10"});
+  EXPECT_EQ(rows(file(), "PRAGMA user_version"), std::vector<std::string>{std::to_string(newest_schema())});
   EXPECT_EQ(rows(file(), "PRAGMA application_id"), std::vector<std::string>{"1397248076"});
   EXPECT_EQ(rows(file(), "PRAGMA journal_mode"), std::vector<std::string>{"wal"});
 }

@@ -83,6 +83,17 @@ TEST(Jobcomp, takes_times_as_local) {
   EXPECT_EQ(read(jobcomp("test", k_times)).records.at(0).start->instant, Instant{k_seven - 3600});
 }
 
+TEST(Jobcomp, takes_times_in_seconds) {
+  const TimeZone berlin(k_berlin);
+  const auto records = read(jobcomp("test", "StartTime=1795244400 EndTime=1795244500"));
+  ASSERT_EQ(records.records.size(), 1U);
+  EXPECT_EQ(records.records[0].start->instant, Instant{k_seven});
+  EXPECT_FALSE(records.records[0].start->twin);
+  EXPECT_EQ(records.records[0].end->instant, Instant{k_seven + 100});
+  EXPECT_FALSE(read(jobcomp("test", "StartTime=0 EndTime=1795244500")).records.at(0).start);
+  EXPECT_EQ(read(jobcomp("test", "StartTime=1795244400000000 EndTime=1795244500")).unreadable.size(), 1U);
+}
+
 TEST(Jobcomp, a_job_that_never_started_has_no_start) {
   const TimeZone utc("UTC0");
   const auto records = read(jobcomp("test", "StartTime=Unknown EndTime=2026-11-21T07:01:40"));

@@ -127,7 +127,7 @@ class AdjustmentPlanner {
     plan_.made.into = asked.into;
     plan_.made.what = words_of_asked(asked);
     if (restated.runs == 0) {
-      return fail(Errc::not_found, "there are no " + plan_.made.what + ", that are not " + asked.into + "'s already");
+      return fail(Errc::not_found, "there are no " + plan_.made.what + " that are not " + asked.into + "'s already");
     }
     take(std::move(restated));
     return {};

@@ -18,6 +18,8 @@ constexpr std::size_t k_longest_line = std::size_t{1} << 20;
 // slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
 // its line feed, so that the next record goes on in the same line.
 constexpr std::size_t k_longest_jobcomp_record = 1023;
+// Of a time that is given in seconds; what is later is no time.
+constexpr std::int64_t k_latest_seconds = std::int64_t{1} << 40U;
 
 template <typename Integer>
 std::optional<Integer> number(std::string_view text) {
@@ -57,6 +59,11 @@ struct Reading {
 // One of the two times of a record; false when it is neither a time nor one of Slurm's words for none.
 bool read_time(std::string_view text, std::optional<RecordedTime>& time) {
   if (is_unknown(text)) return true;
+  if (const auto seconds = number<std::int64_t>(text)) {
+    if (*seconds > k_latest_seconds) return false;
+    if (*seconds != 0) time = RecordedTime{Instant{*seconds}, std::nullopt};
+    return true;
+  }
   time = parse_local_time(text);
   return time.has_value();
 }

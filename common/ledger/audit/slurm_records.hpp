@@ -57,8 +57,9 @@ struct SlurmRecords {
 // The job id of an array's task. sacct's column JobID names tasks as "17_3"; only who knows the jobs can translate.
 using FindArrayTask = std::function<std::optional<JobId>(std::uint32_t array_job, std::uint32_t task)>;
 
-// Reads to the end. Times are local to the process's time zone (TZ), as Slurm prints them. Errc::invalid_argument when
-// the first line is neither a header of sacct -P with the columns needed nor a jobcomp/filetxt record.
+// Reads to the end. Times are local to the process's time zone (TZ), as Slurm prints them, or seconds since 1970 with
+// SLURM_TIME_FORMAT=%s (0: none). Errc::invalid_argument when the first line is neither a header of sacct -P with the
+// columns needed nor a jobcomp/filetxt record.
 [[nodiscard]] Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task);
 
 // "2026-11-21T07:00:00" in the process's time zone; nullopt on anything else and on times that this zone skips.
