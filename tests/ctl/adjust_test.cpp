@@ -134,7 +134,8 @@ TEST_F(Adjust, WhatAFileCannotDoIsSaid) {
   EXPECT_EQ(run("--job 104 --to nobody --reason x").exit_code, 2);
   EXPECT_EQ(run("--job 9999 --to library --reason x").exit_code, 5);
   EXPECT_EQ(run("--reverse 1 --reason x").exit_code, 5);
-  EXPECT_NE(run("--reverse 1 --reason x").err.find("adjustment 1 was reversed by adjustment 3 already"), std::string::npos);
+  EXPECT_NE(run("--reverse 1 --reason x").err.find("adjustment 1 was reversed by adjustment 3 already"),
+            std::string::npos);
   EXPECT_EQ(run("--reverse 7 --reason x").exit_code, 2);
 }
 

@@ -80,10 +80,9 @@ std::span<const std::string_view> projection_tables() {
 }
 
 std::vector<OwnedStretch> resolve_ownership(std::vector<OwnershipStated> statements) {
-  std::sort(statements.begin(), statements.end(),
-            [](const OwnershipStated& a, const OwnershipStated& b) {
-              return std::pair(a.effective, a.revision) < std::pair(b.effective, b.revision);
-            });
+  std::sort(statements.begin(), statements.end(), [](const OwnershipStated& a, const OwnershipStated& b) {
+    return std::pair(a.effective, a.revision) < std::pair(b.effective, b.revision);
+  });
   std::vector<OwnedStretch> stretches;
   if (!statements.empty()) add_stretch(stretches, Instant{0}, statements.front().effective, completed({}));
   for (std::size_t i = 0; i < statements.size(); ++i) {
