@@ -1,27 +1,17 @@
-// The fields of sacct's rows, one text each. Pure but for the process's time zone.
+// The fields of sacct's rows, one text each. Pure. Times and durations: base/slurm_text.hpp.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/slurm_text.hpp"
 #include "base/types.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::history {
-
-// Digits, nothing else, within the type.
-template <typename Integer>
-[[nodiscard]] std::optional<Integer> parse_number(std::string_view text) {
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty() || text.front() == '-')
-    return std::nullopt;
-  return value;
-}
 
 // "17", "17_3" (an array's task), "17+1" (a part of a heterogeneous job).
 struct JobName {
@@ -32,19 +22,10 @@ struct JobName {
 };
 [[nodiscard]] JobName parse_job_name(std::string_view text);
 
-// A local time; `twin` where clocks show it twice. Neither: Slurm's words for none ("Unknown", "None").
-struct LocalTime {
-  std::optional<Instant> instant;  // the earlier one
-  std::optional<Instant> twin;
-};
-// "2026-11-21T07:00:00" in the process's time zone, or seconds since the epoch; nullopt on anything else.
-[[nodiscard]] std::optional<LocalTime> parse_time(std::string_view text);
 // Of the readings of a run's times the first, the earlier ones first, in which it lasts `elapsed` seconds beside its
 // suspensions; where that is not known, in which it does not end before it starts.
-void settle_twins(LocalTime& start, LocalTime& end, Duration suspended, std::optional<std::int64_t> elapsed);
+void settle_twins(SlurmTime& start, SlurmTime& end, Duration suspended, std::optional<std::int64_t> elapsed);
 
-// "[days-]hours:minutes:seconds" or "minutes:seconds".
-[[nodiscard]] std::optional<Duration> parse_duration(std::string_view text);
 // Slurm's words for a time limit that there is not.
 [[nodiscard]] bool is_no_limit(std::string_view text);
 

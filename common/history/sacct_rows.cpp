@@ -105,8 +105,8 @@ class Fields {
     if (!value) return bad(column, "is no number; export with sacct -P, and without --units");
     return *value;
   }
-  [[nodiscard]] Expected<LocalTime> time(Column column) const {
-    const auto time = parse_time(text(column));
+  [[nodiscard]] Expected<SlurmTime> time(Column column) const {
+    const auto time = parse_slurm_time(text(column));
     if (!time) {
       return bad(column,
                  "is no time of this time zone; export and read with the same TZ, or with SLURM_TIME_FORMAT=%s");
@@ -156,15 +156,15 @@ Expected<void> read_owner(const Fields& fields, SacctRow& row) {
 }
 
 Expected<void> read_times(const Fields& fields, SacctRow& row) {
-  SHAPLEY_TRY_ASSIGN(const LocalTime submit, fields.time(Column::submit));
+  SHAPLEY_TRY_ASSIGN(const SlurmTime submit, fields.time(Column::submit));
   if (!submit.instant) return fields.bad(Column::submit, "is no time; leave rows out that were never submitted");
   row.submit = *submit.instant;
-  SHAPLEY_TRY_ASSIGN(const LocalTime eligible, fields.time(Column::eligible));
+  SHAPLEY_TRY_ASSIGN(const SlurmTime eligible, fields.time(Column::eligible));
   row.eligible = eligible.instant;
-  SHAPLEY_TRY_ASSIGN(LocalTime start, fields.time(Column::start));
-  SHAPLEY_TRY_ASSIGN(LocalTime end, fields.time(Column::end));
+  SHAPLEY_TRY_ASSIGN(SlurmTime start, fields.time(Column::start));
+  SHAPLEY_TRY_ASSIGN(SlurmTime end, fields.time(Column::end));
   if (const std::string_view text = fields.text(Column::suspended); !text.empty()) {
-    const auto suspended = parse_duration(text);
+    const auto suspended = parse_slurm_duration(text);
     if (!suspended) return fields.bad(Column::suspended, "is no duration; export with sacct -P");
     row.suspended = *suspended;
   }
@@ -189,7 +189,7 @@ Expected<void> read_limit(const Fields& fields, SacctRow& row) {
   }
   const std::string_view text = fields.text(Column::limit);
   if (text.empty() || is_no_limit(text)) return {};
-  row.requested = parse_duration(text);
+  row.requested = parse_slurm_duration(text);
   if (!row.requested) return fields.bad(Column::limit, "is no duration; export with sacct -P");
   return {};
 }

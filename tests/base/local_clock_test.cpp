@@ -1,26 +1,12 @@
 #include "base/local_clock.hpp"
 
-#include <cstdlib>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "tests/support/time_zone.hpp"
 namespace shapley {
 namespace {
-
-class Zone {
- public:
-  explicit Zone(const char* name) {
-    ::setenv("TZ", name, 1);
-    ::tzset();
-  }
-  ~Zone() {
-    ::unsetenv("TZ");
-    ::tzset();
-  }
-  Zone(const Zone&) = delete;
-  Zone& operator=(const Zone&) = delete;
-};
 
 std::tm local(std::int64_t instant) {
   const auto seconds = static_cast<std::time_t>(instant);
@@ -62,14 +48,14 @@ std::set<std::int64_t> searched(const std::tm& fields, std::int64_t near) {
 
 TEST(LocalClock, FindsEveryInstantOfAYear) {
   for (const char* name : {"CET-1CEST,M3.5.0,M10.5.0/3", "EST5EDT,M3.2.0,M11.1.0", "IST-5:30", "UTC"}) {
-    const Zone zone(name);
+    const testing::TimeZone zone(name);
     for (std::int64_t t = k_begin_2026; t < k_begin_2026 + 365 * 86400; t += 1800)
       ASSERT_EQ(instants(local(t)), searched(local(t), t)) << name << ' ' << t;
   }
 }
 
 TEST(LocalClock, KnowsTheHourThatComesTwiceAndTheOneThatIsSkipped) {
-  const Zone zone("CET-1CEST,M3.5.0,M10.5.0/3");
+  const testing::TimeZone zone(testing::k_berlin);
   const auto [standard, summer] = instants_of_local(fields_of(10, 25, 2, 30));
   ASSERT_TRUE(standard && summer);
   EXPECT_EQ((*standard - *summer).value, 3600);

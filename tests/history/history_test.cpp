@@ -1,6 +1,4 @@
 // Rows of sacct, whose they are, and what nodes have: by hand.
-#include <cstdlib>
-#include <ctime>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -9,23 +7,10 @@
 #include "history/sacct_fields.hpp"
 #include "history/sacct_rows.hpp"
 #include "history/site_nodes.hpp"
+#include "tests/support/time_zone.hpp"
 
 namespace shapley::history {
 namespace {
-
-class Zone {
- public:
-  explicit Zone(const char* name) {
-    setenv("TZ", name, 1);
-    tzset();
-  }
-  ~Zone() {
-    unsetenv("TZ");
-    tzset();
-  }
-  Zone(const Zone&) = delete;
-  Zone& operator=(const Zone&) = delete;
-};
 
 constexpr const char* k_header =
     "JobID|JobIDRaw|User|UID|Account|State|Submit|Eligible|Start|End|Suspended|TimelimitRaw|AllocCPUS|AllocTRES|"
@@ -42,7 +27,7 @@ std::string fault_of(const std::string& lines, const std::string& header = k_hea
 }
 
 TEST(SacctRows, read_every_field) {
-  const Zone utc("UTC");
+  const testing::TimeZone utc("UTC");
   const auto read = rows_of(
       "72_10|83|alice|1001|astro|CANCELLED by 1001|2026-03-09T08:00:00|2026-03-09T08:00:05|2026-03-09T08:01:00|"
       "2026-03-09T09:01:00|00:10:00|90|5|billing=5,cpu=5,mem=2.5G,node=2,gres/gpu=3,gres/gpu:a100=3|n[2,1]\n");
@@ -69,7 +54,7 @@ TEST(SacctRows, read_every_field) {
 }
 
 TEST(SacctRows, leave_steps_and_pending_tasks_out_and_know_what_never_ran) {
-  const Zone utc("UTC");
+  const testing::TimeZone utc("UTC");
   const auto read = rows_of(
       "7.batch|7.batch||||COMPLETED|2026-03-09T08:00:00||2026-03-09T08:00:00|2026-03-09T08:01:00|00:00:00||1||n1\n"
       "8_[1-3]|8|bob|1|bio|PENDING|2026-03-09T08:00:00|Unknown|Unknown|Unknown|00:00:00|5|0||None assigned\n"
@@ -84,7 +69,7 @@ TEST(SacctRows, leave_steps_and_pending_tasks_out_and_know_what_never_ran) {
 }
 
 TEST(SacctRows, a_bad_row_is_an_error_with_line_field_and_remedy) {
-  const Zone utc("UTC");
+  const testing::TimeZone utc("UTC");
   const std::string good =
       "1|1|a|1|x|COMPLETED|2026-03-09T08:00:00||2026-03-09T08:00:00|2026-03-09T08:01:00|00:00:00|1|1||n1\n";
   EXPECT_EQ(fault_of(good), "no fault");
@@ -114,23 +99,23 @@ TEST(SacctRows, a_bad_row_is_an_error_with_line_field_and_remedy) {
 }
 
 TEST(SacctRows, times_are_local_or_seconds) {
-  const Zone berlin("Europe/Berlin");
-  EXPECT_EQ(parse_time("2026-03-09T09:00:00")->instant, Instant{1773043200});
-  EXPECT_EQ(parse_time("1773043200")->instant, Instant{1773043200});
-  EXPECT_FALSE(parse_time("2026-03-29T02:30:00")) << "summer time skips it";
-  EXPECT_FALSE(parse_time("Unknown")->instant);
+  const testing::TimeZone berlin(testing::k_berlin);
+  EXPECT_EQ(parse_slurm_time("2026-03-09T09:00:00")->instant, Instant{1773043200});
+  EXPECT_EQ(parse_slurm_time("1773043200")->instant, Instant{1773043200});
+  EXPECT_FALSE(parse_slurm_time("2026-03-29T02:30:00")) << "summer time skips it";
+  EXPECT_FALSE(parse_slurm_time("Unknown")->instant);
   // The hour that clocks show twice: an hour's run that ends at its 02:30 began at 01:30, or at the first 02:30.
-  auto start = *parse_time("2026-10-25T02:30:00");
-  auto end = *parse_time("2026-10-25T02:30:00");
+  auto start = *parse_slurm_time("2026-10-25T02:30:00");
+  auto end = *parse_slurm_time("2026-10-25T02:30:00");
   ASSERT_TRUE(start.twin);
   settle_twins(start, end, {}, 3600);
   EXPECT_EQ((*end.instant - *start.instant).value, 3600);
 }
 
 TEST(SacctRows, durations_and_sizes) {
-  EXPECT_EQ(parse_duration("1-02:03:04"), Duration{93784});
-  EXPECT_EQ(parse_duration("05:06"), Duration{306});
-  EXPECT_FALSE(parse_duration("17"));
+  EXPECT_EQ(parse_slurm_duration("1-02:03:04"), Duration{93784});
+  EXPECT_EQ(parse_slurm_duration("05:06"), Duration{306});
+  EXPECT_FALSE(parse_slurm_duration("17"));
   EXPECT_EQ(parse_mib("512M"), 512U);
   EXPECT_EQ(parse_mib("1.50G"), 1536U);
   EXPECT_EQ(parse_mib("2048K"), 2U);

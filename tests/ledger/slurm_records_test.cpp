@@ -1,36 +1,13 @@
 #include "ledger/audit/slurm_records.hpp"
 
-#include <cstdlib>
-#include <ctime>
 #include <sstream>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "tests/support/time_zone.hpp"
 namespace shapley::ledger {
 namespace {
-
-// Times in records are local; each test says where.
-class TimeZone {
- public:
-  explicit TimeZone(const char* name) {
-    if (const char* before = std::getenv("TZ")) before_ = before;
-    ::setenv("TZ", name, 1);
-    ::tzset();
-  }
-  ~TimeZone() {
-    before_ ? ::setenv("TZ", before_->c_str(), 1) : ::unsetenv("TZ");
-    ::tzset();
-  }
-  TimeZone(const TimeZone&) = delete;
-  TimeZone& operator=(const TimeZone&) = delete;
-
- private:
-  std::optional<std::string> before_;
-};
-
-// Not Europe/Berlin: the rule stands in the name, so that no zone data base is needed.
-constexpr const char* k_berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
 
 std::optional<JobId> no_arrays(std::uint32_t, std::uint32_t) {
   return std::nullopt;
@@ -63,7 +40,7 @@ constexpr const char* k_times = "StartTime=2026-11-21T07:00:00 EndTime=2026-11-2
 constexpr std::int64_t k_seven = 1795244400;  // 2026-11-21T07:00:00Z
 
 TEST(Jobcomp, reads_a_record) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const auto records = read(jobcomp("test", k_times));
   EXPECT_EQ(records.format, RecordFormat::jobcomp);
   EXPECT_TRUE(records.unreadable.empty());
@@ -79,12 +56,12 @@ TEST(Jobcomp, reads_a_record) {
 }
 
 TEST(Jobcomp, takes_times_as_local) {
-  const TimeZone berlin(k_berlin);
+  const testing::TimeZone berlin(testing::k_berlin);
   EXPECT_EQ(read(jobcomp("test", k_times)).records.at(0).start->instant, Instant{k_seven - 3600});
 }
 
 TEST(Jobcomp, takes_times_in_seconds) {
-  const TimeZone berlin(k_berlin);
+  const testing::TimeZone berlin(testing::k_berlin);
   const auto records = read(jobcomp("test", "StartTime=1795244400 EndTime=1795244500"));
   ASSERT_EQ(records.records.size(), 1U);
   EXPECT_EQ(records.records[0].start->instant, Instant{k_seven});
@@ -95,13 +72,13 @@ TEST(Jobcomp, takes_times_in_seconds) {
 }
 
 TEST(Jobcomp, a_job_that_never_started_has_no_start) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const auto records = read(jobcomp("test", "StartTime=Unknown EndTime=2026-11-21T07:01:40"));
   EXPECT_FALSE(records.records.at(0).start);
 }
 
 TEST(Jobcomp, job_names_may_hold_anything_that_is_not_a_record) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   for (const std::string name :
        {"two words", " JobState=COMPLETED ", "JobId=99 UserId=root(0)", "a=b", "", "\xff\x01", "ProcCnt=9"}) {
     const auto records = read(jobcomp(name, k_times, "/tmp/ StartTime=x " + name));
@@ -112,7 +89,7 @@ TEST(Jobcomp, job_names_may_hold_anything_that_is_not_a_record) {
 
 // A user who tries to make the auditor read another run than Slurm recorded.
 TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const std::string forged =
       "x JobState=FAILED Partition=p TimeLimit=1 StartTime=2026-11-21T07:00:00 EndTime=2026-11-21T07:00:01 NodeList=n1 "
       "NodeCnt=1 "
@@ -127,7 +104,7 @@ TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
 }
 
 TEST(Jobcomp, a_name_with_a_line_feed_spoils_its_own_lines_only) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const auto records = read(jobcomp("one\ntwo", k_times) + jobcomp("next", k_times));
   EXPECT_EQ(records.records.size(), 1U);
   EXPECT_EQ(records.records[0].line, 3);
@@ -136,7 +113,7 @@ TEST(Jobcomp, a_name_with_a_line_feed_spoils_its_own_lines_only) {
 
 // slurmctld 22.05 cuts a record at 1,023 bytes and loses its line feed.
 TEST(Jobcomp, a_record_cut_off_by_slurm_does_not_take_the_next_one_with_it) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const std::string cut = jobcomp("long", k_times, "/home/" + std::string(2000, 'd')).substr(0, 1023);
   const auto records = read(cut + cut + jobcomp("next", k_times));
   EXPECT_TRUE(records.unreadable.empty());
@@ -145,7 +122,7 @@ TEST(Jobcomp, a_record_cut_off_by_slurm_does_not_take_the_next_one_with_it) {
 }
 
 TEST(Jobcomp, a_record_cut_off_too_early_is_set_aside) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const std::string cut = jobcomp(std::string(1000, 'n'), k_times).substr(0, 1023);
   const auto records = read(cut + jobcomp("next", k_times));
   EXPECT_EQ(records.records.size(), 1U);
@@ -155,7 +132,7 @@ TEST(Jobcomp, a_record_cut_off_too_early_is_set_aside) {
 constexpr const char* k_header = "JobIDRaw|Start|End|State|AllocCPUS|Suspended\n";
 
 TEST(Sacct, reads_rows_by_their_header) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const auto records = read(std::string(k_header) +
                             "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:10\n"
                             "17.batch|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00\n"
@@ -174,7 +151,7 @@ TEST(Sacct, reads_rows_by_their_header) {
 }
 
 TEST(Sacct, takes_any_order_of_columns_and_a_trailing_delimiter) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const auto records = read(
       "User|State|NCPUS|End|Start|JobID|\n"
       "ann|TIMEOUT|6|2026-11-21T07:01:40|2026-11-21T07:00:00|17|\n");
@@ -185,7 +162,7 @@ TEST(Sacct, takes_any_order_of_columns_and_a_trailing_delimiter) {
 }
 
 TEST(Sacct, translates_array_tasks_where_they_are_known) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   const std::string text =
       "JobID|Start|End|State|NCPUS\n"
       "17_3|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n"
@@ -204,7 +181,7 @@ TEST(Sacct, translates_array_tasks_where_they_are_known) {
 }
 
 TEST(Sacct, rows_that_cannot_be_read_are_named) {
-  const TimeZone utc("UTC0");
+  const testing::TimeZone utc("UTC0");
   for (const char* row : {"17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6",                   // too few fields
                           "17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00|x",        // too many
                           "x|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6|00:00:00",           // no job
@@ -228,42 +205,6 @@ TEST(SlurmRecords, says_what_is_needed_when_the_first_line_is_neither) {
   EXPECT_NE(refusal("JobID|State\n").find("sacct -a -D -P -o"), std::string::npos);
   EXPECT_NE(refusal("17|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|6\n").find("line 1"), std::string::npos);
   EXPECT_NE(refusal(std::string(3, '\0')).find("line 1"), std::string::npos);
-}
-
-TEST(LocalTime, an_hour_shown_twice_means_two_instants) {
-  const TimeZone berlin(k_berlin);
-  const auto time = parse_local_time("2026-10-25T02:30:00");
-  ASSERT_TRUE(time && time->twin);
-  EXPECT_TRUE(time->is({1792888200}));  // 00:30 UTC, summer time
-  EXPECT_TRUE(time->is({1792891800}));  // 01:30 UTC
-  EXPECT_FALSE(time->is({1792895400}));
-  EXPECT_FALSE(parse_local_time("2026-10-25T03:30:00")->twin);
-}
-
-TEST(LocalTime, an_hour_that_is_skipped_means_none) {
-  const TimeZone berlin(k_berlin);
-  EXPECT_FALSE(parse_local_time("2026-03-29T02:30:00"));
-  EXPECT_TRUE(parse_local_time("2026-03-29T03:30:00"));
-}
-
-TEST(LocalTime, accepts_one_form_only) {
-  const TimeZone utc("UTC0");
-  EXPECT_EQ(parse_local_time("1970-01-01T00:00:00")->instant, Instant{0});
-  for (const char* bad :
-       {"", "2026-11-21", "2026-11-21 07:00:00", "2026-11-21T07:00:00Z", "2026-11-21T24:00:00", "2026-13-01T00:00:00",
-        "2026-11-21T07:60:00", "2026-1-21T07:00:000", "-026-11-21T07:00:00", "1969-12-31T23:59:59"}) {
-    EXPECT_FALSE(parse_local_time(bad)) << bad;
-  }
-}
-
-TEST(SacctDuration, accepts_what_sacct_prints) {
-  EXPECT_EQ(parse_sacct_duration("00:00:00"), Duration{0});
-  EXPECT_EQ(parse_sacct_duration("01:02:03"), Duration{3723});
-  EXPECT_EQ(parse_sacct_duration("10-00:00:01"), Duration{864001});
-  EXPECT_EQ(parse_sacct_duration("02:03"), Duration{123});
-  for (const char* bad : {"", "5", "-1:00:00", "1:2:3:4", "a:b", "1-", "00:00:00.000", "99999999999999999999:00"}) {
-    EXPECT_FALSE(parse_sacct_duration(bad)) << bad;
-  }
 }
 
 // Whatever the bytes, reading ends with records, lines set aside, or an error; the sanitizers watch.

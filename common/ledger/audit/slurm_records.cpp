@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <ctime>
 #include <istream>
 #include <utility>
 
-#include "base/local_clock.hpp"
+#include "base/slurm_text.hpp"
 
 namespace shapley::ledger {
 
@@ -18,23 +16,6 @@ constexpr std::size_t k_longest_line = std::size_t{1} << 20;
 // slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
 // its line feed, so that the next record goes on in the same line.
 constexpr std::size_t k_longest_jobcomp_record = 1023;
-// Of a time that is given in seconds; what is later is no time.
-constexpr std::int64_t k_latest_seconds = std::int64_t{1} << 40U;
-
-template <typename Integer>
-std::optional<Integer> number(std::string_view text) {
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty() || text.front() == '-') {
-    return std::nullopt;
-  }
-  return value;
-}
-
-bool is_unknown(std::string_view time) {
-  return time.empty() || time == "Unknown" || time == "unknown" || time == "None" || time == "N/A";
-}
-
 // Takes `prefix` from the front of `text`.
 bool skip(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -58,14 +39,9 @@ struct Reading {
 
 // One of the two times of a record; false when it is neither a time nor one of Slurm's words for none.
 bool read_time(std::string_view text, std::optional<RecordedTime>& time) {
-  if (is_unknown(text)) return true;
-  if (const auto seconds = number<std::int64_t>(text)) {
-    if (*seconds > k_latest_seconds) return false;
-    if (*seconds != 0) time = RecordedTime{Instant{*seconds}, std::nullopt};
-    return true;
-  }
-  time = parse_local_time(text);
-  return time.has_value();
+  const auto read = parse_slurm_time(text);
+  if (read && read->instant) time = RecordedTime{*read->instant, read->twin};
+  return read.has_value();
 }
 
 // Some reading of the two times has the run end no earlier than it starts.
@@ -135,16 +111,16 @@ enum class RowKind { job, step, pending_array, unreadable };
 // The job that a row is about.
 RowKind identify(std::string_view text, const FindArrayTask& find_task, JobId& job) {
   if (text.find('.') != std::string_view::npos) return RowKind::step;
-  if (const auto id = number<std::uint32_t>(text)) {
+  if (const auto id = parse_number<std::uint32_t>(text)) {
     job = {*id};
     return RowKind::job;
   }
   const std::size_t mark = text.find('_');
   if (mark == std::string_view::npos) return RowKind::unreadable;
-  const auto array = number<std::uint32_t>(text.substr(0, mark));
+  const auto array = parse_number<std::uint32_t>(text.substr(0, mark));
   const std::string_view rest = text.substr(mark + 1);
   if (array && rest.starts_with('[')) return RowKind::pending_array;
-  const auto task = number<std::uint32_t>(rest);
+  const auto task = parse_number<std::uint32_t>(rest);
   const auto id = array && task ? find_task(*array, *task) : std::nullopt;
   if (!id) return RowKind::unreadable;
   job = *id;
@@ -183,10 +159,10 @@ void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64
     return reading.set_aside(number_of_line, "a time that is none in this time zone; set TZ as slurmctld has it");
   }
   const Column cpus = header.has(Column::alloc_cpus) ? Column::alloc_cpus : Column::n_cpus;
-  record.cpus = number<std::uint32_t>(header.field(fields, cpus));
+  record.cpus = parse_number<std::uint32_t>(header.field(fields, cpus));
   if (!record.cpus) return reading.set_aside(number_of_line, "the number of CPUs is no number");
   if (header.has(Column::suspended)) {
-    record.suspended = parse_sacct_duration(header.field(fields, Column::suspended));
+    record.suspended = parse_slurm_duration(header.field(fields, Column::suspended));
     if (!record.suspended) return reading.set_aside(number_of_line, "Suspended is no duration");
   }
   keep(std::move(record), reading);
@@ -211,7 +187,7 @@ bool read_core(std::string_view text, SlurmRecord& record, std::string& why) {
   record.state = state;
   record.start.reset();
   record.end.reset();
-  record.cpus = number<std::uint32_t>(cpus);
+  record.cpus = parse_number<std::uint32_t>(cpus);
   if (!record.cpus) why = "ProcCnt is no number";
   if (!read_time(start, record.start) || !read_time(end, record.end)) {
     why = "a time that is none in this time zone; set TZ as slurmctld has it";
@@ -222,7 +198,7 @@ bool read_core(std::string_view text, SlurmRecord& record, std::string& why) {
 void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading& reading) {
   SlurmRecord record{.line = line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}};
   std::string_view rest = text;
-  const auto id = skip(rest, "JobId=") ? number<std::uint32_t>(take_until(rest, ' ')) : std::nullopt;
+  const auto id = skip(rest, "JobId=") ? parse_number<std::uint32_t>(take_until(rest, ' ')) : std::nullopt;
   if (!id || !rest.starts_with(" UserId=")) {
     return reading.set_aside(line, "no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");
   }
@@ -252,51 +228,6 @@ void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const
 }
 
 }  // namespace
-
-std::optional<RecordedTime> parse_local_time(std::string_view text) {
-  if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':') {
-    return std::nullopt;
-  }
-  const auto year = number<int>(text.substr(0, 4));
-  const auto month = number<int>(text.substr(5, 2));
-  const auto day = number<int>(text.substr(8, 2));
-  const auto hour = number<int>(text.substr(11, 2));
-  const auto minute = number<int>(text.substr(14, 2));
-  const auto second = number<int>(text.substr(17, 2));
-  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  std::tm fields{};
-  fields.tm_year = *year - 1900;
-  fields.tm_mon = *month - 1;
-  fields.tm_mday = *day;
-  fields.tm_hour = *hour;
-  fields.tm_min = *minute;
-  fields.tm_sec = *second;
-  const auto [standard, summer] = instants_of_local(fields);
-  if (!standard && !summer) return std::nullopt;
-  if (!standard || standard == summer) return RecordedTime{*summer, std::nullopt};
-  return RecordedTime{*standard, summer};
-}
-
-std::optional<Duration> parse_sacct_duration(std::string_view text) {
-  std::int64_t days = 0;
-  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
-    const auto value = number<std::int64_t>(text.substr(0, dash));
-    if (!value || *value > 1'000'000) return std::nullopt;
-    days = *value;
-    text.remove_prefix(dash + 1);
-  }
-  std::int64_t seconds = 0;
-  int parts = 0;
-  while (true) {
-    const auto value = number<std::int64_t>(take_until(text, ':'));
-    if (!value || *value > 1'000'000 || ++parts > 3) return std::nullopt;
-    seconds = seconds * 60 + *value;
-    if (text.empty()) break;
-    text.remove_prefix(1);
-  }
-  if (parts < 2) return std::nullopt;
-  return Duration{days * 24 * 3600 + seconds};
-}
 
 Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task) {
   SlurmRecords records;

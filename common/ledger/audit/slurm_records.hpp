@@ -62,10 +62,4 @@ using FindArrayTask = std::function<std::optional<JobId>(std::uint32_t array_job
 // columns needed nor a jobcomp/filetxt record.
 [[nodiscard]] Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task);
 
-// "2026-11-21T07:00:00" in the process's time zone; nullopt on anything else and on times that this zone skips.
-[[nodiscard]] std::optional<RecordedTime> parse_local_time(std::string_view text);
-
-// "[days-]hours:minutes:seconds" or "minutes:seconds", as sacct prints durations.
-[[nodiscard]] std::optional<Duration> parse_sacct_duration(std::string_view text);
-
 }  // namespace shapley::ledger
