@@ -55,6 +55,20 @@ TEST_F(History, every_row_is_what_status_says_at_its_end) {
   EXPECT_GT(compared, 20);
 }
 
+TEST_F(History, begins_where_the_books_begin) {
+  {
+    auto events = site_events(Period::monthly);
+    events[0] = accounting::OrganizationsDeclared{at_second(-100'000), {"astro", "bio"}};
+    ledger::Ledger ledger = ledger::testing::writer(file());
+    ledger::testing::must(ledger.append(events, at_second(2'000)));
+  }
+  const IntervalQuestion question{.ledger = file(), .since = at_second(-100'000), .until = at_second(2'000)};
+  const json hours = must(offline_history(question, Interval::hour));
+  const Instant first{hours["rows"][0]["begin"].get<std::int64_t>()};
+  EXPECT_LE(first, at_second(-1'000));
+  EXPECT_GT(first, at_second(-1'000 - 3'600));
+}
+
 TEST_F(History, its_intervals_sum_to_the_statement) {
   write_site(file());
   const IntervalQuestion question{.ledger = file(), .since = at_second(-1'000), .until = at_second(2'000)};

@@ -250,10 +250,26 @@ std::vector<Instant> begins_between(Interval interval, Instant since, Instant un
   return begins;
 }
 
+namespace {
+
+// The time before the books begin: nothing was owned, run or asked for.
+bool is_before_the_books(const Stretch& stretch) {
+  const auto is_zero = [](const accounting::Standing& standing) {
+    return standing.owned == MicroProcessors{} && standing.used == MicroProcessors{} &&
+           standing.waiting == MicroProcessors{} && standing.got == CpuTime{};
+  };
+  return stretch.held.empty() && std::ranges::all_of(stretch.closing, is_zero);
+}
+
+}  // namespace
+
 Expected<json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
   json rows = json::array();
   bool exact = true;
+  bool begun = false;
   const auto add = [&](const Stretch& stretch, PastBooks& then) {
+    begun = begun || !is_before_the_books(stretch);
+    if (!begun) return;
     const std::vector<std::string>& names = then.state().organizations();
     const OwnerMatrix matrix = matrix_of(stretch.held, names.size());
     exact = exact && is_exact(stretch);

@@ -37,7 +37,8 @@ enum class Interval { hour, day, month };
 // The instants in (since, until) at which an hour, a day or a month (UTC) begins.
 [[nodiscard]] std::vector<Instant> begins_between(Interval interval, Instant since, Instant until);
 
-// A row for each interval and organization: the books at its end, and what happened in it. Errors as above.
+// A row for each interval and organization, from the one in which the books begin: the books at its end, and what
+// happened in it. Errors as above.
 [[nodiscard]] Expected<nlohmann::json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by);
 
 }  // namespace shapley::ledger

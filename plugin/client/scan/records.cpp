@@ -136,8 +136,7 @@ protocol::Privacy to_record(const shapley_privacy_t& privacy) {
   protocol::Privacy record{.jobs = privacy.jobs, .usage = privacy.usage, .users = {}};
   for (auto& [id, user] : by_id) {
     std::ranges::sort(user.accounts);
-    const auto again = std::ranges::unique(user.accounts);
-    user.accounts.erase(again.begin(), again.end());
+    user.accounts.erase(std::unique(user.accounts.begin(), user.accounts.end()), user.accounts.end());
     record.users.push_back(std::move(user));
   }
   return record;
