@@ -80,7 +80,8 @@ endfunction()
 # a sanitizer too, and several times what a test waits for anything (tests/support/waiting.hpp), so that its own message comes first.
 set(SHAPLEY_TEST_TIMEOUT_S 1200)
 
-# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS]): a command registered with ctest.
+# shapley_command_test(NAME LABEL ... COMMAND ... [TIMEOUT SECONDS]): a command registered with ctest. Those labelled `files` are about
+# files: sources, scripts, pages, what is packaged. A sanitizer sees nothing in them that it does not see in other tests.
 function(shapley_command_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;COMMAND" ${ARGN})
   if(NOT ARG_TIMEOUT)
