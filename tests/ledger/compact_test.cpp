@@ -24,7 +24,7 @@ class Compact : public LedgerTest {
   void SetUp() override {
     Ledger ledger = writer(file());
     std::vector<accounting::Event> events;
-    for (std::uint32_t job = 1; job <= 3000; ++job) {
+    for (std::uint32_t job = 1; job <= 2100; ++job) {
       for (accounting::Event& event : usual_job(job)) events.push_back(std::move(event));
     }
     must(ledger.append(events, {1'800'000'000}));
@@ -65,7 +65,7 @@ TEST_F(Compact, refuses_while_the_ledger_is_in_use) {
     EXPECT_NE(refusal().find("writes this ledger already"), std::string::npos);
   }
   const Ledger ledger = reader(file());
-  EXPECT_EQ(ledger.last_sequence(), 15'000);  // its connection is in use from here on
+  EXPECT_EQ(ledger.last_sequence(), 10'500);  // its connection is in use from here on
   EXPECT_NE(refusal().find("somebody reads it"), std::string::npos);
   EXPECT_EQ(compact(directory() / "absent").error().code, Errc::not_found);
   EXPECT_FALSE(fs::exists(directory() / "absent"));
@@ -89,7 +89,7 @@ TEST_F(Compact, killed_at_any_moment_leaves_a_whole_ledger) {
       ASSERT_EQ(ended, -SIGKILL);
     }
     EXPECT_EQ(fs::exists(leftover()), !done) << "what was begun is removed by the next try";
-    EXPECT_EQ(reader(file()).last_sequence(), 15'000);
+    EXPECT_EQ(reader(file()).last_sequence(), 10'500);
   }
   EXPECT_GT(kills, 3);
   EXPECT_EQ(events(), before);
