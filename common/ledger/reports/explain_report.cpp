@@ -107,7 +107,7 @@ json own_jobs(const Moment& moment, const json& job) {
   MicroProcessors asked;
   for (const OpenSegment& segment : moment.open) {
     if (segment.kind != SegmentKind::wait || segment.job == JobId{job["job"].get<std::uint32_t>()}) continue;
-    if (moment.names[segment.organization.value] != job["organization"]) continue;
+    if (job["organization"] != moment.names[segment.organization.value]) continue;
     jobs += 1;
     asked = asked + segment.processors;
     const bool is_waiting = job["state"] == "waiting";
