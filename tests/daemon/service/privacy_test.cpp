@@ -217,7 +217,8 @@ TEST_F(PrivacyOfRequests, AnAdjustmentNamesNoRunThatIsHidden) {
   const json made =
       as_administrator(R"({"request":"adjust","reason":"a typo","attribute":{"job":4701,"into":"chemistry"}})");
   ASSERT_TRUE(made.contains("adjustment")) << made.dump(1);
-  for (const char* request : {R"({"request":"adjustments"})", R"({"request":"statement"})"}) {
+  const std::string adjustments = R"({"request":"adjustments"})";
+  for (const std::string& request : {adjustments, std::string(R"({"request":"statement"})")}) {
     const json all = ask(request, k_operator)["adjustments"];
     const json hidden = ask(request, k_stranger)["adjustments"];
     ASSERT_EQ(all.size(), 1U) << request;
@@ -225,6 +226,8 @@ TEST_F(PrivacyOfRequests, AnAdjustmentNamesNoRunThatIsHidden) {
     EXPECT_NE(all[0]["what"].get<std::string>().find("4701"), std::string::npos) << all.dump(1);
     EXPECT_EQ(hidden.dump().find("4701"), std::string::npos) << hidden.dump(1);
     EXPECT_EQ(hidden[0]["into"], all[0]["into"]);
+    EXPECT_TRUE(hidden[0].value("work", json()).is_null()) << hidden.dump(1);
+    EXPECT_EQ(all[0].value("work", json()).is_object(), request != adjustments) << all.dump(1);
   }
 }
 
