@@ -19,7 +19,17 @@ struct Tracker::Group {
   Activity measured;
   Counts jobs;
   std::vector<const Job*> eligible;
+  std::vector<std::uint32_t> submitters;  // each once
 };
+
+namespace {
+
+// Most workflows are of one person.
+void add(std::vector<std::uint32_t>& submitters, std::uint32_t submitter) {
+  if (std::ranges::find(submitters, submitter) == submitters.end()) submitters.push_back(submitter);
+}
+
+}  // namespace
 
 void Tracker::observe(const Job& job) {
   const auto known = jobs_.find(job.id);
@@ -83,7 +93,7 @@ void Tracker::remember(const Job& job, const FinishedRun& run) {
   const auto same = [&](const FinishedRun& other) { return other.job == run.job && other.start == run.start; };
   if (std::ranges::any_of(runs, same)) return;
   const auto later = std::ranges::upper_bound(runs, run.end, {}, &FinishedRun::end);
-  runs.insert(later, run);
+  runs.insert(later, run)->submitter = job.submitter;
   if (runs.size() > k_max_runs) runs.erase(runs.begin());
 }
 
@@ -112,6 +122,7 @@ Tracker::Groups Tracker::grouped(Instant now) const {
   for (const auto& [id, known] : jobs_) {
     const Job& job = known.job;
     Group& group = groups[workflow_of(known.workflow, job)][workflow_of(known.activity, job)];
+    add(group.submitters, job.submitter);
     switch (job.state) {
       case Job::State::blocked:
         ++group.jobs.blocked;
@@ -190,13 +201,15 @@ void raise(std::vector<const Job*> eligible, const LevelCounts& counts, std::vec
 
 }  // namespace
 
-// How many runs of a workflow are remembered, those of activities without a job included.
-std::size_t Tracker::finished_of(const std::string& workflow) const {
-  std::size_t count = 0;
+// The runs of a workflow that are remembered, those of activities without a job included.
+void Tracker::add_history(const std::string& workflow, WorkflowView& view) const {
+  view.jobs.finished = 0;
   const auto past = history_.find(workflow);
-  if (past == history_.end()) return count;
-  for (const auto& [activity, runs] : past->second) count += runs.size();
-  return count;
+  if (past == history_.end()) return;
+  for (const auto& [activity, runs] : past->second) {
+    view.jobs.finished += runs.size();
+    for (const FinishedRun& run : runs) add(view.submitters, run.submitter);
+  }
 }
 
 Cycle Tracker::cycle(Instant now) {
@@ -222,13 +235,15 @@ Cycle Tracker::cycle(Instant now) {
     for (const auto& [activity, group] : activities) {
       const ActivityState& state = unfairness.activities[i][view.activities.size()];
       view.jobs += group.jobs;
+      for (const std::uint32_t submitter : group.submitters) add(view.submitters, submitter);
       ActivityView& added = view.activities.emplace_back(view_of(activity, group.jobs, group.measured, state));
       if (!cycle.unfair || added.waiting == 0) continue;
       const LevelCounts counts = counts_of(group.measured, state);
       added.delta = counts.front();
       raise(group.eligible, counts, view.raised);
     }
-    view.jobs.finished = finished_of(name);
+    add_history(name, view);
+    std::ranges::sort(view.submitters);
     std::ranges::stable_sort(view.raised, std::ranges::greater{}, &JobLevel::level);
   }
   forget_idle(groups, now);

@@ -40,6 +40,7 @@ struct Job {
   std::string wckey;
   std::string name;
   std::vector<std::uint32_t> depends_on;
+  std::uint32_t submitter = 0;  // the caller's number of who submitted it; of no effect on the loop
 };
 
 // A run that was completed; what failed or was cancelled says nothing about durations.
@@ -48,6 +49,7 @@ struct FinishedRun {
   Instant start;
   Instant end;
   Duration length;  // without suspensions
+  std::uint32_t submitter = 0;
 };
 
 struct JobLevel {
@@ -82,6 +84,7 @@ struct WorkflowView {
   std::optional<Fraction> pending;  // W; none when nothing of it runs or could start
   std::vector<JobLevel> raised;     // by level, the greatest first; then the older
   std::vector<ActivityView> activities;
+  std::vector<std::uint32_t> submitters;  // of its jobs and of the runs that are remembered, ascending, each once
 };
 
 // What one cycle of the loop finds.
@@ -130,7 +133,7 @@ class Tracker {
   void rename(const std::vector<Components::Renamed>& renamed);
   [[nodiscard]] std::string workflow_of(const Key& key, const Job& job) const;
   [[nodiscard]] Groups grouped(Instant now) const;
-  [[nodiscard]] std::size_t finished_of(const std::string& workflow) const;
+  void add_history(const std::string& workflow, WorkflowView& view) const;
   void forget_idle(const Groups& groups, Instant now);
 
   Settings settings_;

@@ -152,16 +152,10 @@ std::string amount_of(const json& adjustment, const json& core_hours) {
          " core-hours";
 }
 
-std::string sentence_of(const json& adjustment) {
-  const std::string into = member_text(adjustment, "into");
-  const bool attributes = adjustment["kind"] == "attribute";
-  return member_text(adjustment, "what") + (attributes ? " are " + into + "'s" : "");
-}
-
 std::string render_preview(const json& report) {
   const json& adjustment = report["adjustment"];
   const std::string amount = amount_of(adjustment, report["core_hours"]);
-  std::string text = "Adjustment " + member_text(adjustment, "number") + ": " + sentence_of(adjustment) + '\n';
+  std::string text = "Adjustment " + member_text(adjustment, "number") + ": " + adjustment_sentence(adjustment) + '\n';
   if (!amount.empty()) text += "Moves:  " + amount + " so far\n";
   text += "Reason: " + member_text(adjustment, "reason") + "\n\n";
   std::vector<Column> columns;
@@ -175,7 +169,7 @@ std::string render_made(const json& answer) {
   const json& adjustment = answer["adjustment"];
   const std::string amount = amount_of(adjustment, answer["core_hours"]);
   const std::string number = member_text(adjustment, "number");
-  std::string text = "adjustment " + number + " is booked: " + sentence_of(adjustment);
+  std::string text = "adjustment " + number + " is booked: " + adjustment_sentence(adjustment);
   if (!amount.empty()) text += ": " + amount + " so far";
   text += '\n';
   if (adjustment["kind"] != "reverse") text += "shapleyctl adjust --reverse " + number + " takes it back\n";
@@ -278,13 +272,21 @@ Expected<json> adjust_request(const AdjustArguments& arguments) {
   return request;
 }
 
+std::string adjustment_sentence(const json& adjustment) {
+  const std::string into = member_text(adjustment, "into");
+  const bool attributes = adjustment["kind"] == "attribute";
+  return member_text(adjustment, "what") + (attributes ? " are " + into + "'s" : "");
+}
+
 std::string adjustment_lines(const json& adjustments) {
   std::string text;
   for (const json& adjustment : adjustments) {
     const std::string reversed = member_text(adjustment, "reversed_by");
+    const json work = adjustment.value("work", json());
+    const std::string amount = work.is_null() ? "" : ": " + amount_of(adjustment, work["core_hours"]);
     text += "Adjustment " + member_text(adjustment, "number") + ", " + member_text(adjustment, "at_utc") + ", " +
             member_text(adjustment, "author") + (reversed.empty() ? "" : ", reversed by " + reversed) + ":\n  " +
-            sentence_of(adjustment) + "; " + member_text(adjustment, "reason") + '\n';
+            adjustment_sentence(adjustment) + amount + "; " + member_text(adjustment, "reason") + '\n';
   }
   return text;
 }

@@ -47,5 +47,7 @@ void add_adjust(CLI::App& app, AdjustArguments& arguments);
 
 // A line for each adjustment of a list; "" for none. For statements and audits, too.
 [[nodiscard]] std::string adjustment_lines(const nlohmann::json& adjustments);
+// What an adjustment says: "runs of job 104 are library's".
+[[nodiscard]] std::string adjustment_sentence(const nlohmann::json& adjustment);
 
 }  // namespace shapley::ctl

@@ -17,6 +17,7 @@
 #include "ctl/adoption/unknown_names.hpp"
 #include "ledger/chain/signing.hpp"
 #include "ledger/readers/declarations.hpp"
+#include "ledger/reports/adjustment_report.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
@@ -64,7 +65,26 @@ void print_faults(const std::vector<config::Fault>& faults, const std::string& f
 struct InForce {
   std::string text;
   std::string where;
+  config::FormerNames former;
 };
+
+// The last name of each row, whatever it was called in between. `adjustments`: as a report has them.
+config::FormerNames former_names(const nlohmann::json& adjustments) {
+  config::FormerNames former;
+  for (const nlohmann::json& adjustment : adjustments) {
+    const bool merged = adjustment["kind"] == "merge";
+    if ((!merged && adjustment["kind"] != "rename") || !adjustment["reversed_by"].is_null()) continue;
+    former[adjustment["organization"].get<std::string>()] = {
+        .today = adjustment["into"].get<std::string>(),
+        .merged = merged,
+        .date = adjustment["at_utc"].get<std::string>().substr(0, 10)};
+  }
+  for (auto& [name, entry] : former) {
+    for (std::size_t steps = 0; steps < former.size() && former.contains(entry.today); ++steps)
+      entry.today = former.at(entry.today).today;
+  }
+  return former;
+}
 
 Expected<InForce> in_force_of_daemon(const Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
@@ -73,14 +93,20 @@ Expected<InForce> in_force_of_daemon(const Endpoint& endpoint) {
   if (text == answer.end() || !text->is_string()) {
     return fail(Errc::protocol, "shapleyd's answer has no text of its configuration; is it of an older release?");
   }
-  return InForce{text->get<std::string>(), "shapleyd at " + endpoint.socket.string()};
+  SHAPLEY_TRY_ASSIGN(const nlohmann::json corrections, client.ask({{"request", "adjustments"}}));
+  return InForce{.text = text->get<std::string>(),
+                 .where = "shapleyd at " + endpoint.socket.string(),
+                 .former = former_names(corrections.value("adjustments", nlohmann::json::array()))};
 }
 
 Expected<InForce> in_force_of_ledger(const std::string& file) {
   SHAPLEY_TRY_ASSIGN(const ledger::Ledger ledger, ledger::Ledger::open(file, ledger::OpenMode::read_only));
   SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, k_end_of_time));
   if (!loaded) return fail(Errc::not_found, file + ": no configuration was ever loaded into this ledger");
-  return InForce{loaded->text, file};
+  SHAPLEY_TRY_ASSIGN(const ledger::Recovered books, ledger.recover());
+  return InForce{.text = loaded->text,
+                 .where = file,
+                 .former = former_names(ledger::adjustments_report(books.state)["adjustments"])};
 }
 
 Expected<void> print_changes(const CheckConfigArguments& arguments, const config::Configuration& configuration,
@@ -94,7 +120,7 @@ Expected<void> print_changes(const CheckConfigArguments& arguments, const config
   }
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
-  const auto lines = config::differences(*before, configuration, Instant{now.count()});
+  const auto lines = config::differences(*before, configuration, Instant{now.count()}, in_force.former);
   environment.out << (lines.empty() ? "changes nothing of what is in force (" : "changes what is in force (")
                   << printable(in_force.where) << (lines.empty() ? ")\n" : "):\n");
   for (const std::string& line : lines) environment.out << "  " << printable(line) << '\n';

@@ -227,6 +227,23 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
   add_month(*command, arguments.month);
 }
 
+namespace {
+
+// Those of the time, and what a statement of before did not say.
+std::string corrections_text(const json& report) {
+  json then = json::array();
+  json later = json::array();
+  for (const json& adjustment : report["adjustments"])
+    (adjustment["later"] == true ? later : then).push_back(adjustment);
+  std::string text;
+  if (!then.empty()) text += "Corrections of the books made in that time:\n" + adjustment_lines(then) + '\n';
+  if (!later.empty())
+    text += "Corrections of the books made later that changed amounts of that time:\n" + adjustment_lines(later) + '\n';
+  return text;
+}
+
+}  // namespace
+
 std::string render_statement(const json& report) {
   std::string text = "Statement: " + member_text(report, "since_utc") + " to " + member_text(report, "until_utc") +
                      ", months and days in UTC; contribution " + member_text(report, "contribution") +
@@ -245,10 +262,7 @@ std::string render_statement(const json& report) {
   if (const json users = users_of(report); !users.empty()) text += table(k_user_fields, users) + '\n';
   if (report.value("private", false))
     text += "What others used is private here (PrivateData in slurm.conf): (others).\n\n";
-  // They may change what the statement of before said.
-  if (const std::string lines = adjustment_lines(report["adjustments"]); !lines.empty()) {
-    text += "Corrections of the books since that time began:\n" + lines + '\n';
-  }
+  text += corrections_text(report);
   return text + (report["exact"] == true
                      ? "Books:   exact: got = own + borrowed, given by direct_contr = own + lent, to the unit\n"
                      : "Books:   NOT EXACT: what was held is not what was booked; run shapleyctl audit\n");

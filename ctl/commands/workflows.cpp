@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/calendar.hpp"
+#include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
 
 namespace shapley::ctl {
@@ -117,6 +118,11 @@ json activity_rows(const json& workflows) {
   return rows;
 }
 
+std::string hidden_line(std::uint64_t hidden) {
+  return grouped(static_cast<std::int64_t>(hidden)) + (hidden == 1 ? " workflow has" : " workflows have") +
+         " jobs of others, which are private here (PrivateData in slurm.conf).\n";
+}
+
 }  // namespace
 
 std::span<const Field> workflow_fields() {
@@ -133,9 +139,10 @@ std::string render_workflows(const json& report, bool long_form) {
     const json workflows = organization.value("workflows", json::array());
     if (!text.empty()) text += '\n';
     text += heading(organization) + '\n';
+    const auto hidden = organization.value("hidden_workflows", std::uint64_t{0});
+    const std::string others = hidden == 0 ? "" : hidden_line(hidden);
     if (workflows.empty()) {
-      text += report.value("private", false) ? "Its workflows are private here (PrivateData in slurm.conf).\n"
-                                             : "No job of it runs or waits.\n";
+      text += hidden == 0 ? "No job of it runs or waits.\n" : others;
       continue;
     }
     text +=
@@ -145,6 +152,7 @@ std::string render_workflows(const json& report, bool long_form) {
               table_of("workflow%-24,activity%-24,q,r,median,p,t,w,delta", k_activity_fields, activity_rows(workflows));
     }
     if (organization.value("truncated", false)) text += "Only the 1,000 workflows that wait most are shown.\n";
+    text += others;
   }
   return text.empty() ? "No organization has within_organization: workflow_fairness.\n" : text;
 }

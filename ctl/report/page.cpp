@@ -95,6 +95,18 @@ std::string lines_html(const std::string& text) {
   return escaped;
 }
 
+std::string corrections_html(const SiteReport& report) {
+  const Sheet sheet = corrections_sheet(report);
+  const std::string heading = "<h2>Corrections of the books</h2>\n";
+  if (sheet.table.rows.empty())
+    return heading + paragraph("None was made in that time, nor a later one that changed amounts of it.");
+  return heading +
+         paragraph(
+             "What was corrected in that time, and later what changed amounts of it. The figures above are those that "
+             "hold with them.") +
+         sheet_html(sheet);
+}
+
 std::string signature_text(const Proof& proof) {
   switch (proof.signature) {
     case SignatureState::good:
@@ -166,7 +178,7 @@ Expected<std::string> report_page(const SiteReport& report, Charts charts) {
          "<p>What its jobs that could have started asked for, times how long they waited, in core-hours.</p>\n" +
          waiting + sheet_html(waiting_sheet(report)) + "<h2>Given and got by month</h2>\n" +
          "<p>Core-hours of each month (UTC): credited for what an organization offered, and run by its jobs.</p>\n" +
-         months + sheet_html(months_sheet(report)) + proof_html(report) + charts::page_end();
+         months + sheet_html(months_sheet(report)) + corrections_html(report) + proof_html(report) + charts::page_end();
 }
 
 }  // namespace shapley::ctl

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "ctl/commands/adjust.hpp"
 #include "ctl/commands/statement.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/csv.hpp"
@@ -38,6 +39,10 @@ constexpr std::array k_months_columns{column("begin_utc"),
                                       column("given_core_hours"),
                                       column("got_core_hours"),
                                       column("given_less_got_core_hours")};
+
+constexpr std::array k_corrections_columns{
+    column("number"),      column("at_utc"),     column("author"), column("what"),       column("reason"),
+    column("reversed_by"), column("made_later"), column("runs"),   column("core_hours"), column("processor_seconds")};
 
 double hours(const json& amount) {
   return amount["core_hours"].get<double>();
@@ -293,9 +298,38 @@ Sheet months_sheet(const SiteReport& report) {
   return sheet;
 }
 
+Sheet corrections_sheet(const SiteReport& report) {
+  Sheet sheet{.table = {.name = "Corrections of the books",
+                        .head = {"Number", "Made (UTC)", "By", "What", "Why", "Runs", "Core-hours"},
+                        .rows = {},
+                        .text_columns = 5},
+              .file = "corrections.csv",
+              .csv = {}};
+  json rows = json::array();
+  for (const json& adjustment : report.statement["adjustments"]) {
+    const std::string number = adjustment["number"].dump();
+    const std::string what = adjustment_sentence(adjustment);
+    const json& reversed = adjustment["reversed_by"];
+    const json& work = adjustment["work"];
+    sheet.table.rows.push_back(
+        {number, adjustment["at_utc"].get<std::string>(), adjustment["author"].get<std::string>(),
+         what + (reversed.is_null() ? "" : " (reversed by " + reversed.dump() + ")"),
+         adjustment["reason"].get<std::string>(), work.is_null() ? "" : adjustment["runs"].dump(),
+         work.is_null() ? "" : unsigned_core_hours(hours(work))});
+    json row = adjustment;
+    row["what"] = what;
+    row["made_later"] = adjustment["later"];
+    row["core_hours"] = work.is_null() ? json() : work["core_hours"];
+    row["processor_seconds"] = work.is_null() ? json() : work["processor_seconds"];
+    rows.push_back(std::move(row));
+  }
+  sheet.csv = render_csv(k_corrections_columns, rows);
+  return sheet;
+}
+
 std::vector<Sheet> all_sheets(const SiteReport& report) {
-  return {overview_sheet(report), standings_sheet(report), lending_sheet(report), waiting_sheet(report),
-          months_sheet(report)};
+  return {overview_sheet(report), standings_sheet(report), lending_sheet(report),
+          waiting_sheet(report),  months_sheet(report),    corrections_sheet(report)};
 }
 
 }  // namespace shapley::ctl

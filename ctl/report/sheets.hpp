@@ -30,6 +30,8 @@ struct Sheet {
 [[nodiscard]] Sheet lending_sheet(const SiteReport& report);
 [[nodiscard]] Sheet waiting_sheet(const SiteReport& report);
 [[nodiscard]] Sheet months_sheet(const SiteReport& report);
+// A row for each correction of the books that the statement names.
+[[nodiscard]] Sheet corrections_sheet(const SiteReport& report);
 [[nodiscard]] std::vector<Sheet> all_sheets(const SiteReport& report);
 
 // Names in the configuration's order, as the statement has them.

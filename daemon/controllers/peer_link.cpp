@@ -10,36 +10,20 @@ PeerLink::PeerLink(Peer peer, std::chrono::milliseconds patience)
     : peer_(std::move(peer)),
       patience_(patience),
       wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      thread_([this] { run(); }) {}
+      thread_([this](const Task& task) { work(task); }) {}
 
 PeerLink::~PeerLink() {
   stop();
 }
 
 void PeerLink::ask(std::string request, Done done) {
-  {
-    const std::lock_guard lock(mutex_);
-    asked_ = Task{std::move(request), std::move(done)};
-  }
-  changed_.notify_one();
+  thread_.give({std::move(request), std::move(done)});
 }
 
 void PeerLink::stop() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
+  thread_.begin_stop();
   if (wake_up_.is_open()) ::eventfd_write(wake_up_.get(), 1);
-  changed_.notify_one();
-  thread_.join();
-}
-
-std::optional<PeerLink::Task> PeerLink::next() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return stopping_ || asked_; });
-  if (stopping_) return std::nullopt;
-  return std::exchange(asked_, std::nullopt);
+  thread_.stop();
 }
 
 Expected<std::string> PeerLink::answer(const std::string& request) {
@@ -54,15 +38,9 @@ Expected<std::string> PeerLink::answer(const std::string& request) {
   return answered;
 }
 
-void PeerLink::run() {
-  while (auto task = next()) {
-    auto answered = answer(task->request);
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_) return;
-    }
-    task->done(std::move(answered));
-  }
+void PeerLink::work(const Task& task) {
+  auto answered = answer(task.request);
+  if (!thread_.is_stopping()) task.done(std::move(answered));
 }
 
 }  // namespace shapley::daemon

@@ -3,19 +3,16 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "config/endpoint.hpp"
 #include "daemon/controllers/peer_connection.hpp"
+#include "daemon/task_thread.hpp"
 
 namespace shapley::daemon {
 
@@ -45,19 +42,14 @@ class PeerLink {
     std::string request;
     Done done;
   };
-  void run();
-  [[nodiscard]] std::optional<Task> next();
+  void work(const Task& task);
   [[nodiscard]] Expected<std::string> answer(const std::string& request);
 
   Peer peer_;
   std::chrono::milliseconds patience_;
   Descriptor wake_up_;                          // readable: the question is to end
   std::unique_ptr<PeerConnection> connection_;  // the thread's
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Task> asked_;  // guarded by mutex_, as is
-  bool stopping_ = false;
-  std::thread thread_;  // the last member: it uses the others
+  TaskThread<Task> thread_;                     // the last member: it uses the others
 };
 
 }  // namespace shapley::daemon

@@ -10,7 +10,8 @@ const Expected<ledger::Ledger>& ReadingThread::Connection::ledger() {
 }
 
 ReadingThread::ReadingThread(std::filesystem::path ledger)
-    : connection_(std::move(ledger)), thread_([this] { run(); }) {}
+    : connection_(std::move(ledger)),
+      thread_([this](const Task& task) { task.done(task.question(connection_, task.budget)); }) {}
 
 ReadingThread::~ReadingThread() {
   stop();
@@ -19,11 +20,7 @@ ReadingThread::~ReadingThread() {
 void ReadingThread::ask(Question question, ledger::QueryBudget budget, Done done) {
   ended_ = false;
   budget.ended = &ended_;
-  {
-    const std::lock_guard lock(mutex_);
-    asked_ = Task{std::move(question), budget, std::move(done)};
-  }
-  changed_.notify_one();
+  thread_.give({std::move(question), budget, std::move(done)});
 }
 
 void ReadingThread::end_question() {
@@ -31,25 +28,8 @@ void ReadingThread::end_question() {
 }
 
 void ReadingThread::stop() {
-  if (!thread_.joinable()) return;
   ended_ = true;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
-}
-
-std::optional<ReadingThread::Task> ReadingThread::next() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return stopping_ || asked_; });
-  if (stopping_) return std::nullopt;
-  return std::exchange(asked_, std::nullopt);
-}
-
-void ReadingThread::run() {
-  while (const auto task = next()) task->done(task->question(connection_, task->budget));
+  thread_.stop();
 }
 
 }  // namespace shapley::daemon

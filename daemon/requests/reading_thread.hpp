@@ -6,15 +6,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "base/error.hpp"
+#include "daemon/task_thread.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -57,16 +55,10 @@ class ReadingThread {
     ledger::QueryBudget budget;
     Done done;
   };
-  void run();
-  [[nodiscard]] std::optional<Task> next();
 
   Connection connection_;  // the thread's
   std::atomic<bool> ended_ = false;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Task> asked_;  // guarded by mutex_, as is
-  bool stopping_ = false;
-  std::thread thread_;  // the last member: it uses the others
+  TaskThread<Task> thread_;  // the last member: it uses the others
 };
 
 }  // namespace shapley::daemon

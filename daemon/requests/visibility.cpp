@@ -93,6 +93,7 @@ void hide_users(json& report, const Visibility& visible) {
 void hide_adjusted_runs(json& report, const Visibility& visible) {
   if (visible.sees_all_jobs() || !report.contains("adjustments")) return;
   for (json& adjustment : report["adjustments"]) {
+    if (adjustment.contains("work")) adjustment["work"] = nullptr;
     if (adjustment["kind"] == "attribute") adjustment["what"] = "runs that are private here";
     if (adjustment["kind"] == "reverse") {
       adjustment["what"] = "adjustment " + adjustment["reverses"].dump() + " does not hold";

@@ -111,11 +111,18 @@ std::vector<const WorkflowView*> most_behind(const workflow::Cycle& cycle) {
 
 }  // namespace
 
-json Workflows::describe(const std::string& name, const Organization& organization) {
+json Workflows::describe(const std::string& name, const Organization& organization, const Sees& sees) const {
   const workflow::Settings& settings = organization.tracker.settings();
+  const auto is_hidden = [&](const WorkflowView* view) {
+    return std::ranges::any_of(view->submitters, [&](std::uint32_t number) {
+      return !sees(submitters_.at(number).user_id, submitters_.at(number).account);
+    });
+  };
+  std::vector<const WorkflowView*> shown = most_behind(organization.now);
+  std::erase_if(shown, is_hidden);
   json workflows = json::array();
   Room room;
-  for (const WorkflowView* view : most_behind(organization.now)) {
+  for (const WorkflowView* view : shown) {
     if (workflows.size() == k_max_workflows) break;
     json before = nullptr;
     if (organization.before) {
@@ -137,14 +144,15 @@ json Workflows::describe(const std::string& name, const Organization& organizati
           {"unfair", organization.now.unfair},
           {"before", cycle_json(organization.before)},
           {"highest", cycle_json(organization.highest)},
-          {"truncated", organization.now.workflows.size() > k_max_workflows},
+          {"truncated", shown.size() > k_max_workflows},
+          {"hidden_workflows", organization.now.workflows.size() - shown.size()},
           {"workflows", std::move(workflows)}};
 }
 
-Expected<json> Workflows::report(const std::string& organization, Instant now) const {
+Expected<json> Workflows::report(const std::string& organization, const Sees& sees, Instant now) const {
   json report{{"at", now.value}, {"generation", levels_.generation}, {"organizations", json::array()}};
   for (const auto& [name, watched] : organizations_)
-    if (organization.empty() || organization == name) report["organizations"].push_back(describe(name, watched));
+    if (organization.empty() || organization == name) report["organizations"].push_back(describe(name, watched, sees));
   if (!organization.empty() && report["organizations"].empty()) {
     return fail(Errc::invalid_argument,
                 fmt::format("workflows: no organization '{}' orders its jobs by workflow fairness; the configuration "

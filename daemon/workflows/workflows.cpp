@@ -19,7 +19,7 @@ std::int64_t processors_of(const JobRecord& record) {
   return std::max<std::int64_t>(1, record.requested_cpus) * tasks;
 }
 
-workflow::Job job_of(const JobRecord& record) {
+workflow::Job job_of(const JobRecord& record, std::uint32_t submitter) {
   workflow::Job job{.id = record.job_id,
                     .array_job = record.array_job_id,
                     .state = workflow::Job::State::running,
@@ -29,7 +29,8 @@ workflow::Job job_of(const JobRecord& record) {
                     .run_since = std::nullopt,
                     .wckey = record.wckey,
                     .name = record.name,
-                    .depends_on = record.depends_on};
+                    .depends_on = record.depends_on,
+                    .submitter = submitter};
   if (record.state == JobState::pending) {
     job.state = could_start(record) ? workflow::Job::State::eligible : workflow::Job::State::blocked;
     return job;
@@ -58,6 +59,8 @@ bool Workflows::configure(const config::Configuration& configuration) {
   });
   if (same) return false;
   organizations_.clear();
+  numbers_.clear();
+  submitters_.clear();
   for (auto& [name, settings] : wanted) {
     Organization fresh{.tracker = workflow::Tracker(std::move(settings)), .now = {}, .before = {}, .highest = {}};
     organizations_.emplace(name, std::move(fresh));
@@ -86,6 +89,7 @@ Expected<void> Workflows::recall(const ledger::Ledger& ledger, Instant now) {
     job.array_job = run.array_job;
     job.name = run.name;
     job.wckey = run.wckey;
+    job.submitter = number_of(run.user_id, run.account);
     organization->second.tracker.remember(job, {job.id, run.start, run.end, run.length});
   }
   return {};
@@ -117,6 +121,13 @@ void Workflows::read(const protocol::Observations& frame, const protocol::Classi
   dirty_ = dirty_ || !frame.jobs.empty() || !frame.gone.empty();
 }
 
+std::uint32_t Workflows::number_of(std::uint32_t user_id, const std::string& account) {
+  const Submitter submitter{.user_id = user_id, .account = account};
+  const auto [entry, is_new] = numbers_.try_emplace(submitter, static_cast<std::uint32_t>(submitters_.size()));
+  if (is_new) submitters_.push_back(submitter);
+  return entry->second;
+}
+
 void Workflows::read_job(const JobRecord& record, const protocol::Classifier& classifier) {
   const std::string_view owner = classifier.organization_of(protocol::traits_of(record));
   for (auto& [name, organization] : organizations_) {
@@ -124,12 +135,13 @@ void Workflows::read_job(const JobRecord& record, const protocol::Classifier& cl
       organization.tracker.forget(record.job_id);
       continue;
     }
+    const std::uint32_t submitter = number_of(record.user_id, record.account);
     if (record.state != JobState::ended) {
-      organization.tracker.observe(job_of(record));
+      organization.tracker.observe(job_of(record, submitter));
       continue;
     }
     // Its ties are still known.
-    if (const auto run = finished_run(record)) organization.tracker.remember(job_of(record), *run);
+    if (const auto run = finished_run(record)) organization.tracker.remember(job_of(record, submitter), *run);
     organization.tracker.forget(record.job_id);
   }
 }

@@ -8,10 +8,13 @@
 // organization. Single-threaded; time is passed in.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -54,9 +57,11 @@ class Workflows {
   [[nodiscard]] const protocol::Levels& levels() const { return levels_; }
   // Whether an organization is, or was in this process, ordered by its workflows: only then feeders are told of levels.
   [[nodiscard]] bool in_use() const { return in_use_; }
+  // Whether jobs of this user under this account are shown.
+  using Sees = std::function<bool(std::uint32_t user_id, std::string_view account)>;
   // docs/reference/shapleyctl.md lists the members. `organization` empty: all. Errc::invalid_argument: none of that
-  // name is ordered by its workflows.
-  [[nodiscard]] Expected<nlohmann::json> report(const std::string& organization, Instant now) const;
+  // name is ordered by its workflows. A workflow is listed when all its jobs are shown: one number is of all of them.
+  [[nodiscard]] Expected<nlohmann::json> report(const std::string& organization, const Sees& sees, Instant now) const;
 
  private:
   // What a cycle of the loop left behind, to compare the next with.
@@ -74,10 +79,17 @@ class Workflows {
   };
 
   [[nodiscard]] Duration pause() const;  // least time from one cycle to the next
+  struct Submitter {
+    std::uint32_t user_id = 0;
+    std::string account;
+    friend auto operator<=>(const Submitter&, const Submitter&) = default;
+  };
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t user_id, const std::string& account);
   void read_job(const protocol::JobRecord& record, const protocol::Classifier& classifier);
   static void run_cycle(Organization& organization, Instant now);
   void publish(Instant now);
-  [[nodiscard]] static nlohmann::json describe(const std::string& name, const Organization& organization);
+  [[nodiscard]] nlohmann::json describe(const std::string& name, const Organization& organization,
+                                        const Sees& sees) const;
 
   std::map<std::string, Organization, std::less<>> organizations_;
   std::optional<std::unordered_set<std::uint32_t>> snapshot_;  // jobs seen since its begin
@@ -87,6 +99,9 @@ class Workflows {
   bool ready_ = false;     // and a cycle ran after that
   Instant last_cycle_ = k_beginning_of_time;
   protocol::Levels levels_;
+  // Who submitted what is known: as many as there are associations, whatever the number of jobs.
+  std::map<Submitter, std::uint32_t> numbers_;
+  std::vector<Submitter> submitters_;  // by number
 };
 
 }  // namespace shapley::daemon

@@ -169,5 +169,40 @@ TEST(AdjustOverTheSocket, BooksOnlyWithYes) {
             "the books are rebuilt for it: ranks and standings follow in a while\n");
 }
 
+TEST_F(Adjust, CheckConfigKnowsWhatAnOrganizationIsCalledNow) {
+  using namespace accounting;
+  const std::string ledger = (directory.path() / "renamed.db").string();
+  const Instant at{1'795'000'000};
+  const auto joined = [&](std::uint32_t number, AdjustmentKind kind, const char* from, const char* into) {
+    AdjustmentMade made;
+    made.number = number;
+    made.at = at;
+    made.kind = kind;
+    made.organization = from;
+    made.into = into;
+    made.author = "uid 0 (root)";
+    made.reason = "a test";
+    return made;
+  };
+  {
+    ledger::Ledger writer = ledger::testing::writer(ledger);
+    const std::vector<Event> events{
+        OrganizationsDeclared{at, {"sciences", "physics", "optics"}},
+        ConfigurationLoaded{at, "slurm_user: root\norganizations: [{name: sciences, partitions: [batch]}]\n"},
+        joined(1, AdjustmentKind::merge, "optics", "physics"),
+        joined(2, AdjustmentKind::rename, "physics", "sciences")};
+    ledger::testing::must(writer.append(events, at));
+  }
+  const std::string after = (directory.path() / "former.yaml").string();
+  std::ofstream(after) << "slurm_user: root\norganizations: [{name: optics, partitions: [batch]}]\n";
+  const Outcome diff = run_shapleyctl(directory.path(), "check-config --diff --ledger " + ledger + " " + after);
+  EXPECT_EQ(diff.exit_code, 0) << diff.out << diff.err;
+  EXPECT_TRUE(contains(diff.out,
+                       "  organization optics: merged into sciences by a correction of 2026-11-18; write sciences, "
+                       "for shapleyd refuses the former name\n"))
+      << diff.out;
+  EXPECT_FALSE(contains(diff.out, "no longer named; it keeps")) << diff.out;
+}
+
 }  // namespace
 }  // namespace shapley::ctl

@@ -2,105 +2,20 @@
 // values are the same numbers, and foreign text stays text.
 #include "ctl/report/page.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "charts/page_plot.hpp"
-#include "consortium.hpp"
-#include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/report/figures.hpp"
 #include "ctl/report/sheets.hpp"
-#include "interval_fixture.hpp"
-#include "ledger/chain/signed_head.hpp"
-#include "program.hpp"
-#include "text.hpp"
+#include "page_fixture.hpp"
 
 namespace shapley::ctl {
 namespace {
-
-namespace fs = std::filesystem;
-using ledger::testing::must;
-using nlohmann::json;
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
-  return n;
-}
-
-using Rows = std::vector<std::map<std::string, std::string>>;
-
-// For values without quotation marks.
-Rows parsed_csv(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  std::vector<std::string> head;
-  Rows rows;
-  while (std::getline(lines, line)) {
-    std::vector<std::string> cells;
-    std::istringstream values(line + ",");
-    for (std::string cell; std::getline(values, cell, ',');) cells.push_back(cell);
-    if (head.empty()) {
-      head = cells;
-      continue;
-    }
-    EXPECT_EQ(cells.size(), head.size()) << line;
-    rows.emplace_back();
-    for (std::size_t i = 0; i < std::min(head.size(), cells.size()); ++i) rows.back()[head[i]] = cells[i];
-  }
-  return rows;
-}
-
-// The cells of the table of this name, as a browser would show them.
-std::vector<std::vector<std::string>> table_of(const std::string& page, const std::string& name) {
-  std::size_t at = page.find("aria-label=\"" + name + "\"><table>");
-  const std::size_t end = page.find("</table>", at);
-  std::vector<std::vector<std::string>> rows;
-  for (at = page.find("<tr>", at); at < end; at = page.find("<tr>", at)) {
-    const std::size_t last = page.find("</tr>", at);
-    std::vector<std::string>& cells = rows.emplace_back();
-    for (at = page.find('>', at + 4); at < last; at = page.find('>', page.find("</t", at) + 5)) {
-      const std::size_t close = page.find("</t", at);
-      if (close > last) break;
-      cells.push_back(page.substr(at + 1, close - at - 1));
-    }
-  }
-  return rows;
-}
-
-class Page : public testing::Test {
- protected:
-  [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
-
-  [[nodiscard]] SiteReport report_of(Instant since, Instant until, std::vector<std::string> only = {}) const {
-    const IntervalQuestion question{.ledger = file(), .since = since, .until = until, .only = std::move(only)};
-    SiteReport report;
-    report.heading = "A page";
-    report.statement = must(offline_statement(question));
-    report.history = must(offline_history(question, ledger::Interval::day));
-    report.months = must(offline_history(question, ledger::Interval::month));
-    report.titles = must(offline_titles(file(), until));
-    report.proof.no_audit = "none";
-    report.proof.no_head = "none";
-    return report;
-  }
-  [[nodiscard]] SiteReport whole(std::vector<std::string> only = {}) const {
-    return report_of(k_consortium_begin, k_consortium_end, std::move(only));
-  }
-  [[nodiscard]] Outcome run(const std::string& arguments, const std::string& variables = "") const {
-    return run_shapleyctl(directory.path(), "report --ledger " + file().string() + " " + arguments, variables);
-  }
-  [[nodiscard]] std::string out() const { return (directory.path() / "page").string(); }
-
-  ledger::testing::TemporaryDirectory directory;
-};
 
 TEST_F(Page, numbers_are_those_of_the_statement) {
   write_consortium(file(), consortium_names(3));
@@ -295,6 +210,47 @@ TEST_F(Page, foreign_text_stays_text) {
   EXPECT_FALSE(contains(page, "uid="));
 }
 
+TEST_F(Page, corrections_are_those_of_the_statement) {
+  write_consortium(file(), consortium_names(3));
+  SiteReport report = whole();
+  EXPECT_TRUE(contains(must(report_page(report, Charts::left_out)), "None was made in that time"));
+  EXPECT_TRUE(parsed_csv(corrections_sheet(report).csv).empty());
+  const json moved{{"number", 1},
+                   {"at_utc", "2026-11-03T10:00:00Z"},
+                   {"kind", "attribute"},
+                   {"what", "runs of job 7"},
+                   {"into", "biology"},
+                   {"author", "uid 0 (root)"},
+                   {"reason", "a <typo>"},
+                   {"runs", 2},
+                   {"reversed_by", 3},
+                   {"later", true},
+                   {"work", {{"core_hours", 12.5}, {"processor_seconds", "45000"}}}};
+  json owned = moved;
+  owned["number"] = 2;
+  owned["kind"] = "own";
+  owned["what"] = "nodes n1 of physics 100%";
+  owned["runs"] = 0;
+  owned["reversed_by"] = nullptr;
+  owned["later"] = false;
+  owned["work"] = nullptr;
+  report.statement["adjustments"] = {moved, owned};
+  const auto rows = table_of(must(report_page(report, Charts::left_out)), "Corrections of the books");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"1", "2026-11-03T10:00:00Z", "uid 0 (root)",
+                                               "runs of job 7 are biology&#39;s (reversed by 3)", "a &lt;typo&gt;", "2",
+                                               "12.5"}));
+  EXPECT_EQ(rows[2], (std::vector<std::string>{"2", "2026-11-03T10:00:00Z", "uid 0 (root)", "nodes n1 of physics 100%",
+                                               "a &lt;typo&gt;", "", ""}));
+  const Rows values = parsed_csv(corrections_sheet(report).csv);
+  ASSERT_EQ(values.size(), 2U);
+  EXPECT_EQ(values[0].at("processor_seconds"), "45000");
+  EXPECT_EQ(values[0].at("made_later"), "yes");
+  EXPECT_EQ(values[0].at("reversed_by"), "3");
+  EXPECT_EQ(values[1].at("core_hours"), "");
+  EXPECT_EQ(values[1].at("what"), "nodes n1 of physics 100%");
+}
+
 TEST_F(Page, proof_says_what_is_wrong) {
   write_consortium(file(), consortium_names(3));
   SiteReport report = whole();
@@ -313,101 +269,6 @@ TEST_F(Page, proof_says_what_is_wrong) {
   report = whole();
   report.statement["exact"] = false;
   EXPECT_TRUE(contains(must(report_page(report, Charts::left_out)), "NOT exact"));
-}
-
-TEST_F(Page, nothing_and_one_instant) {
-  { const ledger::Ledger empty = ledger::testing::writer(file()); }
-  const Outcome nothing = run("--no-charts -o " + out());
-  EXPECT_EQ(nothing.exit_code, code(ExitCode::unreadable)) << nothing.err;
-  EXPECT_TRUE(contains(nothing.err, "the ledger is empty")) << nothing.err;
-  EXPECT_FALSE(fs::exists(out()));
-  fs::remove(file());
-  {
-    ledger::Ledger ledger = ledger::testing::writer(file());
-    must(ledger.append(std::vector<accounting::Event>{accounting::OrganizationsDeclared{k_november, {"a"}}},
-                       k_november));
-  }
-  // All that is known is of one instant, and of the second after it.
-  EXPECT_EQ(run("--since 2026-11-01 -o " + out()).exit_code, code(ExitCode::usage));
-  const Outcome second = run("--since 2026-11-01 --known-until 2026-11-01T00:00:01 -o " + out());
-  EXPECT_EQ(second.exit_code, code(ExitCode::success)) << second.err;
-  const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_TRUE(contains(page, "a is even with the others"));
-  EXPECT_TRUE(contains(page, "No job that could have started waited"));
-  EXPECT_TRUE(contains(page, "Nobody&#39;s jobs ran on another"));
-  // And the time before it.
-  const Outcome before = run("--since 2026-10-01 --until 2026-10-02 -o " + out());
-  EXPECT_EQ(before.exit_code, code(ExitCode::success)) << before.err;
-  EXPECT_TRUE(contains(content_of(fs::path(out()) / "index.html"), "The ledger knows nothing of this time."));
-}
-
-TEST_F(Page, of_the_program) {
-  write_consortium(file(), consortium_names(3));
-  const Outcome made = run("--month 2026-11 --title 'The <consortium>' -o " + out());
-  EXPECT_EQ(made.exit_code, code(ExitCode::success)) << made.err;
-  EXPECT_EQ(made.out, out() + "/index.html\n");
-  const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_TRUE(contains(page, "<h1>The &lt;consortium&gt;</h1>")) << page.substr(0, 400);
-  EXPECT_TRUE(contains(page, "<title>The &lt;consortium&gt;, 2026-11-01 to 2026-12-01</title>"));
-  EXPECT_TRUE(contains(page, "Correct to the last unit"));
-  EXPECT_TRUE(contains(page, "There is none: the ledger holds none"));
-  EXPECT_EQ(count(page, "<figure>"), 4U);
-  // The file of values beside the page is the command's own, but for single persons.
-  const Outcome csv =
-      run_shapleyctl(directory.path(), "statement --ledger " + file().string() + " --month 2026-11 --csv");
-  std::istringstream lines(csv.out);
-  std::string without_users;
-  std::size_t of_users = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const bool of_user = contains(line, ",user_");
-    of_users += of_user ? 1 : 0;
-    if (!of_user) without_users += line + '\n';
-  }
-  EXPECT_GT(of_users, 0U);
-  EXPECT_EQ(content_of(fs::path(out()) / "statement.csv"), without_users);
-  for (const char* name : {"standings.csv", "lending.csv", "waiting.csv", "months.csv"})
-    EXPECT_TRUE(fs::exists(fs::path(out()) / name)) << name;
-  EXPECT_TRUE(contains(run("--no-audit --no-charts -o " + out()).out, "index.html"));
-  EXPECT_TRUE(contains(content_of(fs::path(out()) / "index.html"), "it was left out by --no-audit"));
-  EXPECT_EQ(run("--month 2026-11 -O nosuch -o " + out()).exit_code, code(ExitCode::usage));
-  EXPECT_EQ(run("--month 2026-11").exit_code, code(ExitCode::usage));
-  EXPECT_EQ(run("--month 2026-11 -o " + file().string() + "/below").exit_code, code(ExitCode::unreadable));
-}
-
-TEST_F(Page, without_gnuplot) {
-  write_consortium(file(), consortium_names(3));
-  const Outcome missing = run("--month 2026-11 -o " + out(), "PATH=/nonexistent");
-  EXPECT_EQ(missing.exit_code, code(ExitCode::unreadable));
-  EXPECT_TRUE(contains(missing.err, "gnuplot-nox")) << missing.err;
-  EXPECT_TRUE(contains(missing.err, "--no-charts")) << missing.err;
-  EXPECT_FALSE(fs::exists(out()));
-  const Outcome without = run("--month 2026-11 --no-charts -o " + out(), "PATH=/nonexistent");
-  EXPECT_EQ(without.exit_code, code(ExitCode::success)) << without.err;
-  const std::string page = content_of(fs::path(out()) / "index.html");
-  EXPECT_EQ(count(page, "<figure>"), 0U);
-  EXPECT_EQ(count(page, "<table>"), 5U);
-}
-
-TEST_F(Page, a_signed_head_is_checked) {
-  write_consortium(file(), consortium_names(3));
-  const std::string key = (directory.path() / "key").string();
-  ASSERT_EQ(run_shapleyctl(directory.path(), "keygen " + key).exit_code, 0);
-  ASSERT_EQ(run_shapleyctl(directory.path(), "keygen " + key + "2").exit_code, 0);
-  {
-    ledger::Ledger ledger = ledger::testing::writer(file());
-    const auto signing = must(ledger::SigningKey::read(key));
-    must(ledger.store_head(must(ledger::sign_head(ledger, signing, k_consortium_end))));
-  }
-  const auto page = [&] { return content_of(fs::path(out()) / "index.html"); };
-  EXPECT_EQ(run("--no-charts -o " + out()).exit_code, 0);
-  EXPECT_TRUE(contains(page(), "<pre>shapley ledger head 1\nledger: "));
-  EXPECT_TRUE(contains(page(), "The signature was not checked here"));
-  EXPECT_EQ(run("--no-charts --public-key " + key + ".pub -o " + out()).exit_code, 0);
-  EXPECT_TRUE(contains(page(), "The signature is good"));
-  const Outcome other = run("--no-charts --public-key " + key + "2.pub -o " + out());
-  EXPECT_EQ(other.exit_code, code(ExitCode::findings));
-  EXPECT_TRUE(contains(other.err, "not proven"));
-  EXPECT_TRUE(contains(page(), "The signature is NOT good"));
 }
 
 }  // namespace

@@ -49,9 +49,12 @@ TEST(WorkflowsView, SaysSoWhenThereIsNothing) {
   json idle = example();
   idle["organizations"][0]["workflows"] = json::array();
   EXPECT_NE(render_workflows(idle, false).find("No job of it runs or waits.\n"), std::string::npos);
-  idle["private"] = true;
-  EXPECT_NE(render_workflows(idle, false).find("Its workflows are private here (PrivateData in slurm.conf).\n"),
-            std::string::npos);
+  idle["organizations"][0]["hidden_workflows"] = 1200;
+  const std::string text = render_workflows(idle, false);
+  EXPECT_NE(text.find("1,200 workflows have jobs of others, which are private here (PrivateData in slurm.conf).\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("No job of it"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@ load lib/e2e
 
 told() { status_json | jq -r "$1"; }
 told_is() { test "$(told "$1")" = "$2"; }
-state_says() { job_is "$1" "$2"; }
 
 @test "init proposes a configuration from slurmdbd and the partitions, check-config compares it with Slurm, and shapleyd takes it" {
   CLUSTER_DATABASE=yes
@@ -76,34 +75,11 @@ state_says() { job_is "$1" "$2"; }
   wait_until 10 told_is .daemon.configuration.refused_at null
 }
 
-# plugin_away, plugin_back: slurmctld without our plugin, and with it again. Associations' usage is none of basic's business.
-plugin_away() {
-  cp "$SLURM_CONF" "$CLUSTER_DIR/slurm.conf.own"
-  sed -i 's|^PriorityType=.*|PriorityType=priority/basic|; /^PriorityParameters=/d' "$SLURM_CONF"
-  ctld_restart
-}
-plugin_back() {
-  cat "$CLUSTER_DIR/slurm.conf.own" >"$SLURM_CONF"
-  ctld_restart
-}
-
 @test "a plugin that was away leaves a gap on record, and the runs that slurmctld's records imply are counted as lost" {
   start_with
   before=$(submit bio -n2 "$(until_told before)")
   wait_until 20 booked "$before"
-  between_launches plugin_away
-  wait_until 30 nodes_ready
-  open_queue
-  lost=$(submit astro -n4 "sleep 3000")
-  wait_until 30 state_says "$lost" RUNNING
-  wait_until 10 seconds_passed 2
-  scontrol requeue "$lost"
-  wait_until 30 requeued_times "$lost" 1
-  wait_until 30 state_says "$lost" PENDING
-  scontrol hold "$lost"
-  wait_until 60 seconds_passed 20
-  between_launches plugin_back
-  wait_until 30 plugin_connected
+  lose_a_run
   wait_until 30 told_is .daemon.gaps.count 1
   told_is .daemon.gaps.last_cause unobserved
   wait_until 30 told_is .daemon.lost_runs 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # shapley-exporter and the alerts that ship, seen by a real Prometheus, and `shapleyctl health`: when a cause is made, its alert fires, and it is
-# quiet again afterwards. Alerts whose cause takes days, or a broken clock, are tested by promtool alone (tests/exporter/rules_test.yml).
+# quiet again afterwards. Those of trouble that lasts: alerts.bats. How long it must last is tested by promtool (tests/exporter/rules_test.yml).
 
 load lib/e2e
 load lib/monitoring

@@ -22,29 +22,32 @@ struct Told {
   // segment.
   std::vector<Event> events;
   std::set<SegmentKey> retracted;
-  std::vector<accounting::AdjustmentMade> adjustments;
+  std::vector<PastAdjustment> adjustments;
   std::vector<JobDescribed> jobs;  // described before the files begin
 };
 
 Expected<Told> told_until(const Files& files, Instant until) {
   Told told;
+  AdjustmentReader adjustments;
   for (const Ledger* file : files) {
     SHAPLEY_TRY_ASSIGN(const Recovered opening, file->opening());
     const bool oldest = file == files.front();
     SHAPLEY_TRY(file->for_each_event(oldest ? 0 : opening.last_sequence, [&](const StoredEvent& stored) {
+      if (stored.sequence > opening.last_sequence) adjustments.note(stored.event);
       if (stored.sequence <= opening.last_sequence) {
         // A copy of an archived event: the opening books know it, but for whose job it was.
         if (const auto* job = std::get_if<JobDescribed>(&stored.event)) told.jobs.push_back(*job);
       } else if (const auto* retraction = std::get_if<accounting::SegmentRetracted>(&stored.event)) {
         told.retracted.insert(retraction->key);
-      } else if (const auto* adjustment = std::get_if<accounting::AdjustmentMade>(&stored.event)) {
-        told.adjustments.push_back(*adjustment);
+      } else if (std::holds_alternative<accounting::AdjustmentMade>(stored.event)) {
+        // Applied before all others: two rows that were added up are so for all times.
       } else if (accounting::time_of(stored.event) <= until) {
         told.events.push_back(stored.event);
       }
       return Expected<void>{};
     }));
   }
+  told.adjustments = std::move(adjustments).take();
   std::erase_if(told.events, [&](const Event& event) {
     const SegmentKey* key = segment_of(event);
     return key != nullptr && told.retracted.contains(*key);
@@ -64,8 +67,10 @@ Expected<PastBooks> PastBooks::read(const Ledger& ledger, const Asked& asked) {
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
   PastBooks books;
   books.state_ = std::move(opening.state);
-  books.adjustments_ = told.adjustments;
-  SHAPLEY_TRY(apply_adjustments(books.state_, std::move(told.adjustments)));
+  std::vector<accounting::AdjustmentMade> made;
+  for (const PastAdjustment& adjustment : told.adjustments) made.push_back(adjustment.made);
+  SHAPLEY_TRY(apply_adjustments(books.state_, std::move(made)));
+  books.adjustments_ = std::move(told.adjustments);
   SHAPLEY_TRY(retract_known(books.state_, told.retracted, asked.since));
   books.events_ = std::move(told.events);
   for (const JobDescribed& job : told.jobs) books.describe(job);

@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/name_index.hpp"
 #include "base/types.hpp"
+#include "ledger/readers/past_adjustments.hpp"
 #include "ledger/readers/past_files.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -50,7 +51,7 @@ class PastBooks {
   [[nodiscard]] Submitter submitter_of(JobId job, Instant start) const;
   [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
   // All that the files tell of, by number, whenever they were made.
-  [[nodiscard]] const std::vector<accounting::AdjustmentMade>& adjustments() const { return adjustments_; }
+  [[nodiscard]] const std::vector<PastAdjustment>& adjustments() const { return adjustments_; }
 
  private:
   PastBooks() = default;
@@ -60,7 +61,7 @@ class PastBooks {
   std::vector<accounting::Event> events_;  // in the order of time
   std::size_t next_ = 0;
   NameIndex accounts_;
-  std::vector<accounting::AdjustmentMade> adjustments_;
+  std::vector<PastAdjustment> adjustments_;
   std::map<std::pair<JobId, Instant>, Submitter> submitters_;  // by job and time of submission
 };
 

@@ -14,8 +14,8 @@ namespace {
 // question has a bounded cost; CROSS JOIN keeps SQLite from walking all segments instead.
 constexpr const char* k_segments_with_jobs =
     "SELECT s.job, s.anchor, s.begin, s.end, s.processors, s.organization, s.job_state, "
-    "j.submit, j.user_id, COALESCE(j.array_job, 0), j.name, j.wckey "
-    "FROM (SELECT job, submit, user_id, array_job, name, wckey FROM jobs WHERE submit >= ?1 "
+    "j.submit, j.user_id, COALESCE(j.array_job, 0), j.name, j.wckey, j.account "
+    "FROM (SELECT job, submit, user_id, array_job, name, wckey, account FROM jobs WHERE submit >= ?1 "
     "ORDER BY submit DESC LIMIT ?2) AS j CROSS JOIN segments AS s ON s.job = j.job AND s.anchor >= j.submit "
     "WHERE s.kind = 'run' AND s.retracted IS NULL AND s.begin IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs AS later "
     "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
@@ -38,7 +38,8 @@ Run run_of(const Statement& row) {
           .user_id = static_cast<std::uint32_t>(row.integer(8)),
           .array_job = static_cast<std::uint32_t>(row.integer(9)),
           .name = std::string(row.text(10)),
-          .wckey = std::string(row.text(11))};
+          .wckey = std::string(row.text(11)),
+          .account = std::string(row.text(12))};
 }
 
 void add_segment(Run& run, const Statement& row) {

@@ -32,6 +32,7 @@ struct Run {
   std::uint32_t array_job = 0;  // 0: not of an array
   std::string name;
   std::string wckey;
+  std::string account = {};
 };
 
 // Which jobs' runs are read.

@@ -177,15 +177,19 @@ json adjustment_object(const AdjustmentMade& made) {
           {"reason", made.reason}};
 }
 
-json adjustments_since(const std::vector<AdjustmentMade>& all, Instant since) {
+json adjustments_of(const std::vector<PastAdjustment>& all, Instant since, Instant until) {
   json rows = json::array();
-  for (const AdjustmentMade& made : all) {
-    if (made.at < since) continue;
-    json row = adjustment_object(made);
+  for (const PastAdjustment& adjustment : all) {
+    if (!adjustment.concerns(since, until)) continue;
+    json row = adjustment_object(adjustment.made);
     row["reversed_by"] = nullptr;
-    for (const AdjustmentMade& later : all) {
-      if (later.reverses == made.number) row["reversed_by"] = later.number;
+    for (const PastAdjustment& other : all) {
+      if (other.made.reverses == adjustment.made.number) row["reversed_by"] = other.made.number;
     }
+    row["later"] = adjustment.made_after(until);
+    row["work"] = adjustment.work ? json{{"core_hours", core_hours(*adjustment.work)},
+                                         {"processor_seconds", format_micro(adjustment.work->value)}}
+                                  : json(nullptr);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -203,8 +207,17 @@ std::vector<std::string> booked_names(const State& books, const std::vector<std:
 }
 
 json adjustments_report(const State& books) {
-  return {{"report_version", k_report_version},
-          {"adjustments", adjustments_since(books.adjustments(), k_beginning_of_time)}};
+  const std::vector<AdjustmentMade> all = books.adjustments();
+  json rows = json::array();
+  for (const AdjustmentMade& made : all) {
+    json row = adjustment_object(made);
+    row["reversed_by"] = nullptr;
+    for (const AdjustmentMade& later : all) {
+      if (later.reverses == made.number) row["reversed_by"] = later.number;
+    }
+    rows.push_back(std::move(row));
+  }
+  return {{"report_version", k_report_version}, {"adjustments", std::move(rows)}};
 }
 
 Expected<json> preview_report(const Ledger& ledger, const AdjustmentAsked& asked, Instant now) {

@@ -9,6 +9,7 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "ledger/adjustments/adjustment.hpp"
+#include "ledger/readers/past_adjustments.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
@@ -22,8 +23,9 @@ namespace shapley::ledger {
 // All that the books know, the first one first, with `reversed_by` (null: it holds).
 [[nodiscard]] nlohmann::json adjustments_report(const accounting::State& books);
 
-// Those of these that were made at `since` or later, in the same way.
-[[nodiscard]] nlohmann::json adjustments_since(const std::vector<accounting::AdjustmentMade>& all, Instant since);
+// Those of these that a statement of [since, until) names, in the same way; with `later` (it was made after that time
+// and changed amounts of it) and `work`, of the runs that are others' by it (null: of none).
+[[nodiscard]] nlohmann::json adjustments_of(const std::vector<PastAdjustment>& all, Instant since, Instant until);
 
 // Under which names runs of these organizations were booked: their own, and those of all that are a part of them today.
 [[nodiscard]] std::vector<std::string> booked_names(const accounting::State& books,

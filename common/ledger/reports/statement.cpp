@@ -221,7 +221,7 @@ Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
   json report = heading(asked);
   report["periods"] = std::move(periods);
   report["organizations"] = std::move(rows);
-  report["adjustments"] = adjustments_since(books.adjustments(), asked.since);
+  report["adjustments"] = adjustments_of(books.adjustments(), asked.since, asked.until);
   report["exact"] = totals.exact();
   return report;
 }

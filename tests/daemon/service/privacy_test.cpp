@@ -191,13 +191,57 @@ TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsTold) {
   EXPECT_EQ(all["hidden_starts"], json::object());
 }
 
-TEST_F(PrivacyOfRequests, TheQueueAndWorkflowsAreForThoseWhoSeeAll) {
+TEST_F(PrivacyOfRequests, TheQueueIsForThoseWhoSeeAll) {
   EXPECT_EQ(ask(R"({"request":"queue"})", k_alice)["error"]["code"], "denied");
   EXPECT_EQ(ask(R"({"request":"queue"})", k_operator)["jobs"].size(), 2U);
-  const json hers = ask(R"({"request":"workflows"})", k_alice);
-  EXPECT_EQ(hers["organizations"][0]["workflows"], json::array());
-  EXPECT_EQ(hers["private"], true);
-  EXPECT_EQ(ask(R"({"request":"workflows"})", k_operator)["private"], false);
+}
+
+// One of alice's, one of alice's and bob's, one of bob's: all of physics.
+TEST_F(PrivacyOfRequests, AWorkflowIsForThoseWhoSeeAllOfItsJobs) {
+  const auto named = [&](std::uint32_t user, std::uint32_t id, const std::string& account,
+                         const std::string& workflow) {
+    protocol::JobRecord record = of(user, waiting({.id = id, .account = account, .start = now}));
+    record.wckey = workflow;
+    return record;
+  };
+  const auto names_for = [&](std::uint32_t user) {
+    std::set<std::string> names;
+    const json report = ask(R"({"request":"workflows"})", user);
+    const json& physics = report["organizations"][0];
+    for (const json& row : physics["workflows"])
+      names.insert(row["workflow"].get<std::string>().substr(std::string("wckey ").size()));
+    EXPECT_EQ(physics["hidden_workflows"].get<std::size_t>() + names.size(), 3U) << physics.dump(1);
+    EXPECT_EQ(report["private"], user != k_operator);
+    return names;
+  };
+  using Names = std::set<std::string>;
+  see({named(k_alice, 4710, "phys", "of-two"), named(k_bob, 4711, "phys", "of-two"),
+       named(k_bob, 4712, "phys", "of-bob")});
+  now += 60;
+  service->tick(Instant{now});
+  EXPECT_EQ(names_for(k_operator), (Names{"secret-workflow", "of-two", "of-bob"}));
+  EXPECT_EQ(names_for(k_alice), Names{"secret-workflow"});
+  EXPECT_EQ(names_for(k_bob), Names{"of-bob"});
+  EXPECT_EQ(names_for(k_stranger), Names{});
+  EXPECT_EQ(names_for(k_coordinator), Names{});
+  privacy.users[0].accounts = {"chem", "phys"};
+  tell(privacy);
+  EXPECT_EQ(names_for(k_coordinator), (Names{"secret-workflow", "of-two", "of-bob"}));
+
+  // What ran of it is remembered, whoever's it was.
+  protocol::JobRecord ran = running({.id = 4711, .account = "phys", .node = "n2", .cpus = 1, .start = now});
+  ran = of(k_bob, ran);
+  ran.wckey = "of-two";
+  see({ran});
+  now += 60;
+  ran.state = protocol::JobState::ended;
+  ran.slurm_state = "COMPLETED";
+  ran.end_time = now;
+  see({ran});
+  now += 60;
+  service->tick(Instant{now});
+  EXPECT_EQ(names_for(k_alice), Names{"secret-workflow"});
+  EXPECT_EQ(names_for(k_coordinator), (Names{"secret-workflow", "of-two", "of-bob"}));
 }
 
 TEST_F(PrivacyOfRequests, AStatementAddsUpTheUsersThatItHides) {
@@ -217,7 +261,8 @@ TEST_F(PrivacyOfRequests, AnAdjustmentNamesNoRunThatIsHidden) {
   const json made =
       as_administrator(R"({"request":"adjust","reason":"a typo","attribute":{"job":4701,"into":"chemistry"}})");
   ASSERT_TRUE(made.contains("adjustment")) << made.dump(1);
-  for (const char* request : {R"({"request":"adjustments"})", R"({"request":"statement"})"}) {
+  const std::string adjustments = R"({"request":"adjustments"})";
+  for (const std::string& request : {adjustments, std::string(R"({"request":"statement"})")}) {
     const json all = ask(request, k_operator)["adjustments"];
     const json hidden = ask(request, k_stranger)["adjustments"];
     ASSERT_EQ(all.size(), 1U) << request;
@@ -225,6 +270,8 @@ TEST_F(PrivacyOfRequests, AnAdjustmentNamesNoRunThatIsHidden) {
     EXPECT_NE(all[0]["what"].get<std::string>().find("4701"), std::string::npos) << all.dump(1);
     EXPECT_EQ(hidden.dump().find("4701"), std::string::npos) << hidden.dump(1);
     EXPECT_EQ(hidden[0]["into"], all[0]["into"]);
+    EXPECT_TRUE(hidden[0].value("work", json()).is_null()) << hidden.dump(1);
+    EXPECT_EQ(all[0].value("work", json()).is_object(), request != adjustments) << all.dump(1);
   }
 }
 

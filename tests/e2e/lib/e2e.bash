@@ -5,6 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/jobs.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/load.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/books.bash"
 source "$(dirname "${BASH_SOURCE[0]}")/threads.bash"
+source "$(dirname "${BASH_SOURCE[0]}")/gap.bash"
 
 teardown() { end_cluster; }
 

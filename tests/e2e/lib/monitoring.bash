@@ -36,6 +36,8 @@ query() { timeout 30 promtool query instant "$PROMETHEUS" "$1"; }
 # metric_is SELECTOR VALUE
 metric_is() { query "$1 == $2" | grep -q .; }
 firing() { query "ALERTS{alertname=\"$1\", alertstate=\"firing\"}" | grep -q .; }
+# has_fired ALERT: now or before, for what does not last until one looks.
+has_fired() { query "count_over_time(ALERTS{alertname=\"$1\", alertstate=\"firing\"}[1h])" | grep -q .; }
 quiet() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query 'ALERTS')" ]; }
 quiet_about() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query "ALERTS{alertname=\"$1\"}")" ]; }
 

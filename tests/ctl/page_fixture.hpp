@@ -1,0 +1,101 @@
+// A page of `shapleyctl report` of a ledger, and how a test reads one.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "consortium.hpp"
+#include "ctl/offline.hpp"
+#include "ctl/report/page.hpp"
+#include "ctl/report/site_report.hpp"
+#include "program.hpp"
+#include "tests/ledger/ledger_fixture.hpp"
+#include "text.hpp"
+
+namespace shapley::ctl {
+
+namespace fs = std::filesystem;
+using ledger::testing::must;
+using nlohmann::json;
+
+inline std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+using Rows = std::vector<std::map<std::string, std::string>>;
+
+// For values without quotation marks.
+inline Rows parsed_csv(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::vector<std::string> head;
+  Rows rows;
+  while (std::getline(lines, line)) {
+    std::vector<std::string> cells;
+    std::istringstream values(line + ",");
+    for (std::string cell; std::getline(values, cell, ',');) cells.push_back(cell);
+    if (head.empty()) {
+      head = cells;
+      continue;
+    }
+    EXPECT_EQ(cells.size(), head.size()) << line;
+    rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(head.size(), cells.size()); ++i) rows.back()[head[i]] = cells[i];
+  }
+  return rows;
+}
+
+// The cells of the table of this name, as a browser would show them.
+inline std::vector<std::vector<std::string>> table_of(const std::string& page, const std::string& name) {
+  std::size_t at = page.find("aria-label=\"" + name + "\"><table>");
+  const std::size_t end = page.find("</table>", at);
+  std::vector<std::vector<std::string>> rows;
+  for (at = page.find("<tr>", at); at < end; at = page.find("<tr>", at)) {
+    const std::size_t last = page.find("</tr>", at);
+    std::vector<std::string>& cells = rows.emplace_back();
+    for (at = page.find('>', at + 4); at < last; at = page.find('>', page.find("</t", at) + 5)) {
+      const std::size_t close = page.find("</t", at);
+      if (close > last) break;
+      cells.push_back(page.substr(at + 1, close - at - 1));
+    }
+  }
+  return rows;
+}
+
+class Page : public testing::Test {
+ protected:
+  [[nodiscard]] fs::path file() const { return directory.path() / "ledger.db"; }
+
+  [[nodiscard]] SiteReport report_of(Instant since, Instant until, std::vector<std::string> only = {}) const {
+    const IntervalQuestion question{.ledger = file(), .since = since, .until = until, .only = std::move(only)};
+    SiteReport report;
+    report.heading = "A page";
+    report.statement = must(offline_statement(question));
+    report.history = must(offline_history(question, ledger::Interval::day));
+    report.months = must(offline_history(question, ledger::Interval::month));
+    report.titles = must(offline_titles(file(), until));
+    report.proof.no_audit = "none";
+    report.proof.no_head = "none";
+    return report;
+  }
+  [[nodiscard]] SiteReport whole(std::vector<std::string> only = {}) const {
+    return report_of(k_consortium_begin, k_consortium_end, std::move(only));
+  }
+  [[nodiscard]] Outcome run(const std::string& arguments, const std::string& variables = "") const {
+    return run_shapleyctl(directory.path(), "report --ledger " + file().string() + " " + arguments, variables);
+  }
+  [[nodiscard]] std::string out() const { return (directory.path() / "page").string(); }
+
+  ledger::testing::TemporaryDirectory directory;
+};
+
+}  // namespace shapley::ctl

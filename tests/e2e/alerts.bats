@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# Alerts of trouble that lasts: what was missed, a clock, a disk, a controller's peer. Each alert fires, in a real Prometheus, by its true cause, and
+# those whose cause can be taken away are quiet again. See monitoring.bats for the others; docs/internals/testing.md for those that promtool alone tests.
+
+load lib/e2e
+load lib/monitoring
+
+teardown() {
+  monitoring_stop || true
+  daemon_stop standby || true
+  end_cluster
+}
+
+told_is() { test "$(status_json | jq -r "$1")" = "$2"; }
+
+@test "slurmctld runs without the plugin while a job is requeued: the gap and the lost run fire" {
+  start_with
+  monitoring_start
+  wait_until 20 quiet
+  wait_until 20 metric_is shapley_lost_runs_total 0
+  lose_a_run
+  wait_until 30 firing ShapleyObservationGap
+  wait_until 30 firing ShapleyRunsLost
+  scancel "$lost"
+}
+
+# submit_tasks N: N waiting jobs, each with a name of a thousand letters; what is done to all tasks but one makes them records of their own.
+submit_tasks() {
+  local array
+  array=$(submit astro --hold --array="0-$1" --job-name="$(printf 'x%.0s' {1..1000})" true)
+  scontrol update jobid="${array}_[1-$1]" nice=7
+}
+
+@test "more observations than the spool may hold while shapleyd is down: that they were dropped fires" {
+  cluster_prepare
+  sed -i 's|^PriorityParameters=.*|&,spool_max=1|' "$SLURM_CONF"
+  three_organizations
+  cluster_start
+  wait_until 15 plugin_connected
+  monitoring_start
+  wait_until 20 metric_is shapley_plugin_dropped_backlogs_total 0
+  shapleyd_kill9
+  submit_tasks 990
+  wait_until 30 grep -q "spool: .* unacknowledged messages exceed the bound .* dropped" "$CLUSTER_DIR/log/slurmctld.log"
+  shapleyd_start
+  wait_until 30 plugin_connected
+  wait_until 30 firing ShapleySpoolDropped
+}
+
+# set_to clock SECONDS, set_to disk MILLISECONDS: what tests/faults' libraries, preloaded to a daemon, do from now on.
+set_to() { echo "$2" >"$CLUSTER_DIR/run/$1.new" && mv "$CLUSTER_DIR/run/$1.new" "$CLUSTER_DIR/run/$1"; }
+
+@test "slurmctld observes under a wrong clock while shapleyd is down: that its messages are dropped fires" {
+  cluster_prepare
+  set_to clock 0
+  CLUSTER_CTLD_UNDER=(env "LD_PRELOAD=$SHAPLEY_BUILD/tests/faults/libstepped_clock.so" "SHAPLEY_STEPPED_CLOCK=$CLUSTER_DIR/run/clock")
+  three_organizations
+  cluster_start
+  wait_until 15 plugin_connected
+  monitoring_start
+  wait_until 20 quiet
+  metric_is shapley_dropped_observations_total 0
+  shapleyd_kill9
+  set_to clock 7200
+  submit astro --hold true
+  # The plugin looks every fifth of a second.
+  wait_until 10 seconds_passed 2
+  set_to clock 0
+  shapleyd_start
+  wait_until 30 firing ShapleyObservationsDropped
+}
+
+# Something is to be committed meanwhile.
+observed_and_fired() {
+  submit astro --hold true >/dev/null
+  wait_until 5 has_fired "$1"
+}
+
+@test "a clock that steps, a slow disk, an old backup and an old audit: each fires until it is over" {
+  cluster_prepare
+  set_to clock 0
+  set_to disk 0
+  shapleyd_launch() {
+    daemon_start shapleyd env LD_PRELOAD="$SHAPLEY_BUILD/tests/faults/libstepped_clock.so:$SHAPLEY_BUILD/tests/faults/libslow_disk.so" \
+      SHAPLEY_STEPPED_CLOCK="$CLUSTER_DIR/run/clock" SHAPLEY_SLOW_DISK="$CLUSTER_DIR/run/disk" shapleyd --config "$CLUSTER_DIR/shapleyd.yaml"
+  }
+  three_organizations "stale_after: 4s"
+  cluster_start
+  wait_until 15 plugin_connected
+  # A backup and an audit of 40 days ago: shapleyd's file beside the ledger says so.
+  shapleyctl backup "$CLUSTER_DIR/copy.db"
+  shapleyctl audit "$CLUSTER_DIR/copy.db"
+  shapleyd_stop
+  awk -v ago=$((40 * 86400)) '{ $2 -= ago; print }' "$CLUSTER_LEDGER.upkeep" >"$CLUSTER_DIR/upkeep"
+  cat "$CLUSTER_DIR/upkeep" >"$CLUSTER_LEDGER.upkeep"
+  shapleyd_start
+  wait_until 20 plugin_connected
+  monitoring_start
+  wait_until 20 firing ShapleyBackupOld
+  wait_until 20 firing ShapleyAuditOld
+  shapleyctl backup --force "$CLUSTER_DIR/copy.db"
+  shapleyctl audit "$CLUSTER_DIR/copy.db"
+  wait_until 20 quiet
+
+  set_to clock 7200
+  wait_until 20 firing ShapleyClockInDoubt
+  set_to clock 0
+  wait_until 20 quiet_about ShapleyClockInDoubt
+
+  # A correction goes back behind what the books remember; they are rebuilt, and the disk is in no hurry to take the result.
+  set_to disk 500
+  shapleyctl --timeout 60 adjust --nodes n4 --owners bio --since 2020-01-01 --until 2020-02-01 --reason "as it was" --yes
+  wait_until 30 has_fired ShapleyRebuildLong
+  wait_until 30 has_fired ShapleyRanksStale
+  # Answers come between the commits still, so that these are seen.
+  set_to disk 200
+  wait_until 60 observed_and_fired ShapleyCommitsSlow
+  set_to disk 0
+  wait_until 60 quiet
+}
+
+# active_called TITLE: the configuration of the one that writes; an organization's title is an event.
+active_called() { three_organizations "    title: $1" "peer: $CLUSTER_DIR/run/standby.sock"; }
+# The standby of a pair; its disk is a small one of its own.
+standby_start() {
+  mkdir -p "$CLUSTER_DIR/disk"
+  sed -e "s|^ledger: .*|ledger: $CLUSTER_DIR/disk/ledger.db|" -e "s|^socket: .*|socket: $CLUSTER_DIR/run/standby.sock|" \
+    -e "s|^peer: .*|peer: $SHAPLEY_SOCKET|" "$CLUSTER_DIR/shapleyd.yaml" >"$CLUSTER_DIR/standby.yaml"
+  daemon_start standby unshare --uts --mount sh -c \
+    'hostname other && mount -t tmpfs -o size=6m,mode=700 shapley-test "$1" && exec shapleyd --config "$2"' sh "$CLUSTER_DIR/disk" "$CLUSTER_DIR/standby.yaml"
+}
+standby_is() { test "$(shapleyctl --socket "$CLUSTER_DIR/run/standby.sock" status --json | jq -r ".daemon.controller | $1")" = "$2"; }
+
+@test "of two controllers' daemons the standby cannot write, and the other one dies: both fire at the standby" {
+  cluster_prepare
+  active_called first
+  _start_guard
+  shapleyd_start
+  standby_start
+  wait_until 20 shapleyctl promote
+  wait_until 20 standby_is '"\(.role) \(.behind)"' "standby 0"
+  SHAPLEY_SOCKET=$CLUSTER_DIR/run/standby.sock monitoring_start
+  wait_until 20 metric_is shapley_controller_peer_answers 1
+  wait_until 20 quiet_about ShapleyStandbyBehind
+
+  cat /dev/zero >"/proc/$(daemon_pid standby)/root$CLUSTER_DIR/disk/filler" 2>/dev/null || true
+  for title in second third fourth; do
+    active_called "$title"
+    shapleyd_reload
+  done
+  wait_until 30 firing ShapleyStandbyBehind
+  rm "/proc/$(daemon_pid standby)/root$CLUSTER_DIR/disk/filler"
+  wait_until 30 quiet_about ShapleyStandbyBehind
+
+  shapleyd_kill9
+  wait_until 20 firing ShapleyPeerAway
+  shapleyd_start
+  wait_until 20 quiet_about ShapleyPeerAway
+}
