@@ -25,9 +25,9 @@ LIMITS
 
 # held_by REASON JOB: squeue and explain agree on why it waits, and the plugin has told the daemon of it.
 held_by() {
-  shapleyctl explain "$2" >"$CLUSTER_DIR/explanation" && shapleyctl explain "$2" --json >"$CLUSTER_DIR/explanation.json" &&
-    [ "$(squeue -h -j "$2" -o %r)" = "$1" ] &&
-    jq -e --arg reason "$1" '.slurm.job.reason == $reason and .waits_for == "account limit" and .job.state == "blocked"' "$CLUSTER_DIR/explanation.json"
+  shapleyctl explain "$2" --json >"$CLUSTER_DIR/explanation.json" && [ "$(squeue -h -j "$2" -o %r)" = "$1" ] &&
+    jq -e --arg reason "$1" '.slurm.job.reason == $reason and .waits_for == "account limit" and .job.state == "blocked"' "$CLUSTER_DIR/explanation.json" &&
+    shapleyctl explain "$2" >"$CLUSTER_DIR/explanation"  # last: what the other one told it tells, too
 }
 says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
 
@@ -50,9 +50,11 @@ says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/expl
   wait_until 20 held_by QOSGrpCpuLimit "$qos"
   says "reason QOSGrpCpuLimit: a limit of its QOS is reached; ranks do not matter until others of it end"
   # What a limit holds is no demand, so nobody has it before him.
-  jq -e '[.organizations[].waiting] | add == 0' "$CLUSTER_DIR/explanation.json"
+  wait_until 20 nothing_waits
 
   tell enough
   wait_drained 60
-  shapleyctl explain "$account" --json | jq -e '.job.state == "ended"'
+  wait_until 20 job_ended "$account"
 }
+nothing_waits() { status_json | jq -e '[.organizations[].waiting] | add == 0'; }
+job_ended() { shapleyctl explain "$1" --json | jq -e '.job.state == "ended"'; }

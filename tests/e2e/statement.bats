@@ -37,11 +37,13 @@ audit_of() { TZ=UTC shapleyctl audit "$1" --against "$2" --since "$(utc "$3")" -
 
 @test "a statement's sums equal sacct's, and the audit of an interval has no finding but for a defect within it" {
   start_with
-  submit astro -n2 "sleep 12" && submit cells -n1 "sleep 1"  # across the first edge; before it
+  submit astro -n2 "$(until_told edge)" && submit cells -n1 "sleep 1"  # across the first edge; before it
   wait_until 20 started_in_sacct 2 && wait_until 20 ended_in_sacct 1
   sleep 2
   local since until
   since=$(date +%s)
+  wait_until 10 seconds_passed 3
+  tell edge
   submit stars -n3 "sleep 3" && submit bio -n4 "sleep 4" && submit acids "sleep 2" && submit chem -n2 "sleep 3"
   wait_until 40 ended_in_sacct 6
   submit chem -n2 "sleep 600" && submit pulsars -n1 "sleep 600"  # across the second edge
