@@ -59,7 +59,7 @@ set_to() { echo "$2" >"$CLUSTER_DIR/run/$1.new" && mv "$CLUSTER_DIR/run/$1.new" 
   wait_until 15 plugin_connected
   monitoring_start
   wait_until 20 quiet
-  metric_is shapley_dropped_observations_total 0
+  wait_until 20 metric_is shapley_dropped_observations_total 0
   shapleyd_kill9
   set_to clock 7200
   submit astro --hold true

@@ -12,8 +12,8 @@ take_all() {
   wait_until 10 ranked_is "astro chem bio"
 }
 
-# explain JOB: the answer, in the file that the assertions read.
-explain() { shapleyctl explain "$1" >"$CLUSTER_DIR/explanation" && shapleyctl explain "$1" --json >"$CLUSTER_DIR/explanation.json"; }
+# explain JOB: the answer, in the files that the assertions read. The one that is waited for comes first: what holds in it holds a moment later, too.
+explain() { shapleyctl explain "$1" --json >"$CLUSTER_DIR/explanation.json" && shapleyctl explain "$1" >"$CLUSTER_DIR/explanation"; }
 says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
 tells() { jq -e "$1" "$CLUSTER_DIR/explanation.json" >/dev/null || { jq . "$CLUSTER_DIR/explanation.json" >&2; false; }; }
 rank_agrees() { explain "$1" && tells '.priority.agrees == true'; }
@@ -36,13 +36,13 @@ rank_agrees() { explain "$1" && tells '.priority.agrees == true'; }
   member shapleyctl explain "$waiting" | grep -q "bio has rank"
   # One that an administrator set by hand is not what the books ask for, and one that is held has no priority.
   scontrol update jobid="$waiting" priority=4242
-  explain "$waiting"
-  tells '.priority.agrees != true and (.priority.why | test("set directly"))'
+  wait_until 10 explained "$waiting" '.priority.agrees != true and (.priority.why | test("set directly"))'
   held=$(submit chem --hold true)
-  wait_until 10 explain "$held"
+  wait_until 10 explained "$held" '.job.state == "blocked" and (.priority.why | test("held"))'
   says "holds it"
-  tells '.job.state == "blocked" and (.priority.why | test("held"))'
 }
+# explained JOB WHAT: the answer tells it; the plugin and the daemon may not have heard of what was done a moment ago.
+explained() { explain "$1" && tells "$2"; }
 member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
 
 @test "a job that waits for another one: Slurm's reason in a sentence; ranks say nothing about it" {

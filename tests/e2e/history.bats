@@ -64,6 +64,7 @@ standings() {
   suspended_load
   wait_drained 60
   wait_until 30 sacct_has_all
+  wait_until 20 nothing_open
 
   import_history --ledger "$CLUSTER_DIR/past.db"
   run shapleyctl audit "$CLUSTER_DIR/past.db" --against "$CLUSTER_DIR/sacct.txt"

@@ -30,23 +30,23 @@ dashboard_expressions() {
   shapleyctl backup "$CLUSTER_DIR/copy.db"
   shapleyctl audit "$CLUSTER_DIR/copy.db"
   wait_until 20 metric_is shapley_last_audit_clean 1
-  metric_is 'time() - shapley_last_backup_timestamp_seconds < bool 3600' 1
-  while IFS= read -r expression; do query "$expression" >/dev/null || { echo "not answered: $expression"; return 1; }; done < <(dashboard_expressions)
+  wait_until 20 metric_is 'time() - shapley_last_backup_timestamp_seconds < bool 3600' 1
+  while IFS= read -r expression; do wait_until 10 query "$expression" || { echo "not answered: $expression"; return 1; }; done < <(dashboard_expressions)
   [ "$(dashboard_expressions | wc -l)" -gt 20 ]
 
   shapleyd_kill9
   wait_until 20 firing ShapleyDown
-  [ -z "$(query shapley_plugin_connected)" ]
-  health_is 2
+  wait_until 20 unknown shapley_plugin_connected
+  wait_until 20 health_is 2
   grep -q '^SHAPLEY CRITICAL: cannot reach shapleyd at ' "$CLUSTER_DIR/log/health"
   shapleyd_start
   wait_until 30 quiet
   # Backups and audits outlive the daemon.
-  metric_is shapley_last_audit_clean 1
+  wait_until 20 metric_is shapley_last_audit_clean 1
 
   ctld_kill9
   wait_until 20 firing ShapleyPluginDisconnected
-  health_is 2
+  wait_until 20 health_is 2
   grep -q '^SHAPLEY CRITICAL: the plugin is not connected, last heard ' "$CLUSTER_DIR/log/health"
   ctld_start
   wait_until 30 quiet
@@ -62,7 +62,7 @@ dashboard_expressions() {
   run shapleyctl audit "$CLUSTER_DIR/copy.db"
   [ "$status" -eq 1 ]
   wait_until 20 firing ShapleyAuditFindings
-  health_is 2
+  wait_until 20 health_is 2
   grep -q '^SHAPLEY CRITICAL: the last audit, .* had findings' "$CLUSTER_DIR/log/health"
 }
 
@@ -74,7 +74,7 @@ dashboard_expressions() {
   sed -i '1i nonsense: 1' "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
   wait_until 20 firing ShapleyReloadRefused
-  health_is 1
+  wait_until 20 health_is 1
   grep -q '^SHAPLEY WARNING: the configuration was refused ' "$CLUSTER_DIR/log/health"
   cp "$CLUSTER_DIR/right.yaml" "$CLUSTER_DIR/shapleyd.yaml"
   shapleyd_reload
@@ -94,6 +94,11 @@ observed_and_firing() {
   firing "$1"
 }
 
+observed_and_failing() {
+  submit astro -n1 true >/dev/null
+  metric_is 'shapley_operation_failing{operation="commit"}' 1
+}
+
 @test "a full disk: commits fail and the plugin's messages wait, both alerts fire, and nothing is lost when there is room again" {
   shapleyd_launch() { shapleyd_on_small_disk; }
   cluster_prepare
@@ -107,8 +112,8 @@ observed_and_firing() {
   wait_until 20 firing ShapleyDiskFills
   cat /dev/zero >"$(filler)" 2>/dev/null || true
   wait_until 60 observed_and_firing ShapleyOperationFails
-  metric_is 'shapley_operation_failing{operation="commit"}' 1
-  health_is 2
+  wait_until 60 observed_and_failing
+  wait_until 20 health_is 2
   grep -q '^SHAPLEY CRITICAL: commit fails: ' "$CLUSTER_DIR/log/health"
   wait_until 60 observed_and_firing ShapleySpoolGrows
   rm "$(filler)"

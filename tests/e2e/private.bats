@@ -13,7 +13,7 @@ PrivateData=jobs,usage"
 # Users that every Debian has: daemon's are the jobs; of these the first coordinates astro, the second is an operator.
 ORDINARY=bin COORDINATOR=sys OPERATOR=games
 by() { setpriv --reuid="$1" --regid="$JOB_GID" --clear-groups "${@:2}"; }
-here() { by "$1" shapleyctl "${@:2}"; }
+here() { by "$1" shapleyctl --timeout 60 "${@:2}"; }
 elsewhere() { by "$1" env -u SHAPLEY_SOCKET SHAPLEY_HOST="127.0.0.1:$((CLUSTER_PORT + 29))" shapleyctl --timeout 60 "${@:2}"; }
 
 # same_as_squeue USER: the same jobs, by both ways of asking.
@@ -80,6 +80,7 @@ USERS
   # The past: what the child reads for them is theirs to see, too.
   tell enough
   wait_drained 60
+  wait_until 20 nothing_open
   for way in here elsewhere; do
     [ "$("$way" "$OPERATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '["bio","cells","stars"]' ]
     [ "$("$way" "$COORDINATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '[null,"stars"]' ]
@@ -89,6 +90,7 @@ USERS
     "$way" "$ORDINARY" history --by hour --json | jq -e '.rows | length > 0'
   done
 }
+jobs_are_public() { status_json | jq -e '.daemon.privacy.jobs == false'; }
 jobs_are_private() { status_json | jq -e '.daemon.privacy.jobs == true'; }
 
 @test "who becomes a coordinator sees more, and what slurm.conf says counts when it is read again; a restart forgets nothing" {
@@ -108,7 +110,7 @@ jobs_are_private() { status_json | jq -e '.daemon.privacy.jobs == true'; }
   sed -i '/^PrivateData=/d' "$SLURM_CONF"
   reconfigure
   wait_until 30 sees "$COORDINATOR" cells
-  status_json | jq -e '.daemon.privacy.jobs == false'
+  wait_until 20 jobs_are_public
   tell enough
   wait_drained 30
 }

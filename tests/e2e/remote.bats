@@ -20,6 +20,7 @@ listening_cluster() {
   listening_cluster
   plain_load 6
   wait_drained 60
+  wait_until 20 nothing_open
   on_login_node shapleyctl status | grep -q '^Books: *balanced'
   [ "$(on_login_node shapleyctl status --json | jq -r .daemon.pid)" = "$(status_json | jq -r .daemon.pid)" ]
   [ "$(on_login_node shapleyctl jobs -a -n | wc -l)" -ge 6 ]

@@ -81,7 +81,6 @@ rebuilt() { status_json | jq -e '.daemon.rebuild == null'; }
 rank_agrees() { shapleyctl explain "$1" --json | jq -e '.priority.agrees'; }
 mode_is() { status_json | jq -e --arg mode "$1" '.daemon.mode == $mode'; }
 recorded_ends() { [ "$(sacct -a -D -X -P -n -S now-1hour -o End | grep -vc Unknown)" -eq "$1" ]; }
-nothing_open() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0 ]; }
 
 @test "a year of history, observed, ranked, explained, corrected, audited, alerted, moved: each step prints what the documentation shows" {
   wait_until 60 not_at_midnight_of_a_month

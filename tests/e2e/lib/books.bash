@@ -118,10 +118,13 @@ _expand_nodes() {
 # when they agree, and that is waited for. What is wrong stays wrong and fails at the deadline.
 books_agree() {
   compare_books >"$CLUSTER_DIR/differences" && [ ! -s "$CLUSTER_DIR/differences" ] &&
-    test "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0
+    nothing_open
 }
 # audit_agrees [RECORDS]: so says shapleyctl, of jobcomp's records unless others are given.
 audit_agrees() { shapleyctl audit "$CLUSTER_LEDGER" --against "${1:-$CLUSTER_JOBCOMP}" >"$CLUSTER_DIR/audit.txt" 2>&1; }
+
+# nothing_open: the books have seen every end. squeue may know of one a moment before.
+nothing_open() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0 ]; }
 
 # waiting_is ORGANIZATION PROCESSORS: so many its startable jobs ask for, by the books.
 waiting_is() { [ "$(shapleyctl status --json | jq --arg name "$1" '.organizations[] | select(.name == $name) | .waiting == '"$2")" = true ]; }

@@ -35,6 +35,8 @@ monitoring_stop() {
 query() { timeout 30 promtool query instant "$PROMETHEUS" "$1"; }
 # metric_is SELECTOR VALUE
 metric_is() { query "$1 == $2" | grep -q .; }
+# unknown SELECTOR: Prometheus answers, and has no sample of it.
+unknown() { [ -n "$(query 'vector(1)')" ] && [ -z "$(query "$1")" ]; }
 firing() { query "ALERTS{alertname=\"$1\", alertstate=\"firing\"}" | grep -q .; }
 # has_fired ALERT: now or before, for what does not last until one looks.
 has_fired() { query "count_over_time(ALERTS{alertname=\"$1\", alertstate=\"firing\"}[1h])" | grep -q .; }
