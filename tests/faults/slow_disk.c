@@ -1,5 +1,5 @@
-/* Preloaded, it makes a process's disk slow: each write at a place of a file and each sync waits for the milliseconds in
- * the file that SHAPLEY_SLOW_DISK names, which is read each time; the file is replaced (rename) to change that.
+/* Preloaded, it makes a process's disk slow: each write at a place of a file and each sync waits for the milliseconds
+ * in the file that SHAPLEY_SLOW_DISK names, which is read each time; the file is replaced (rename) to change that.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,7 +17,8 @@ static void wait_for_disk(void) {
   close(descriptor);
   long milliseconds = strtol(text, NULL, 10);
   struct timespec rest = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
-  while (nanosleep(&rest, &rest) != 0) {}
+  while (nanosleep(&rest, &rest) != 0) {
+  }
 }
 
 ssize_t pwrite64(int descriptor, const void* bytes, size_t size, off64_t at) {
