@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -73,6 +74,9 @@ struct SegmentFact {
   Instant begin;
   Instant end;                              // exclusive; k_end_of_time while it is open
   CloseReason reason = CloseReason::ended;  // why it ended, if it did
+  // As of SegmentOpened: of a run, since when Slurm could have started it, and the job that its wait is booked under.
+  std::optional<Instant> released = std::nullopt;
+  JobId waited_as = {};
 };
 
 class Estimator {

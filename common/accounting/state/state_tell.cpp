@@ -28,7 +28,9 @@ SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
           .processors = opened.processors,
           .begin = opened.begin,
           .end = segment.end(),
-          .reason = segment.reason};
+          .reason = segment.reason,
+          .released = opened.released,
+          .waited_as = opened.waited_as};
 }
 
 void State::Impl::fold_segment(int sign, const SegmentRecord& segment) {
