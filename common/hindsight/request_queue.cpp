@@ -30,8 +30,7 @@ void RequestQueue::insert_at(std::uint32_t place, Known known) {
 }
 
 bool RequestQueue::is_ordered() const {
-  return std::is_sorted(queue_.begin(), queue_.end(),
-                        [this](const Known& a, const Known& b) { return before(a, b); });
+  return std::is_sorted(queue_.begin(), queue_.end(), [this](const Known& a, const Known& b) { return before(a, b); });
 }
 
 std::vector<std::uint32_t> RequestQueue::drop(const std::vector<bool>& keep) {

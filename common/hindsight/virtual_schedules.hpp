@@ -101,8 +101,8 @@ struct Schedule {
   std::int64_t free = 0;          // negative where capacity fell
   std::int64_t next = k_never;    // nothing happens before it unless a fact is told
   std::int64_t last_delayed = 0;  // no part started later than this after having waited
-  std::size_t changes = 0;        // of capacity, before the time reached; of other organizations perhaps some later ones
-  std::size_t full = 64;          // parts and ends that make it worthwhile to forget
+  std::size_t changes = 0;  // of capacity, before the time reached; of other organizations perhaps some later ones
+  std::size_t full = 64;    // parts and ends that make it worthwhile to forget
   std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
   Quadratic<Unsigned> value;
   std::vector<Quadratic<Unsigned>> marked;  // value at the marks before the time reached, or at it
@@ -156,6 +156,11 @@ class VirtualSchedules {
   // no other fact can reach is forgotten, requests that ended before included; telling such a fact nevertheless is
   // undefined behaviour. REQUIRES: until <= the time reached.
   void settle(std::int64_t until);
+
+  // Forgets, at once, all that settle() allows to. Otherwise that is done from time to time.
+  void forget_settled();
+  // Before it no v changes any more: not later than what is settled. As of the last forget_settled().
+  [[nodiscard]] std::int64_t reached() const;
 
   // Makes every schedule up to, and without, the instant t; what happens at t changes no v at t. REQUIRES: t >= every t
   // before.
@@ -239,12 +244,12 @@ class VirtualSchedules {
   void restate(Request request, FromWhen&& from_when, Correct&& correct);
 
   RequestQueue queue_;
-  std::size_t queue_full_ = 16;         // requests that make it worthwhile to drop final ones
+  std::size_t queue_full_ = 16;          // requests that make it worthwhile to drop final ones
   std::vector<CapacityChange> changes_;  // by instant
-  std::vector<OneSchedule> schedules_;  // by slot
-  std::vector<std::int64_t> marks_;     // ascending
-  std::vector<Request> learned_;        // durations since time_
-  Coalition touched_ = 0;               // whose facts have been told since time_
+  std::vector<OneSchedule> schedules_;   // by slot
+  std::vector<std::int64_t> marks_;      // ascending
+  std::vector<Request> learned_;         // durations since time_
+  Coalition touched_ = 0;                // whose facts have been told since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> from_;  // by slot: of one correction

@@ -59,16 +59,26 @@ void VirtualSchedules<Integer>::drop_requests() {
   queue_full_ = 2 * queue_.size() + 16;
 }
 
+template <typename Integer>
+void VirtualSchedules<Integer>::forget_settled() {
+  flush();
+  drop_requests();
+}
+
+template <typename Integer>
+std::int64_t VirtualSchedules<Integer>::reached() const {
+  std::int64_t reached = settled_;
+  for (const OneSchedule& schedule : schedules_) reached = std::min(reached, schedule.reached);
+  return reached;
+}
+
 // Changes of capacity that no schedule goes back to.
 template <typename Integer>
 void VirtualSchedules<Integer>::drop_changes() {
   std::size_t gone = changes_.size();
-  std::int64_t reached = settled_;
-  for (const OneSchedule& schedule : schedules_) {
-    gone = std::min(gone, schedule.changes);
-    reached = std::min(reached, schedule.reached);
-  }
-  while (gone > 0 && changes_[gone - 1].at >= reached) --gone;
+  for (const OneSchedule& schedule : schedules_) gone = std::min(gone, schedule.changes);
+  const std::int64_t first_kept = reached();
+  while (gone > 0 && changes_[gone - 1].at >= first_kept) --gone;
   for (OneSchedule& schedule : schedules_) schedule.changes -= gone;
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(gone));
 }
@@ -91,9 +101,8 @@ void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::s
   std::vector<OneSchedule> schedules(coalitions.size());
   for (std::size_t slot = 0; slot < schedules.size(); ++slot) {
     const Coalition members = coalitions[slot] & game::grand_coalition(organizations);
-    const auto like = std::find_if(schedules_.begin(), schedules_.end(), [&](const OneSchedule& schedule) {
-      return schedule.members == (members & before);
-    });
+    const auto like = std::find_if(schedules_.begin(), schedules_.end(),
+                                   [&](const OneSchedule& schedule) { return schedule.members == (members & before); });
     if (like != schedules_.end()) {
       schedules[slot] = *like;
     } else {
@@ -109,8 +118,7 @@ void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::s
 template <typename Integer>
 auto VirtualSchedules<Integer>::image() const -> Renamed {
   VirtualSchedules settled = *this;
-  settled.flush();
-  settled.drop_requests();
+  settled.forget_settled();
   Renamed renamed;
   for (const Known& known : settled.queue_.all()) {
     renamed.names.emplace_back(known.name, static_cast<Request>(renamed.names.size()));
@@ -130,8 +138,8 @@ auto VirtualSchedules<Integer>::image() const -> Renamed {
            (settled.queue_[schedule.head - 1].owner & schedule.members) == 0)
       --schedule.head;
   }
-  renamed.image = {settled.time_,          settled.settled_, settled.marks_,
-                   settled.queue_.all(),   settled.changes_, std::move(settled.schedules_)};
+  renamed.image = {settled.time_,        settled.settled_, settled.marks_,
+                   settled.queue_.all(), settled.changes_, std::move(settled.schedules_)};
   return renamed;
 }
 
@@ -139,7 +147,8 @@ auto VirtualSchedules<Integer>::image() const -> Renamed {
 template <typename Integer>
 bool VirtualSchedules<Integer>::is_sound(const OneSchedule& schedule) const {
   if (schedule.head > queue_.size() || schedule.begun < 0 || schedule.marked.size() > marks_.size()) return false;
-  if (schedule.head == queue_.size() ? schedule.begun != 0 : schedule.begun > queue_[schedule.head].amount) return false;
+  if (schedule.head == queue_.size() ? schedule.begun != 0 : schedule.begun > queue_[schedule.head].amount)
+    return false;
   std::uint32_t place = 0;
   std::int64_t start = std::numeric_limits<std::int64_t>::min();
   for (const Part& part : schedule.parts) {
