@@ -1,10 +1,14 @@
 #include "naive_books.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "tests/game/naive_shapley.hpp"
+#include "tests/hindsight/naive_schedules.hpp"
 
 namespace shapley::accounting::naive {
 
@@ -220,7 +224,125 @@ Second during(const Facts& facts, Instant t) {
   return second;
 }
 
-constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate"};
+// What the virtual coalitions know of: every run is a request, released when it began; so is what still waits.
+hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant now) {
+  const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
+  const auto index_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin());
+  };
+  using Place = std::tuple<Instant, std::size_t, JobId, std::int64_t, std::uint32_t, std::uint32_t>;
+  std::map<Place, hindsight::naive::Request> in_order;
+  for (const Held& held : facts.segments) {
+    const SegmentOpened& opened = held.opened;
+    const bool waits = opened.key.kind == SegmentKind::wait;
+    const bool is_closed = held.end != k_end_of_time;
+    if (held.end == opened.begin || (waits && is_closed)) continue;
+    hindsight::naive::Request request;
+    request.organization = index_of(opened.organization);
+    request.amount = opened.processors.value;
+    const Instant released = waits ? opened.key.anchor : opened.begin;
+    request.release = released.value;
+    if (is_closed) request.duration = (held.end - opened.begin).value;
+    in_order[{released, request.organization, opened.key.job,
+              waits ? std::numeric_limits<std::int64_t>::max() : opened.begin.value, opened.key.job.value,
+              opened.key.ordinal}] = request;
+  }
+  hindsight::naive::Facts virtual_facts;
+  for (auto& [place, request] : in_order) {
+    request.order = virtual_facts.requests.size();
+    virtual_facts.requests.push_back(request);
+  }
+  std::map<std::string, std::int64_t> owned;
+  for (Instant t = begin; t < now; t = t + Duration{1}) {
+    Second second = during(facts, t);
+    for (std::size_t u = 0; u < names.size(); ++u) {
+      const std::int64_t by = second.owned[names[u]] - owned[names[u]];
+      if (by != 0) virtual_facts.capacity.push_back({t.value, u, by});
+      owned[names[u]] += by;
+    }
+  }
+  return virtual_facts;
+}
+
+// Splits `total` as the Shapley values of v say, by marginal contributions to every coalition.
+std::vector<Int128> split_by_coalitions(const std::vector<Int128>& values, std::size_t players, Int128 total) {
+  std::vector<Int128> scaled(players);
+  const Int128 scale = hindsight::naive::factorial(players);
+  for (std::uint32_t c = 0; c < values.size(); ++c) {
+    for (std::size_t u = 0; u < players; ++u) {
+      if (hindsight::naive::holds(c, u)) continue;
+      const auto size = static_cast<std::size_t>(std::popcount(c));
+      const std::uint32_t with = c | 1U << u;
+      const Int128 value = with + 1 == values.size() ? total : values[with];
+      scaled[u] +=
+          hindsight::naive::factorial(size) * hindsight::naive::factorial(players - 1 - size) * (value - values[c]);
+    }
+  }
+  std::vector<std::pair<Int128, std::size_t>> remainders;
+  std::vector<Int128> parts(players);
+  for (std::size_t u = 0; u < players; ++u) {
+    const Int128 remainder = ((scaled[u] % scale) + scale) % scale;
+    parts[u] = (scaled[u] - remainder) / scale;
+    remainders.emplace_back(-remainder, u);
+    total -= parts[u];
+  }
+  std::sort(remainders.begin(), remainders.end());
+  for (const auto& [remainder, u] : remainders) {
+    if (total <= 0) break;
+    ++parts[u];
+    --total;
+  }
+  return parts;
+}
+
+// Who plays before t: whoever asked, ran or offered before, in the order of names.
+std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_facts, const Facts& facts,
+                                        const std::vector<std::string>& names, Instant t) {
+  std::set<std::size_t> players;
+  for (const auto& change : virtual_facts.capacity) {
+    if (change.at < t.value) players.insert(change.organization);
+  }
+  for (const Held& held : facts.segments) {
+    if (held.end == held.opened.begin || held.opened.begin >= t) continue;
+    const auto name = std::lower_bound(names.begin(), names.end(), held.opened.organization);
+    players.insert(static_cast<std::size_t>(name - names.begin()));
+  }
+  return {players.begin(), players.end()};
+}
+
+// phi and work given by `hindsight` in the seconds [begin, t), from all that is known at `now`. first: of all facts.
+void add_hindsight(const Facts& facts, Instant first, Instant begin, Instant t, Instant now,
+                   std::map<std::string, Row>& rows) {
+  const hindsight::naive::Facts virtual_schedules = virtual_facts(facts, first, now);
+  const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
+  const std::vector<std::size_t> players = players_before(virtual_schedules, facts, names, t);
+  for (const std::string& name : names) rows[name].credits["hindsight"] = {};
+  if (players.empty()) return;
+  std::vector<Int128> utility(std::size_t{1} << players.size());
+  std::vector<Int128> work(utility.size());
+  for (std::uint32_t c = 1; c < utility.size(); ++c) {
+    std::uint32_t members = 0;
+    for (std::size_t i = 0; i < players.size(); ++i) {
+      if (hindsight::naive::holds(c, i)) members |= 1U << players[i];
+    }
+    const auto before = hindsight::naive::value_of(virtual_schedules, members, begin.value);
+    const auto after = hindsight::naive::value_of(virtual_schedules, members, t.value);
+    utility[c] = after.utility - before.utility - (t - begin).value * before.work;
+    work[c] = after.work - before.work;
+  }
+  Int128 psi = 0;
+  Int128 got = 0;
+  for (const std::string& name : facts.organizations) {
+    psi += rows[name].psi;
+    got += rows[name].got;
+  }
+  const std::vector<Int128> phi = split_by_coalitions(utility, players.size(), psi);
+  const std::vector<Int128> given = split_by_coalitions(work, players.size(), got);
+  for (std::size_t i = 0; i < players.size(); ++i)
+    rows[names[players[i]]].credits["hindsight"] = {.phi = {phi[i]}, .given = {given[i]}};
+}
+
+constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate", "hindsight"};
 
 }  // namespace
 
@@ -228,7 +350,8 @@ std::span<const std::string_view> estimators() {
   return k_estimators;
 }
 
-std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now) {
+std::map<std::string, Row> books(const std::vector<Event>& events, const Span& span) {
+  const auto [first, begin, t, last, now] = span;
   const Facts facts = facts_of(events);
   std::map<std::string, Row> rows;
   for (Instant s = begin; s < t; s = s + Duration{1}) {
@@ -246,7 +369,8 @@ std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin
       }
     }
   }
-  Second second = during(facts, now);
+  add_hindsight(facts, first, begin, t, now, rows);
+  Second second = during(facts, last);
   for (const std::string& name : facts.organizations) {
     Row& row = rows[name];
     row.owned = second.owned[name];

@@ -24,8 +24,17 @@ struct Row {
 // The estimators that have a witness here.
 [[nodiscard]] std::span<const std::string_view> estimators();
 
-// By organization's name. What happened in the seconds [begin, t), valued at t; the levels are those of the second
-// `now`.
-[[nodiscard]] std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now);
+// Seconds from `first` on, when everything began: a period [begin, end), valued at its end; the second whose levels are
+// wanted; and the present, until which everything is known.
+struct Span {
+  Instant first;
+  Instant begin;
+  Instant end;
+  Instant levels_at;
+  Instant now;
+};
+
+// By organization's name.
+[[nodiscard]] std::map<std::string, Row> books(const std::vector<Event>& events, const Span& span);
 
 }  // namespace shapley::accounting::naive

@@ -222,7 +222,9 @@ class Writer {
     std::uint32_t ordinal = 0;
     for (const RunPiece& piece : plan.pieces) {
       const SegmentKey key{SegmentKind::run, job, anchor, ordinal++};
-      events_.push_back(run(plan, key, shape_.at(t), piece));
+      SegmentOpened opened = run(plan, key, shape_.at(t), piece);
+      if (key.ordinal == 0) opened.released = shape_.at(plan.eligible);
+      events_.push_back(std::move(opened));
       const bool last = ordinal == plan.pieces.size();
       if (!last || plan.ends) {
         t += piece.length;

@@ -35,6 +35,7 @@ void write_segment(TextWriter& out, const SegmentRecord& record) {
       write_value(out, share);
     }
     if (!opened.placement.empty()) out.line("placed").word(opened.placement);
+    if (opened.released) out.line("released").instant(*opened.released).number(opened.waited_as.value);
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -373,6 +374,10 @@ class Loader {
     opened.processors = {in_.small(0, k_max_wanted.value)};
     while (in_.next(k_description<NodeShare>.name)) read_value(in_, opened.nodes.emplace_back());
     if (in_.next("placed")) opened.placement = in_.word();
+    if (in_.next("released")) {
+      opened.released = in_.instant(k_zero, k_last_instant);
+      opened.waited_as = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
+    }
     accept(opened);
   }
 

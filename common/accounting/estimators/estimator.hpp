@@ -15,11 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "accounting/events/event.hpp"
 #include "base/types.hpp"
+#include "game/utility.hpp"
 
 namespace shapley::accounting {
 
@@ -73,14 +75,18 @@ struct SegmentFact {
   Instant begin;
   Instant end;                              // exclusive; k_end_of_time while it is open
   CloseReason reason = CloseReason::ended;  // why it ended, if it did
+  // As of SegmentOpened: of a run, since when Slurm could have started it, and the job that its wait is booked under.
+  std::optional<Instant> released = std::nullopt;
+  JobId waited_as = {};
 };
 
 class Estimator {
  public:
   // The period of the books that a question is about, and when: at the period's end if it is closed.
   struct Question {
-    std::size_t period = 0;  // 0 is the first one
-    Instant t;               // >= every fact, or the period's end
+    std::size_t period = 0;                 // 0 is the first one
+    Instant t;                              // >= every fact, or the period's end
+    std::span<const game::UtilitySum> got;  // psi and work of the period, by OrgId
   };
   // What a checkpoint is written from, and what it is read into.
   struct Remembered {
@@ -113,6 +119,13 @@ class Estimator {
 
   // The contributions of every organization in a period, from the period's begin on; index: OrgId.
   virtual void contributions(const Question& question, std::span<Credit> credits) = 0;
+
+  // Whether this segment, whose begin is not before the horizon, is too old nevertheless: the books have to be made
+  // again with it.
+  [[nodiscard]] virtual bool is_too_old(const SegmentFact& /*segment*/) const { return false; }
+
+  // Does some of the work that contributions() at t would have to do, about `effort` steps of it. False: there is more.
+  [[nodiscard]] virtual bool catch_up(Instant /*t*/, std::uint64_t /*effort*/) { return true; }
 
   // No fact will change what happened before `horizon`.
   virtual void forget_before(Instant /*horizon*/) {}

@@ -1,6 +1,7 @@
 #include "accounting/estimators/table.hpp"
 
 #include "accounting/estimators/direct_contr.hpp"
+#include "accounting/estimators/hindsight.hpp"
 #include "accounting/estimators/shapley_rate.hpp"
 
 namespace shapley::accounting {
@@ -10,6 +11,8 @@ namespace {
 constexpr EstimatorRow k_estimators[] = {
     {"direct_contr", "direct", "the work done on its own nodes", make_direct_contr},
     {"shapley_rate", "rate", "what its nodes were worth to the others at that moment", make_shapley_rate},
+    {"hindsight", "hindsight", "what every coalition would have produced alone, corrected as durations become known",
+     make_hindsight},
 };
 
 static_assert(std::size(k_estimators) <= k_max_estimators, "raise k_max_estimators in table.hpp");

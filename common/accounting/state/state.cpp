@@ -37,7 +37,7 @@ Instant State::now() const {
   return impl_->now;
 }
 
-std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t) const {
+std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, std::optional<EstimatorId> only) const {
   const std::vector<game::UtilitySum>& got_sums = got.periods()[period].sums;
   const std::vector<Level>& period_levels = levels.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
@@ -54,7 +54,8 @@ std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t) c
   }
   std::vector<Credit> credits(standings.size());
   for (std::size_t e = 0; e < estimators.size(); ++e) {
-    estimators[e]->contributions({period, t}, credits);
+    if (only && only->value != e) continue;
+    estimators[e]->contributions({.period = period, .t = t, .got = got_sums}, credits);
     for (std::size_t i = 0; i < standings.size(); ++i) standings[i].credits[e] = credits[i];
   }
   for (std::size_t i = 0; i < standings.size(); ++i) {
@@ -88,7 +89,7 @@ const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   for (std::size_t i = 0; i + 1 < got.periods().size(); ++i) {
     const PeriodSums::Period& period = got.periods()[i];
     const Instant begin = i == 0 ? std::min(first_event, period.end) : period.begin;
-    closed.push_back({begin, period.end, standings_of(i, period.end)});
+    closed.push_back({begin, period.end, standings_of(i, period.end, std::nullopt)});
   }
   closed_stale = false;
   return closed;
@@ -96,7 +97,7 @@ const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
 
 std::vector<Standing> State::standings(Instant t) {
   impl_->advance(t);
-  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now);
+  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, std::nullopt);
 }
 
 const std::vector<ClosedPeriod>& State::closed_periods() const {
@@ -148,12 +149,13 @@ RankingDeclared State::ranking_rule() const {
 }
 
 std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator) {
-  const std::vector<Standing> rows = standings(t);
+  impl_->advance(t);
   const RankingDeclared rule = ranking_rule();
-  if (!estimator) estimator = parse_estimator(rule.contribution);
+  if (!estimator) estimator = parse_estimator(rule.contribution).value_or(k_default_estimator);
+  const std::vector<Standing> rows = impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, estimator);
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
-  return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
+  return rank(rows, order, organizations(), rule, *estimator);
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {

@@ -84,6 +84,8 @@ struct State::Impl {
   template <typename Fact>
   [[nodiscard]] Expected<Applied> validate(const Fact& event) const = delete;
   [[nodiscard]] Applied fresh_since(Instant reach) const;
+  // Whether an estimator cannot be told of this segment, whose begin is not before the horizon.
+  [[nodiscard]] bool is_too_old_for_estimators(const SegmentOpened& event) const;
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
 
   // REQUIRES: validate() said `changed` and now >= the event's time. state_fold.cpp has one for each kind of event.
@@ -134,6 +136,7 @@ struct State::Impl {
   // Raises its organization's last start to that of the run, if it is one that counts.
   void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
+  [[nodiscard]] static SegmentFact fact_of(const SegmentOpened& opened, OrgId organization);  // while it is open
 
   // Tell psi, levels and estimators.
   void fold_piece(int sign, const Piece& piece);
@@ -187,7 +190,9 @@ struct State::Impl {
   void restore_runs();
   void restore_offers();
 
-  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t) const;
+  // With the credits of one estimator only, or of all.
+  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t,
+                                                   std::optional<EstimatorId> only) const;
   const std::vector<ClosedPeriod>& closed_periods();
 };
 

@@ -24,6 +24,15 @@ Applied State::Impl::fresh_since(Instant reach) const {
   return reach < horizon && !memory_only ? Applied::needs_replay : Applied::changed;
 }
 
+bool State::Impl::is_too_old_for_estimators(const SegmentOpened& event) const {
+  // Of an organization that the books have not met yet, its first id.
+  const auto organization =
+      organizations.find(event.organization).value_or(OrgId{static_cast<std::uint32_t>(row_by_id.size())});
+  const SegmentFact fact = fact_of(event, organization);
+  return std::any_of(estimators.begin(), estimators.end(),
+                     [&](const auto& estimator) { return estimator->is_too_old(fact); });
+}
+
 const SegmentRecord* State::Impl::find(const SegmentKey& key) const {
   const auto job = jobs.find(key.job);
   return job == jobs.end() ? nullptr : job->second.find(key);
@@ -34,7 +43,8 @@ Expected<Applied> State::Impl::validate(const SegmentOpened& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->opened) return same_or_conflict(known->live.opened == event, event);
   if (known != nullptr && known->end() < event.begin) return ends_before_it_begins(event);
-  return fresh_since(event.begin);
+  if (fresh_since(event.begin) == Applied::needs_replay) return Applied::needs_replay;
+  return is_too_old_for_estimators(event) ? Applied::needs_replay : Applied::changed;
 }
 
 template <>
