@@ -224,7 +224,18 @@ Second during(const Facts& facts, Instant t) {
   return second;
 }
 
-// What the virtual coalitions know of: every run is a request, released when it began; so is what still waits.
+// Since when Slurm could have started what a run or a wait asks for, and the job that it waits as. The scenarios are
+// shorter than the time for which a run is believed that was not seen to wait.
+Instant released_at(const SegmentOpened& opened) {
+  if (opened.key.kind == SegmentKind::wait) return opened.key.anchor;
+  return opened.released ? *opened.released : opened.begin;
+}
+JobId waiting_job(const SegmentOpened& opened) {
+  return opened.waited_as == JobId{} ? opened.key.job : opened.waited_as;
+}
+
+// What the virtual coalitions know of: every run is a request, and so is what still waits. Those of an organization
+// come by release and job; of one job those that started first, and then what waits.
 hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant now) {
   const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
   const auto index_of = [&](const std::string& name) {
@@ -240,10 +251,10 @@ hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant
     hindsight::naive::Request request;
     request.organization = index_of(opened.organization);
     request.amount = opened.processors.value;
-    const Instant released = waits ? opened.key.anchor : opened.begin;
+    const Instant released = released_at(opened);
     request.release = released.value;
     if (is_closed) request.duration = (held.end - opened.begin).value;
-    in_order[{released, request.organization, opened.key.job,
+    in_order[{released, request.organization, waiting_job(opened),
               waits ? std::numeric_limits<std::int64_t>::max() : opened.begin.value, opened.key.job.value,
               opened.key.ordinal}] = request;
   }
@@ -295,7 +306,7 @@ std::vector<Int128> split_by_coalitions(const std::vector<Int128>& values, std::
   return parts;
 }
 
-// Who plays before t: whoever asked, ran or offered before, in the order of names.
+// Who plays before t: whoever asked, could have started, ran or offered before, in the order of names.
 std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_facts, const Facts& facts,
                                         const std::vector<std::string>& names, Instant t) {
   std::set<std::size_t> players;
@@ -303,7 +314,8 @@ std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_f
     if (change.at < t.value) players.insert(change.organization);
   }
   for (const Held& held : facts.segments) {
-    if (held.end == held.opened.begin || held.opened.begin >= t) continue;
+    const Instant joined = std::min(held.opened.begin, released_at(held.opened));
+    if (held.end == held.opened.begin || joined >= t) continue;
     const auto name = std::lower_bound(names.begin(), names.end(), held.opened.organization);
     players.insert(static_cast<std::size_t>(name - names.begin()));
   }

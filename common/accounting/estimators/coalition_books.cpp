@@ -86,7 +86,7 @@ bool CoalitionBooks::allows(const Group& group, std::span<const WantedRequest> w
     };
     if (std::any_of(group.begin(), group.end(), is_told)) return true;
     // Then it can only be the next part of what waits.
-    return waits_since(group, request.release) && is_next(group, request);
+    return takes_of_what_waits(group, request);
   });
 }
 
@@ -112,15 +112,29 @@ void CoalitionBooks::add(Group& group, std::size_t player, const WantedRequest& 
   group.push_back(told);
 }
 
+bool CoalitionBooks::takes_of_what_waits(const Group& group, const WantedRequest& run) {
+  return waits_since(group, run.release) && is_next(group, run);
+}
+
+// What waits is, from its release on, as much as starts out of it now and what waits on.
+void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending) {
+  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
+  if (waits == group.end()) return;
+  std::int64_t amount = 0;
+  for (const WantedRequest* run : starts) {
+    if (takes_of_what_waits(group, *run)) amount += run->amount;
+  }
+  if (amount == 0) return;
+  if (pending != nullptr && pending->release == waits->is.release) amount += pending->amount;
+  schedules_.amend(waits->name, amount);
+  waits->is.amount = amount;
+}
+
 // The run takes the first part of what waits. Where another one took it already that began later, and where nothing
 // waits, it is a request by itself.
 void CoalitionBooks::start(Group& group, std::size_t player, const WantedRequest& run) {
-  if (!waits_since(group, run.release) || !is_next(group, run)) return add(group, player, run);
+  if (!takes_of_what_waits(group, run)) return add(group, player, run);
   const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
-  if (waits->is.amount < run.amount) {
-    schedules_.amend(waits->name, run.amount);
-    waits->is.amount = run.amount;
-  }
   const hindsight::Request name = schedules_.split(waits->name, run.amount, run.order);
   Told told{name, run};
   told.is.begin = k_never;
@@ -183,6 +197,7 @@ bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vec
     schedules_.withdraw(group[i].name);
     group.erase(group.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  provide(group, starts, pending);
   for (const WantedRequest* run : starts) start(group, player, *run);
   wait(group, player, pending);
   if (group.empty()) groups_.erase(entry);

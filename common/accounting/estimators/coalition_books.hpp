@@ -73,6 +73,8 @@ class CoalitionBooks {
   [[nodiscard]] static bool waits_since(const Group& group, std::int64_t release);
   [[nodiscard]] static bool is_next(const Group& group, const WantedRequest& run);
   void tell_outcome(Told& told, const WantedRequest& wanted);
+  [[nodiscard]] static bool takes_of_what_waits(const Group& group, const WantedRequest& run);
+  void provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending);
   void start(Group& group, std::size_t player, const WantedRequest& run);
   void wait(Group& group, std::size_t player, const WantedRequest* pending);
   void add(Group& group, std::size_t player, const WantedRequest& request);

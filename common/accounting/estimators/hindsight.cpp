@@ -116,9 +116,12 @@ class Hindsight final : public Estimator {
     return false;
   }
 
-  // An organization plays from its first release on.
+  // An organization plays from its first release on. A run that was seen to wait is believed for as long as it waited,
+  // which the wait says; any other one for k_believed.
   [[nodiscard]] static Instant joined_by(const SegmentFact& segment) {
-    return std::min(segment.begin, group_of(segment).released);
+    const bool is_run = segment.key.kind == SegmentKind::run;
+    const Instant believed = is_run ? segment.begin - k_believed : k_beginning_of_time;
+    return std::min(segment.begin, std::max(group_of(segment).released, believed));
   }
 
   // Contributions are wanted of the players of every period that is not final, and of all.

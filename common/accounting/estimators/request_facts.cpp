@@ -10,9 +10,13 @@ namespace {
 
 constexpr std::int64_t k_last = std::numeric_limits<std::int64_t>::max();
 
+bool is_empty(const SegmentFact& fact) {
+  return fact.begin == fact.end || fact.processors.value <= 0;
+}
+
 // Whether the group's demand of this wait was there when the run began.
 bool covers(const SegmentFact& wait, const SegmentFact& run) {
-  return wait.key.kind == SegmentKind::wait && wait.begin <= run.begin && run.begin <= wait.end;
+  return wait.key.kind == SegmentKind::wait && !is_empty(wait) && wait.begin <= run.begin && run.begin <= wait.end;
 }
 
 bool was_seen_to_wait(const RequestFacts::Group& group, const SegmentFact& run) {
@@ -21,6 +25,21 @@ bool was_seen_to_wait(const RequestFacts::Group& group, const SegmentFact& run) 
 
 Instant release_within(const RequestFacts::Group& group, const GroupKey& key, const SegmentFact& run) {
   return was_seen_to_wait(group, run) ? key.released : std::max(key.released, run.begin - k_believed);
+}
+
+// What the group asks for at `until`: what it asks for next if the books do not have what it asked for then.
+std::int64_t waiting_at(const RequestFacts::Group& group, Instant until) {
+  std::int64_t amount = 0;
+  const SegmentFact* next = nullptr;
+  for (const auto& [name, fact] : group) {
+    if (name.kind != SegmentKind::wait || is_empty(fact) || fact.end < until) continue;
+    if (fact.begin < until) {
+      amount += fact.processors.value;
+    } else if (next == nullptr || fact.begin < next->begin) {
+      next = &fact;
+    }
+  }
+  return amount == 0 && next != nullptr ? next->processors.value : amount;
 }
 
 hindsight::Order order_of(const GroupKey& key, const SegmentFact& run) {
@@ -57,13 +76,10 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   std::vector<WantedRequest> wanted;
   const auto group = groups_.find(key);
   if (group == groups_.end()) return wanted;
-  WantedRequest pending{.release = key.released.value, .order = {key.job.value, k_last, 0}};
+  const WantedRequest pending{
+      .release = key.released.value, .order = {key.job.value, k_last, 0}, .amount = waiting_at(group->second, until)};
   for (const auto& [name, fact] : group->second) {
-    if (fact.begin == fact.end || fact.processors.value <= 0) continue;
-    if (name.kind == SegmentKind::wait) {
-      if (fact.begin < until && fact.end >= until) pending.amount += fact.processors.value;
-      continue;
-    }
+    if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
     WantedRequest run{.release = release_within(group->second, key, fact).value,
                       .order = order_of(key, fact),
                       .amount = fact.processors.value};
