@@ -29,6 +29,16 @@ void RequestQueue::insert_at(std::uint32_t place, Known known) {
   place_.push_back(place);
 }
 
+void RequestQueue::move_withdrawn_before(std::uint32_t place, const Order& order) {
+  const Known& known = queue_[place];
+  for (; place > 0; --place) {
+    Known& front = queue_[place - 1];
+    const bool is_like = front.owner == known.owner && front.release == known.release;
+    if (!is_like || front.amount != 0 || front.order <= order) return;
+    front.order = order;
+  }
+}
+
 bool RequestQueue::is_ordered() const {
   return std::is_sorted(queue_.begin(), queue_.end(), [this](const Known& a, const Known& b) { return before(a, b); });
 }

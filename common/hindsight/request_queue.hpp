@@ -61,6 +61,9 @@ class RequestQueue {
   // Likewise, at this place. REQUIRES: that keeps the order.
   void insert_at(std::uint32_t place, Known known);
 
+  // Withdrawn requests of its organization and release in front of `place` are nobody's: they go before `order`.
+  void move_withdrawn_before(std::uint32_t place, const Order& order);
+
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
   [[nodiscard]] const Known& operator[](std::uint32_t place) const { return queue_[place]; }
   [[nodiscard]] Known& operator[](std::uint32_t place) { return queue_[place]; }

@@ -94,6 +94,7 @@ void VirtualSchedules<Integer>::make_room(std::uint32_t place, Coalition owner) 
 template <typename Integer>
 Request VirtualSchedules<Integer>::split(Request pending, std::int64_t amount, Order order) {
   const std::uint32_t place = queue_.place_of(pending);
+  queue_.move_withdrawn_before(place, order);
   if (queue_[place].amount == amount) {
     queue_[place].order = order;
     return pending;

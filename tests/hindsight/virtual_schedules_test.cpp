@@ -287,6 +287,22 @@ TEST(VirtualSchedules, AreTheSameInSixtyFourBits) {
   live_many<std::int64_t>(1, true);
 }
 
+// What starts of a request goes before those that were withdrawn where it waits, and what comes between has its place.
+TEST(VirtualSchedules, PlacesOfWithdrawnRequestsAreNobodys) {
+  Pair<Int128> pair(1, 1);
+  naive::Request waits{.release = k_origin, .order = 2 * Pair<Int128>::k_parts, .amount = 2};
+  for (int i = 0; i < 3; ++i) pair.withdraw(pair.add(waits));
+  const std::size_t rest = pair.add(waits);
+  pair.ended(pair.split(rest, 1), 1);
+  waits.order = Pair<Int128>::k_parts + 2;
+  pair.add(waits);
+  pair.change_capacity(0, k_origin + 1, 1);
+  pair.change_capacity(0, k_origin + 2, -1);
+  ASSERT_NO_FATAL_FAILURE(pair.compare_at(k_origin + 5));
+  ASSERT_NO_FATAL_FAILURE(pair.save_and_restore());
+  ASSERT_NO_FATAL_FAILURE(pair.compare_at(k_origin + 6));
+}
+
 // All facts of a small history in any order, some of them told twice, first with another duration, or taken back.
 TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
   for (std::uint64_t seed = 0; seed < k_instances; ++seed) {

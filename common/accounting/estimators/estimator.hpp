@@ -124,6 +124,10 @@ class Estimator {
   // again with it.
   [[nodiscard]] virtual bool is_too_old(const SegmentFact& /*segment*/) const { return false; }
 
+  // Whether this segment, which was told and whose begin is not before the horizon, cannot be taken back without making
+  // the books again.
+  [[nodiscard]] virtual bool stays(const SegmentFact& /*segment*/) const { return false; }
+
   // Does some of the work that contributions() at t would have to do, about `effort` steps of it. False: there is more.
   [[nodiscard]] virtual bool catch_up(Instant /*t*/, std::uint64_t /*effort*/) { return true; }
 

@@ -40,7 +40,7 @@ class Hindsight final : public Estimator {
   void fold_segment(int sign, const SegmentFact& segment) override {
     if (is_off_ || segment.end < horizon_) return;
     if (segment.begin < segment.end && segment.processors.value > 0)
-      players_.fold(sign, segment.organization, joined_by(segment));
+      players_.fold(sign, segment.organization, fact_of(segment));
     requests_.fold(sign, segment);
     stale_.insert(group_of(segment));
   }
@@ -49,7 +49,7 @@ class Hindsight final : public Estimator {
     if (is_off_ || change.owned.value == 0 || t < horizon_) return;
     const bool was_there = capacities_.contains({t, organization});
     const bool is_there = add_to(capacities_, {t, organization}, change.owned.value);
-    if (was_there != is_there) players_.fold(is_there ? 1 : -1, organization, t);
+    if (was_there != is_there) players_.fold(is_there ? 1 : -1, organization, {t, t});
     (void)add_to(stale_capacities_, {t, organization}, change.owned.value);
   }
 
@@ -82,6 +82,10 @@ class Hindsight final : public Estimator {
     const bool is_run = segment.key.kind == SegmentKind::run;
     const Instant release = is_run ? requests_.release_of(segment) : segment.key.anchor;
     return release < horizon_ && segment.begin >= horizon_ && !settled_.waits(group_of(segment));
+  }
+
+  [[nodiscard]] bool stays(const SegmentFact& segment) const override {
+    return !is_off_ && players_.hangs_on(segment.organization, fact_of(segment));
   }
 
   [[nodiscard]] bool catch_up(Instant t, std::uint64_t effort) override {
@@ -118,10 +122,10 @@ class Hindsight final : public Estimator {
 
   // An organization plays from its first release on. A run that was seen to wait is believed for as long as it waited,
   // which the wait says; any other one for k_believed.
-  [[nodiscard]] static Instant joined_by(const SegmentFact& segment) {
+  [[nodiscard]] static Players::Fact fact_of(const SegmentFact& segment) {
     const bool is_run = segment.key.kind == SegmentKind::run;
     const Instant believed = is_run ? segment.begin - k_believed : k_beginning_of_time;
-    return std::min(segment.begin, std::max(group_of(segment).released, believed));
+    return {std::min(segment.begin, std::max(group_of(segment).released, believed)), segment.begin};
   }
 
   // Contributions are wanted of the players of every period that is not final, and of all.
@@ -374,7 +378,9 @@ void Hindsight::credit(const PeriodShares& shares, const Question& question, std
 
 void Hindsight::save(TextWriter& out, const Remembered& /*books*/) {
   out.line("hindsight").number(static_cast<Int128>(players_.settled().size()));
-  for (const Players::Joined& player : players_.settled()) out.number(player.organization.value).instant(player.at);
+  for (const Players::Joined& player : players_.settled()) {
+    out.number(player.organization.value).instant(player.at).number(player.hangs ? 1 : 0);
+  }
   if (is_off_) return;
   closed_.save(out);
   settled_.save(out);
@@ -387,7 +393,8 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   const auto organizations = static_cast<std::int64_t>(organizations_);
   for (std::int64_t left = in.small(0, organizations); left > 0 && in.ok(); --left) {
     const OrgId player{static_cast<std::uint32_t>(in.small(0, organizations - 1))};
-    joined.push_back({in.instant(k_beginning_of_time, books.now), player});
+    const Instant at = in.instant(k_beginning_of_time, books.now);
+    joined.push_back({at, player, in.small(0, 1) == 1});
     if (!met.insert(player).second) return in.fault("a player that is there twice");
   }
   if (!std::ranges::is_sorted(joined, {}, &Players::Joined::at)) return in.fault("players out of order");

@@ -5,24 +5,34 @@
 
 namespace shapley::accounting {
 
-void Players::fold(int sign, OrgId organization, Instant t) {
+void Players::fold(int sign, OrgId organization, const Fact& fact) {
   if (settled_ids_.contains(organization)) return;
-  std::multiset<Instant>& facts = facts_[organization];
-  const Instant before = facts.empty() ? k_end_of_time : *facts.begin();
+  std::multiset<Fact>& facts = facts_[organization];
+  const Instant before = facts.empty() ? k_end_of_time : facts.begin()->at;
   if (sign > 0) {
-    facts.insert(t);
-  } else if (const auto fact = facts.find(t); fact != facts.end()) {
-    facts.erase(fact);
+    facts.insert(fact);
+  } else if (const auto known = facts.find(fact); known != facts.end()) {
+    facts.erase(known);
   }
-  const Instant after = facts.empty() ? k_end_of_time : *facts.begin();
+  const Instant after = facts.empty() ? k_end_of_time : facts.begin()->at;
   if (facts.empty()) facts_.erase(organization);
   is_stale_ = is_stale_ || before != after;
+}
+
+bool Players::hangs_on(OrgId organization, const Fact& fact) const {
+  return std::any_of(settled_.begin(), settled_.end(), [&](const Joined& one) {
+    return one.organization == organization && one.hangs && fact.at == one.at;
+  });
 }
 
 void Players::settle(Instant horizon) {
   std::vector<Joined> joined;
   for (const auto& [organization, facts] : facts_) {
-    if (*facts.begin() < horizon) joined.push_back({*facts.begin(), organization});
+    const Instant first = facts.begin()->at;
+    if (first >= horizon) continue;
+    const bool hangs = std::none_of(facts.begin(), facts.end(),
+                                    [&](const Fact& fact) { return fact.at == first && fact.firm < horizon; });
+    joined.push_back({first, organization, hangs});
   }
   std::sort(joined.begin(), joined.end());
   for (const Joined& one : joined) {
@@ -39,7 +49,7 @@ void Players::restore(std::vector<Joined> settled, Instant horizon) {
     settled_ids_.insert(one.organization);
     facts_.erase(one.organization);
   }
-  for (auto& [organization, facts] : facts_) facts.erase(facts.begin(), facts.lower_bound(horizon));
+  for (auto& [organization, facts] : facts_) facts.erase(facts.begin(), facts.lower_bound({horizon, horizon}));
   std::erase_if(facts_, [](const auto& entry) { return entry.second.empty(); });
   is_stale_ = true;
 }
@@ -47,7 +57,7 @@ void Players::restore(std::vector<Joined> settled, Instant horizon) {
 void Players::refresh() {
   if (!std::exchange(is_stale_, false)) return;
   std::vector<Joined> others;
-  for (const auto& [organization, facts] : facts_) others.push_back({*facts.begin(), organization});
+  for (const auto& [organization, facts] : facts_) others.push_back({facts.begin()->at, organization});
   std::sort(others.begin(), others.end());
   all_.clear();
   joined_.clear();

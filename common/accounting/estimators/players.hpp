@@ -2,8 +2,11 @@
 // offered.
 //
 // Players come in the order in which they joined, so that those of an instant are the first ones: whoever joins later
-// changes nothing of what was before. A fact that is taken back counts for nothing, unless it lies before the horizon,
-// where nothing is taken back. Single-threaded; the estimator owns it.
+// changes nothing of what was before. A fact that is taken back counts for nothing.
+//
+// A run is a fact of its release, and may be taken back until the horizon has passed its begin. Who joined before the
+// horizon by such facts alone hangs on them: none of them may be taken back any more. Single-threaded; the estimator
+// owns it.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +23,15 @@ class Players {
  public:
   void set_organizations(const std::vector<OrgId>& by_name) { by_name_ = by_name; }
 
-  // One more fact of the organization at t, or (sign -1) one less.
-  void fold(int sign, OrgId organization, Instant t);
+  struct Fact {
+    Instant at;
+    Instant firm;  // it may be taken back until the horizon has passed this instant
+    friend auto operator<=>(const Fact&, const Fact&) = default;
+  };
+  // One more fact of the organization, or (sign -1) one less.
+  void fold(int sign, OrgId organization, const Fact& fact);
+  // Whether the organization, which joined before the horizon, hangs on this fact.
+  [[nodiscard]] bool hangs_on(OrgId organization, const Fact& fact) const;
   // Who joined before the horizon stays.
   void settle(Instant horizon);
 
@@ -36,6 +46,7 @@ class Players {
   struct Joined {
     Instant at;
     OrgId organization;
+    bool hangs = false;  // on facts that might have been taken back
     friend auto operator<=>(const Joined&, const Joined&) = default;
   };
   [[nodiscard]] const std::vector<Joined>& settled() const { return settled_; }
@@ -48,7 +59,7 @@ class Players {
   std::vector<OrgId> by_name_;
   std::vector<Joined> settled_;
   std::set<OrgId> settled_ids_;
-  std::map<OrgId, std::multiset<Instant>> facts_;  // of the others
+  std::map<OrgId, std::multiset<Fact>> facts_;  // of the others
   bool is_stale_ = true;
   std::vector<OrgId> all_;
   std::vector<Instant> joined_;  // of all_

@@ -86,6 +86,7 @@ struct State::Impl {
   [[nodiscard]] Applied fresh_since(Instant reach) const;
   // Whether an estimator cannot be told of this segment, whose begin is not before the horizon.
   [[nodiscard]] bool is_too_old_for_estimators(const SegmentOpened& event) const;
+  [[nodiscard]] bool stays_for_estimators(const SegmentRecord& segment) const;
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
 
   // REQUIRES: validate() said `changed` and now >= the event's time. state_fold.cpp has one for each kind of event.
