@@ -85,8 +85,8 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
                       .amount = fact.processors.value};
     if (run.release >= until.value) continue;
     const bool has_begun = fact.begin < until;
-    // What was seen to wait is part of what waits until it begins.
-    if (!has_begun && was_seen_to_wait(group->second, fact)) continue;
+    // Until it begins it is part of what waits, if anything does.
+    if (!has_begun && pending.amount > 0 && run.release == pending.release) continue;
     if (has_begun) run.begin = fact.begin.value;
     if (fact.end < until) run.duration = (fact.end - fact.begin).value;
     wanted.push_back(run);
