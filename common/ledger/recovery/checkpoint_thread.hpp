@@ -23,6 +23,7 @@ class CheckpointThread {
     accounting::StateOptions state = {};
     std::int64_t upto = 0;  // the last event in it
     Instant now;            // what is older than the horizon then is forgotten
+    Instant keep = k_end_of_time;  // but nothing from this instant on
   };
 
   // `turns` is the ledger's (Ledger::turns). Errc::unavailable: there is no thread to be had.
