@@ -46,11 +46,10 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
     // Whoever asks for one by its name pays for it.
     accounting::EstimatorSet by = config::kept_estimators(configuration);
     by.insert(contribution);
-    SHAPLEY_TRY_ASSIGN(auto books, ledger::PastBooks::read(ledger, {.ledger = question.ledger,
-                                                                    .archives = question.archives,
-                                                                    .since = at,
-                                                                    .until = at,
-                                                                    .by = by}));
+    SHAPLEY_TRY_ASSIGN(
+        auto books,
+        ledger::PastBooks::read(
+            ledger, {.ledger = question.ledger, .archives = question.archives, .since = at, .until = at, .by = by}));
     SHAPLEY_TRY(books.advance_to(at));
     state = std::move(books).take_state();
   } else {
@@ -94,15 +93,13 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
   }
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, until));
   const accounting::EstimatorId contribution = question.contribution.value_or(configuration.contribution);
-  SHAPLEY_TRY_ASSIGN(auto books,
-                     ledger::PastBooks::read(ledger, {.ledger = question.ledger,
-                                                      .archives = question.archives,
-                                                      .since = since,
-                                                      .until = until,
-                                                      .by = ledger::needed_for_stretches(contribution)}));
-  SHAPLEY_TRY_ASSIGN(
-      nlohmann::json report,
-      make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
+  SHAPLEY_TRY_ASSIGN(auto books, ledger::PastBooks::read(ledger, {.ledger = question.ledger,
+                                                                  .archives = question.archives,
+                                                                  .since = since,
+                                                                  .until = until,
+                                                                  .by = ledger::needed_for_stretches(contribution)}));
+  SHAPLEY_TRY_ASSIGN(nlohmann::json report,
+                     make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
   // The present of a ledger that is not all of the time which was asked.
   const bool shortened = question.until.value_or(last) > last;
   report["recorded_until"] = shortened ? nlohmann::json(last.value) : nlohmann::json(nullptr);

@@ -15,8 +15,9 @@ std::vector<Fault> doubts(const Configuration& configuration) {
   }
   const accounting::EstimatorSet kept = kept_estimators(configuration);
   if (configuration.hindsight && !kept.contains(hindsight_estimator())) {
-    doubts.push_back({0, "hindsight is not kept for more than " +
-                             std::to_string(most_organizations(hindsight_estimator())) + " organizations",
+    doubts.push_back({0,
+                      "hindsight is not kept for more than " +
+                          std::to_string(most_organizations(hindsight_estimator())) + " organizations",
                       "the other estimators are; write hindsight: off to say that this is as it should be"});
   }
   return doubts;

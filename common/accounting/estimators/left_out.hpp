@@ -1,5 +1,5 @@
-// What stands in the place of an estimator that is not kept: it hears nothing, costs nothing, and says of everybody that
-// he gave what he got.
+// What stands in the place of an estimator that is not kept: it hears nothing, costs nothing, and says of everybody
+// that he gave what he got.
 #pragma once
 
 #include <memory>

@@ -57,9 +57,7 @@ class EstimatorSet {
   constexpr EstimatorSet(std::initializer_list<EstimatorId> estimators) {
     for (const EstimatorId estimator : estimators) insert(estimator);
   }
-  [[nodiscard]] static EstimatorSet all() {
-    return EstimatorSet{}.others();
-  }
+  [[nodiscard]] static EstimatorSet all() { return EstimatorSet{}.others(); }
 
   constexpr void insert(EstimatorId estimator) { bits_ |= 1U << estimator.value; }
   constexpr void erase(EstimatorId estimator) { bits_ &= ~(1U << estimator.value); }
