@@ -202,9 +202,9 @@ struct Course {
 void measure_running(int organizations, double events_a_second) {
   // A job that waits has four events, others have two.
   const Site site{.organizations = organizations, .jobs_a_second = events_a_second / 3.1, .mean_duration = 60};
-  constexpr std::int64_t k_warm = 900;
-  constexpr std::int64_t k_measured = 900;
-  const StateOptions memory{.horizon = Duration{600}, .most_finished = 1'000'000, .shortest_horizon = Duration{600}};
+  constexpr std::int64_t k_warm = 400;
+  constexpr std::int64_t k_measured = 300;
+  const StateOptions memory{.horizon = Duration{300}, .most_finished = 1'000'000, .shortest_horizon = Duration{300}};
   std::vector<Course> courses;
   for (const bool with : {false, true}) courses.push_back({.state = site.books(options_of(with, memory))});
   Events events(site);
@@ -272,6 +272,7 @@ void measure_restart(int organizations, double jobs_a_day) {
 }  // namespace shapley::accounting
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const auto argument = [&](int i, double otherwise) { return argc > i ? std::atof(argv[i]) : otherwise; };
   const int organizations = static_cast<int>(argument(1, 8));
   shapley::accounting::measure_running(organizations, argument(2, 500));

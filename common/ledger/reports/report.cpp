@@ -139,6 +139,13 @@ json names_without(const EstimatorSet& some, const EstimatorSet& all) {
   return names;
 }
 
+std::string stand_in_sentence(EstimatorId wanted, EstimatorId by, bool is_kept) {
+  const std::string name(accounting::name_of(wanted));
+  const std::string others(accounting::name_of(by));
+  if (!is_kept) return name + " is not kept here; these are by " + others;
+  return name + " is behind what happened; these are by " + others + " until it has caught up, which it does by itself";
+}
+
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
 std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, const accounting::State& state) {
   const std::size_t organizations = state.organizations().size();
@@ -326,6 +333,7 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
   }
   const bool any_event = begin > k_beginning_of_time;
   json sentences = ranking_sentences(rows, horizon);
+  if (estimator != wanted) sentences.push_back(stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
   return {
       {"report_version", k_report_version},
       {"at", at.value},
