@@ -39,11 +39,17 @@ std::map<std::string, std::string> titles_of(const config::Configuration& config
 Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const Instant last, ledger::last_recorded(ledger));
   const Instant at = question.at.value_or(last);
+  SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
+  const accounting::EstimatorId contribution = question.contribution.value_or(configuration.contribution);
   accounting::State state;
   if (question.at) {
+    // Whoever asks for one by its name pays for it.
+    accounting::EstimatorSet by = config::kept_estimators(configuration);
+    by.insert(contribution);
     SHAPLEY_TRY_ASSIGN(
-        auto books, ledger::PastBooks::read(
-                        ledger, {.ledger = question.ledger, .archives = question.archives, .since = at, .until = at}));
+        auto books,
+        ledger::PastBooks::read(
+            ledger, {.ledger = question.ledger, .archives = question.archives, .since = at, .until = at, .by = by}));
     SHAPLEY_TRY(books.advance_to(at));
     state = std::move(books).take_state();
   } else {
@@ -51,8 +57,7 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
     SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
     state = std::move(recovered.state);
   }
-  SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
-  nlohmann::json report = ledger::status_report(state, at, question.contribution.value_or(configuration.contribution));
+  nlohmann::json report = ledger::status_report(state, at, contribution);
   ledger::set_titles(report, titles_of(configuration));
   return report;
 }
@@ -86,16 +91,15 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
                                             format_instant(question.until.value_or(last)) +
                                             ": the ledger recorded something last at " + format_instant(last));
   }
-  SHAPLEY_TRY_ASSIGN(
-      auto books,
-      ledger::PastBooks::read(
-          ledger, {.ledger = question.ledger, .archives = question.archives, .since = since, .until = until}));
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, until));
+  const accounting::EstimatorId contribution = question.contribution.value_or(configuration.contribution);
+  SHAPLEY_TRY_ASSIGN(auto books, ledger::PastBooks::read(ledger, {.ledger = question.ledger,
+                                                                  .archives = question.archives,
+                                                                  .since = since,
+                                                                  .until = until,
+                                                                  .by = ledger::needed_for_stretches(contribution)}));
   SHAPLEY_TRY_ASSIGN(nlohmann::json report,
-                     make(books, {.since = since,
-                                  .until = until,
-                                  .estimator = question.contribution.value_or(configuration.contribution),
-                                  .only = question.only}));
+                     make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
   // The present of a ledger that is not all of the time which was asked.
   const bool shortened = question.until.value_or(last) > last;
   report["recorded_until"] = shortened ? nlohmann::json(last.value) : nlohmann::json(nullptr);

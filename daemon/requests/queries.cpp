@@ -39,7 +39,8 @@ json queries_object(const Service::QueryCounts& queries) {
 // The books as they are, or, while they are rebuilt, as they were.
 json books_report(Service& service, Instant now, accounting::EstimatorId estimator) {
   if (const HeldFigures* held = service.books().held()) return json::parse(held->status.at(estimator.value));
-  return ledger::status_report(service.books().state(), now, estimator);
+  const accounting::EstimatorSet able = service.books().able(now);
+  return ledger::status_report(service.books().state(), now, estimator, able);
 }
 
 json no_start_report(const Service& service, const std::vector<std::string>& only) {

@@ -11,6 +11,7 @@
 
 #include "accounting/checkpoint/fact_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
+#include "accounting/estimators/left_out.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
 
@@ -308,8 +309,22 @@ class Loader {
       if (!in_.next("estimator") || in_.word() != name_of(id)) {
         return in_.fault("the lines of " + std::string(name_of(id)) + " are missing");
       }
-      state_.estimators[id.value]->load(in_, state_.remembered());
+      read_estimator(id);
       if (!in_.ok()) return;
+    }
+  }
+
+  void read_estimator(EstimatorId id) {
+    const bool is_left_out = state_.options.left_out.contains(id);
+    if (in_.next(k_left_out)) {
+      if (is_left_out) return;
+      if (!state_.options.as_saved) return in_.fault(std::string(name_of(id)) + " was not kept");
+      state_.options.left_out.insert(id);
+      state_.estimators[id.value] = make_left_out();
+    } else if (is_left_out) {
+      in_.skip_to("estimator");
+    } else {
+      state_.estimators[id.value]->load(in_, state_.remembered());
     }
   }
 

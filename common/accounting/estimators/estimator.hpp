@@ -128,9 +128,15 @@ class Estimator {
   // the books again.
   [[nodiscard]] virtual bool stays(const SegmentFact& /*segment*/) const { return false; }
 
+  // Whether it says of everybody that he gave what he got: it is not kept, or cannot be for so many organizations. Once
+  // it does it always will.
+  [[nodiscard]] virtual bool is_off() const { return false; }
+
   // Does some of the work that contributions() at t would have to do, about `effort` steps of it. False: there is more.
   [[nodiscard]] virtual bool catch_up(Instant /*t*/, std::uint64_t /*effort*/) { return true; }
 
+  // How far towards `horizon` forget_before() gets with about `effort` steps.
+  [[nodiscard]] virtual Instant forgettable(Instant horizon, std::uint64_t /*effort*/) const { return horizon; }
   // No fact will change what happened before `horizon`.
   virtual void forget_before(Instant /*horizon*/) {}
 

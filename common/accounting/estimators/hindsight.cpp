@@ -88,8 +88,21 @@ class Hindsight final : public Estimator {
     return !is_off_ && players_.hangs_on(segment.organization, fact_of(segment));
   }
 
+  [[nodiscard]] bool is_off() const override { return is_off_; }
+
   [[nodiscard]] bool catch_up(Instant t, std::uint64_t effort) override {
     return is_off_ || synchronize(std::max(t, latest_), effort);
+  }
+
+  // Every group of requests has a part at least in half of the coalitions, which it begins and ends.
+  [[nodiscard]] Instant forgettable(Instant horizon, std::uint64_t effort) const override {
+    const std::uint64_t of_a_group = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
+    std::uint64_t left = std::max<std::uint64_t>(effort / of_a_group, k_batch);
+    for (auto group = requests_.groups().lower_bound({horizon_, {}, {}});
+         group != requests_.groups().end() && group->first.released < horizon; ++group) {
+      if (left-- == 0) return std::max(group->first.released, horizon_ + Duration{1});
+    }
+    return horizon;
   }
 
   void forget_before(Instant horizon) override {

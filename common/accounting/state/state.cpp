@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "accounting/estimators/left_out.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/ranking.hpp"
 #include "accounting/state/state_impl.hpp"
@@ -37,7 +38,7 @@ Instant State::now() const {
   return impl_->now;
 }
 
-std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, std::optional<EstimatorId> only) const {
+std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, const EstimatorSet& by) const {
   const std::vector<game::UtilitySum>& got_sums = got.periods()[period].sums;
   const std::vector<Level>& period_levels = levels.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
@@ -54,8 +55,11 @@ std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, s
   }
   std::vector<Credit> credits(standings.size());
   for (std::size_t e = 0; e < estimators.size(); ++e) {
-    if (only && only->value != e) continue;
-    estimators[e]->contributions({.period = period, .t = t, .got = got_sums}, credits);
+    if (by.contains({static_cast<std::uint32_t>(e)})) {
+      estimators[e]->contributions({.period = period, .t = t, .got = got_sums}, credits);
+    } else {
+      credit_as_got({.period = period, .t = t, .got = got_sums}, credits);
+    }
     for (std::size_t i = 0; i < standings.size(); ++i) standings[i].credits[e] = credits[i];
   }
   for (std::size_t i = 0; i < standings.size(); ++i) {
@@ -89,15 +93,40 @@ const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   for (std::size_t i = 0; i + 1 < got.periods().size(); ++i) {
     const PeriodSums::Period& period = got.periods()[i];
     const Instant begin = i == 0 ? std::min(first_event, period.end) : period.begin;
-    closed.push_back({begin, period.end, standings_of(i, period.end, std::nullopt)});
+    closed.push_back({begin, period.end, standings_of(i, period.end, EstimatorSet::all())});
   }
   closed_stale = false;
   return closed;
 }
 
-std::vector<Standing> State::standings(Instant t) {
+std::vector<Standing> State::standings(Instant t, const EstimatorSet& by) {
   impl_->advance(t);
-  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, std::nullopt);
+  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, by);
+}
+
+EstimatorSet State::kept() const {
+  EstimatorSet kept;
+  for (std::uint32_t e = 0; e < impl_->estimators.size(); ++e) {
+    if (!impl_->estimators[e]->is_off()) kept.insert({e});
+  }
+  return kept;
+}
+
+EstimatorSet State::caught_up(Instant t, std::uint64_t effort) {
+  impl_->advance(t);
+  EstimatorSet able;
+  for (std::uint32_t e = 0; e < impl_->estimators.size(); ++e) {
+    Estimator& estimator = *impl_->estimators[e];
+    if (!estimator.is_off() && estimator.catch_up(impl_->now, effort)) able.insert({e});
+  }
+  return able;
+}
+
+void State::leave_out(EstimatorId estimator) {
+  impl_->options.left_out.insert(estimator);
+  // Those of a memory alone are gone already.
+  if (estimator.value < impl_->estimators.size()) impl_->estimators[estimator.value] = make_left_out();
+  impl_->closed_stale = true;
 }
 
 const std::vector<ClosedPeriod>& State::closed_periods() const {
@@ -152,7 +181,8 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   impl_->advance(t);
   const RankingDeclared rule = ranking_rule();
   if (!estimator) estimator = parse_estimator(rule.contribution).value_or(k_default_estimator);
-  const std::vector<Standing> rows = impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, estimator);
+  estimator = acting(*estimator, kept());
+  const std::vector<Standing> rows = impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, {*estimator});
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
   return rank(rows, order, organizations(), rule, *estimator);
@@ -289,8 +319,8 @@ void State::visit_waits(Instant from, Instant until, const VisitWait& visit) con
   });
 }
 
-void State::compact(Instant keep) {
-  impl_->compact(keep);
+bool State::compact(Instant keep, std::uint64_t effort) {
+  return impl_->compact(keep, effort);
 }
 
 Instant State::horizon() const {

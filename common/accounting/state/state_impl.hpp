@@ -95,7 +95,7 @@ struct State::Impl {
   void fold(const Fact& event) = delete;
 
   void advance(Instant t);
-  void compact(Instant keep);
+  bool compact(Instant keep, std::uint64_t effort);
   void compact_placements();
   void forget_task(JobId id, const JobRecord& job);
   // Lets the nodes of forgotten segments (`lose_some`, by index) know only the segments left of these jobs.
@@ -191,9 +191,8 @@ struct State::Impl {
   void restore_runs();
   void restore_offers();
 
-  // With the credits of one estimator only, or of all.
-  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t,
-                                                   std::optional<EstimatorId> only) const;
+  // With the credits of these estimators.
+  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by) const;
   const std::vector<ClosedPeriod>& closed_periods();
 };
 

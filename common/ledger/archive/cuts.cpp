@@ -54,7 +54,7 @@ class Planner {
     SHAPLEY_TRY_ASSIGN(const auto genesis, read_genesis(database_));
     if (genesis) last_ = {.sequence = genesis->sequence, .hash = genesis->hash};
     const Instant archived = genesis ? genesis->until : k_beginning_of_time;
-    SHAPLEY_TRY_ASSIGN(const Recovered books, recover_books(database_, {}));
+    SHAPLEY_TRY_ASSIGN(const Recovered books, recover_books(database_, k_as_saved));
     const auto& closed = books.state.closed_periods();
     std::optional<Instant> begin;  // of the periods that are not in an archive yet
     for (std::size_t i = 0; i + 1 < closed.size(); ++i) {

@@ -26,6 +26,12 @@ struct ReplayPace {
 // Books that remember only what they are told to keep: for replays that know what is to come.
 inline constexpr accounting::StateOptions k_remembers_nothing{
     .horizon = {}, .most_finished = 1, .shortest_horizon = {}};
+// The same of these estimators alone.
+[[nodiscard]] inline accounting::StateOptions remembers_nothing(const accounting::EstimatorSet& kept) {
+  accounting::StateOptions options = k_remembers_nothing;
+  options.left_out = kept.others();
+  return options;
+}
 
 // What the row `e` of a segment's begin or end reaches back to: the begin of a run to its release, for an estimator
 // decides again what it knows of the run since then, but for six hours at most; others to their own time.
