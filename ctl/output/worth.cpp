@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/table.hpp"
 #include "ledger/reports/report.hpp"
@@ -41,13 +42,16 @@ constexpr Field k_worth_gain{
 constexpr Field k_worth_percent{
     .name = "percent", .member = "gain_percent", .title = "Gain%", .meaning = {}, .people = percent_cell};
 
+constexpr Field k_worth_if_ended{
+    .name = "if_ended", .member = "if_ended", .title = "AloneIfEnded", .meaning = {}, .people = bound_cell};
+
 constexpr std::array k_worth_fields{
     Field{.name = "organization", .member = "name", .title = "Organization", .meaning = {}, .align = Align::left},
     k_worth_got,
     k_worth_alone,
     k_worth_gain,
     k_worth_percent,
-    Field{.name = "if_ended", .member = "if_ended", .title = "AloneIfEnded", .meaning = {}, .people = bound_cell}};
+    k_worth_if_ended};
 
 constexpr std::array k_worth_pair_fields{
     Field{.name = "first", .member = "first", .title = "Of", .meaning = {}, .align = Align::left},
@@ -56,9 +60,11 @@ constexpr std::array k_worth_pair_fields{
     k_worth_alone,
     k_worth_gain,
     k_worth_percent,
-    Field{.name = "final", .member = "final", .title = "Final", .meaning = {}}};
+    k_worth_if_ended};
 
-std::string worth_table(std::span<const Field> fields, const json& rows) {
+std::string worth_table(std::span<const Field> fields, json rows) {
+  for (json& row : rows)
+    row["if_ended"] = row["bounds"].is_null() ? json(nullptr) : row["bounds"]["end_now_core_hours"];
   std::vector<Column> columns;
   for (const Field& field : fields) columns.push_back({.field = &field, .width = 0, .align = field.align});
   return render_table(columns, rows, {});
@@ -70,23 +76,30 @@ std::string pairs_table(const json& worth) {
   for (json& pair : pairs) {
     pair["first"] = pair["organizations"][0];
     pair["second"] = pair["organizations"][1];
-    pair["final"] = pair["provisional"] == false;
   }
   return '\n' + worth_table(k_worth_pair_fields, pairs);
 }
 
-// "physics alone: 9.3 if what goes on never ended, 9.1 if it ended now".
+// "Bounds:  physics alone: 9.3 core-hours if what goes on never ended, 9.1 if it ended now; provisional.".
+std::string bounds_line(const std::string& who, const json& of) {
+  return "Bounds:  " + who +
+         " alone: " + ledger::format_core_hours(of["bounds"]["never_end_core_hours"].get<double>()) +
+         " core-hours if what goes on never ended, " +
+         ledger::format_core_hours(of["bounds"]["end_now_core_hours"].get<double>()) + " if it ended now.\n";
+}
+
 std::string bounds_lines(const json& worth) {
   std::vector<std::string> lines;
   for (const json& row : worth["organizations"]) {
-    if (row["bounds"].is_null()) continue;
-    lines.push_back("Bounds:  " + member_text(row, "name") +
-                    " alone: " + ledger::format_core_hours(row["bounds"]["never_end_core_hours"].get<double>()) +
-                    " core-hours if what goes on never ended, " +
-                    ledger::format_core_hours(row["bounds"]["end_now_core_hours"].get<double>()) +
-                    " if it ended now; provisional.\n");
+    if (!row["bounds"].is_null()) lines.push_back(bounds_line(member_text(row, "name"), row));
   }
-  return first_lines(lines, "Bounds:  ");
+  std::string text = first_lines(lines, "Bounds:  ");
+  const json& leaving = worth["leaving"];
+  if (leaving.is_null() || leaving["bounds"].is_null() || leaving["organizations"].size() == 1) return text;
+  std::string who;
+  for (const json& name : leaving["organizations"])
+    who += (who.empty() ? "" : ", ") + printable(name.get<std::string>());
+  return text + bounds_line(who, leaving);
 }
 
 // "physics (Institute of Physics)".
@@ -123,10 +136,8 @@ std::string worth_limits(const json& worth) {
 }
 
 std::string worth_tables(const json& worth) {
-  json rows = worth["organizations"];
+  const json& rows = worth["organizations"];
   if (rows.empty()) return {};
-  for (json& row : rows)
-    row["if_ended"] = row["bounds"].is_null() ? json(nullptr) : row["bounds"]["end_now_core_hours"];
   return worth_table(k_worth_fields, rows) + pairs_table(worth) + '\n' + worth_sentences(worth) + bounds_lines(worth);
 }
 

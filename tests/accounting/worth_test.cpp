@@ -39,7 +39,7 @@ class Witness {
   }
 
   void expect(const State& state, const CooperationWorth& worth) const {
-    for (const CooperationWorth::Row& row : worth.rows) expect_row(state, row);
+    for (const CooperationWorth::Row& row : worth.rows) expect_comparison(names_of(state, {row.organization}), row.is);
     RC_ASSERT(worth.rows.size() == rows());
     RC_ASSERT(worth.is_of_all_coalitions);
     for (const CooperationWorth::Coalition& pair : worth.pairs) {
@@ -91,15 +91,10 @@ class Witness {
     RC_ASSERT(is.got.work.value == got_of(members));
     RC_ASSERT(is.alone.utility.value == alone_.at(members).utility);
     RC_ASSERT(is.alone.work.value == alone_.at(members).work);
+    RC_ASSERT(is.alone_if_ended.utility.value == alone_.at(members).utility_if_ended);
     // Where nothing can change it the two bounds are one.
     if (!is.is_provisional) RC_ASSERT(alone_.at(members).utility_if_ended == alone_.at(members).utility);
   }
-  void expect_row(const State& state, const CooperationWorth::Row& row) const {
-    const Members one{state.organizations()[row.organization.value]};
-    expect_comparison(one, row.is);
-    RC_ASSERT(row.alone_if_ended.utility.value == alone_.at(one).utility_if_ended);
-  }
-
   std::map<std::string, naive::Row> books_;
   std::map<Members, naive::Alone> alone_;
   Members all_;
@@ -242,8 +237,8 @@ TEST_F(WorthByHand, ADurationThatIsNotKnownGivesTwoBounds) {
   ASSERT_TRUE(worth.has_value());
   const CooperationWorth::Row& row = row_of(*worth, "B");
   EXPECT_TRUE(row.is.is_provisional);
-  EXPECT_EQ(units(row.is.alone.utility), 55);        // from 2 on, and never ended
-  EXPECT_EQ(units(row.alone_if_ended.utility), 34);  // four seconds from 2 on: 10 + 9 + 8 + 7
+  EXPECT_EQ(units(row.is.alone.utility), 55);           // from 2 on, and never ended
+  EXPECT_EQ(units(row.is.alone_if_ended.utility), 34);  // four seconds from 2 on: 10 + 9 + 8 + 7
 }
 
 TEST_F(WorthByHand, OneThatJoinedAnotherIsAPartOfIt) {

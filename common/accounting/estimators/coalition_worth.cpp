@@ -40,11 +40,13 @@ class Comparer {
     for (const auto& [row, players] : players_of_) {
       if (!books_.slot_of(players)) return std::nullopt;
     }
-    add_rows(worth);
+    for (const auto& [row, players] : players_of_) {
+      const Comparison is = compare(std::span(&row, 1), players);
+      if (is_organization(row) || is.got != Produced{}) worth.rows.push_back({row, is});
+    }
     for (const Coalition players : hindsight::coalitions_of(asked_.players.size())) add_coalition(worth, players);
     std::ranges::sort(worth.pairs, {}, &CooperationWorth::Coalition::members);
-    for (CooperationWorth::Coalition& pair : worth.pairs) pair.is.is_provisional = is_provisional(pair.members);
-    if (worth.leaving) worth.leaving->is.is_provisional = is_provisional(worth.leaving->members);
+    set_bounds(worth);
     return worth;
   }
 
@@ -60,23 +62,27 @@ class Comparer {
     return is;
   }
 
-  [[nodiscard]] bool is_provisional(std::span<const OrgId> members) const {
-    Coalition players = 0;
-    for (const OrgId member : members) players |= players_of_.at(member);
-    return books_.schedules().is_provisional(*books_.slot_of(players), asked_.end.value);
-  }
-
-  void add_rows(CooperationWorth& worth) const {
-    std::vector<Coalition> singles;
-    for (const auto& [row, players] : players_of_) singles.push_back(players);
-    std::ranges::sort(singles);
-    CoalitionBooks ended = books_.only(singles);
+  // Only of those that are told: to end everything is to make their schedules again.
+  void set_bounds(CooperationWorth& worth) const {
+    std::map<Coalition, std::vector<Comparison*>> told;
+    for (CooperationWorth::Row& row : worth.rows) told[players_of_.at(row.organization)].push_back(&row.is);
+    const auto tell = [&](CooperationWorth::Coalition& coalition) {
+      Coalition players = 0;
+      for (const OrgId member : coalition.members) players |= players_of_.at(member);
+      told[players].push_back(&coalition.is);
+    };
+    for (CooperationWorth::Coalition& pair : worth.pairs) tell(pair);
+    if (worth.leaving) tell(*worth.leaving);
+    std::vector<Coalition> coalitions;
+    for (const auto& [players, comparisons] : told) coalitions.push_back(players);
+    CoalitionBooks ended = books_.only(coalitions);
     ended.end_all(Instant{books_.schedules().time()});
-    for (const auto& [row, players] : players_of_) {
-      Comparison is = compare(std::span(&row, 1), players);
-      is.is_provisional = is_provisional(std::span(&row, 1));
-      if (!is_organization(row) && is.got == Produced{}) continue;
-      worth.rows.push_back({row, is, alone(ended, players)});
+    for (const auto& [players, comparisons] : told) {
+      const bool is_provisional = books_.schedules().is_provisional(*books_.slot_of(players), asked_.end.value);
+      for (Comparison* is : comparisons) {
+        is->alone_if_ended = alone(ended, players);
+        is->is_provisional = is_provisional;
+      }
     }
   }
 

@@ -33,8 +33,10 @@ struct Produced {
 // What some organizations got, and what they would have got as a coalition of their own.
 struct Comparison {
   Produced got;
-  // As long as the end of a run, or of a wait, is not known: as if it never came.
+  // As long as the end of a run, or of a wait, is not known: as if it never came. One of two bounds.
   Produced alone;
+  // As if every run that goes on ended at the present, and all that waits was withdrawn: the other one.
+  Produced alone_if_ended;
   // A duration that is not known yet, or a request that may still be withdrawn, can change `alone`.
   bool is_provisional = false;
 
@@ -46,8 +48,6 @@ struct CooperationWorth {
   struct Row {
     OrgId organization;
     Comparison is;
-    // `alone`, if every run that goes on ended at the present, and all that waits was withdrawn. The other bound.
-    Produced alone_if_ended;
     friend bool operator==(const Row&, const Row&) = default;
   };
   struct Coalition {
@@ -77,6 +77,7 @@ inline Comparison CooperationWorth::together() const {
   for (const Row& row : rows) {
     sum.got += row.is.got;
     sum.alone += row.is.alone;
+    sum.alone_if_ended += row.is.alone_if_ended;
     sum.is_provisional = sum.is_provisional || row.is.is_provisional;
   }
   return sum;

@@ -17,7 +17,6 @@ namespace shapley::ledger {
 namespace {
 
 using accounting::Comparison;
-using accounting::Produced;
 using Worth = accounting::CooperationWorth;
 using nlohmann::json;
 
@@ -107,23 +106,23 @@ class Writer {
             {"alone", format_micro(is.alone.utility.value)},
             {"got_processor_seconds", format_micro(is.got.work.value)},
             {"alone_processor_seconds", format_micro(is.alone.work.value)},
-            {"provisional", is.is_provisional}};
+            {"provisional", is.is_provisional},
+            {"bounds", bounds(is)}};
   }
 
   // Between which amounts it may end; null: nothing can change it.
-  [[nodiscard]] json bounds(const Comparison& is, const Produced& if_ended) const {
+  [[nodiscard]] json bounds(const Comparison& is) const {
     if (!is.is_provisional) return nullptr;
     return {{"never_end_core_hours", average(is.alone.utility)},
-            {"end_now_core_hours", average(if_ended.utility)},
+            {"end_now_core_hours", average(is.alone_if_ended.utility)},
             {"never_end", format_micro(is.alone.utility.value)},
-            {"end_now", format_micro(if_ended.utility.value)}};
+            {"end_now", format_micro(is.alone_if_ended.utility.value)}};
   }
 
   [[nodiscard]] json row_of(const Worth::Row& row) const {
     json object = comparison(row.is);
     object["name"] = names_[row.organization.value];
     object["title"] = names_[row.organization.value];
-    object["bounds"] = bounds(row.is, row.alone_if_ended);
     object["sentence"] =
         worth_sentence({average(row.is.got.utility), average(row.is.alone.utility), sign_of(row.is.gain())});
     return object;
