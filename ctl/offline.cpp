@@ -14,6 +14,7 @@
 #include "ledger/readers/past_books.hpp"
 #include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/worth_report.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
@@ -58,7 +59,11 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
     state = std::move(recovered.state);
   }
   nlohmann::json report = ledger::status_report(state, at, contribution);
-  ledger::set_titles(report, titles_of(configuration));
+  const std::map<std::string, std::string> titles = titles_of(configuration);
+  ledger::set_titles(report, titles);
+  if (!question.worth) return report;
+  report["worth"] = ledger::worth_report(state, state.worth(at));
+  if (!report["worth"].is_null()) ledger::set_titles(report["worth"], titles);
   return report;
 }
 

@@ -152,6 +152,9 @@ class VirtualSchedules {
   // has of the organizations so far is one of the coalitions so far, or empty.
   void set_coalitions(std::size_t organizations, std::span<const Coalition> coalitions);
 
+  // The same facts, and of the schedules these ones only, in this order: for what-ifs about few of them.
+  [[nodiscard]] VirtualSchedules only(std::span<const std::size_t> slots) const;
+
   // Every fact of an instant before `until` has been told: capacities, releases, starts, ends and withdrawals. So what
   // no other fact can reach is forgotten, requests that ended before included; telling such a fact nevertheless is
   // undefined behaviour. REQUIRES: until <= the time reached.
@@ -180,6 +183,10 @@ class VirtualSchedules {
   [[nodiscard]] Integer work_at_mark(std::size_t slot, std::size_t mark) const {
     return static_cast<Integer>(schedules_[slot].marked[mark].work_at(marks_[mark]));
   }
+  // Whether v at `at` may still change because a duration becomes known or a request is withdrawn. A part whose run
+  // goes on ends as long after its start as that run has lasted by now, at the earliest. REQUIRES: at <= the time
+  // reached.
+  [[nodiscard]] bool is_provisional(std::size_t slot, std::int64_t at) const;
   // What runs there.
   [[nodiscard]] std::int64_t running(std::size_t slot) const { return schedules_[slot].value.running; }
   [[nodiscard]] std::size_t size() const { return schedules_.size(); }

@@ -116,6 +116,31 @@ void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::s
 }
 
 template <typename Integer>
+bool VirtualSchedules<Integer>::is_provisional(std::size_t slot, std::int64_t at) const {
+  return std::ranges::any_of(schedules_[slot].parts, [&](const Part& part) {
+    const Known& known = queue_[part.place];
+    if (known.duration != k_unknown) return false;
+    return part.start + (known.really_began < time_ ? time_ - known.really_began : 0) < at;
+  });
+}
+
+template <typename Integer>
+auto VirtualSchedules<Integer>::only(std::span<const std::size_t> slots) const -> VirtualSchedules {
+  VirtualSchedules few(0, {});
+  few.queue_ = queue_;
+  few.queue_full_ = queue_full_;
+  few.changes_ = changes_;
+  for (const std::size_t slot : slots) few.schedules_.push_back(schedules_[slot]);
+  few.marks_ = marks_;
+  few.learned_ = learned_;
+  few.touched_ = touched_;
+  few.time_ = time_;
+  few.settled_ = settled_;
+  few.from_.assign(slots.size(), k_never);
+  return few;
+}
+
+template <typename Integer>
 auto VirtualSchedules<Integer>::image() const -> Renamed {
   VirtualSchedules settled = *this;
   settled.forget_settled();

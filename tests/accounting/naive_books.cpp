@@ -354,12 +354,52 @@ void add_hindsight(const Facts& facts, Instant first, Instant begin, Instant t, 
     rows[names[players[i]]].credits["hindsight"] = {.phi = {phi[i]}, .given = {given[i]}};
 }
 
+// As if all that runs ended now, and all that waits was withdrawn.
+Facts ended(Facts facts, Instant now) {
+  std::erase_if(facts.segments, [](const Held& held) {
+    return held.opened.key.kind == SegmentKind::wait && held.end == k_end_of_time;
+  });
+  for (Held& held : facts.segments) {
+    if (held.end == k_end_of_time) held.end = std::max(now, held.opened.begin + Duration{1});
+  }
+  return facts;
+}
+
 constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate", "hindsight"};
 
 }  // namespace
 
 std::span<const std::string_view> estimators() {
   return k_estimators;
+}
+
+std::map<Members, Alone> coalitions(const std::vector<Event>& events, const Span& span) {
+  const Facts facts = facts_of(events);
+  const hindsight::naive::Facts holding = virtual_facts(facts, span.first, span.now);
+  hindsight::naive::Facts ending = virtual_facts(ended(facts, span.now), span.first, span.now);
+  ending.capacity = holding.capacity;
+  const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
+  const std::vector<std::size_t> players = players_before(holding, facts, names, span.end);
+  std::map<Members, Alone> coalitions;
+  for (std::uint32_t c = 1; c < 1U << players.size(); ++c) {
+    Members members;
+    std::uint32_t mask = 0;
+    for (std::size_t i = 0; i < players.size(); ++i) {
+      if (!hindsight::naive::holds(c, i)) continue;
+      members.insert(names[players[i]]);
+      mask |= 1U << players[i];
+    }
+    const auto in_period = [&](const hindsight::naive::Facts& of) {
+      const auto before = hindsight::naive::value_of(of, mask, span.begin.value);
+      auto value = hindsight::naive::value_of(of, mask, span.end.value);
+      value.utility -= before.utility + (span.end - span.begin).value * before.work;
+      value.work -= before.work;
+      return value;
+    };
+    const auto held = in_period(holding);
+    coalitions[members] = {held.utility, held.work, in_period(ending).utility};
+  }
+  return coalitions;
 }
 
 std::map<std::string, Row> books(const std::vector<Event>& events, const Span& span) {

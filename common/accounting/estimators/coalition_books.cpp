@@ -28,8 +28,7 @@ void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::ve
 std::vector<std::size_t> CoalitionBooks::slots_of(std::size_t players) const {
   std::vector<std::size_t> slots;
   for (const hindsight::Coalition coalition : hindsight::coalitions_of(players)) {
-    const auto slot = std::lower_bound(coalitions_.begin(), coalitions_.end(), coalition);
-    slots.push_back(static_cast<std::size_t>(slot - coalitions_.begin()));
+    slots.push_back(*slot_of(coalition));
   }
   return slots;
 }
@@ -230,6 +229,42 @@ std::vector<GroupKey> CoalitionBooks::groups() const {
 bool CoalitionBooks::waits(const GroupKey& key) const {
   const auto group = groups_.find(key);
   return group != groups_.end() && waits_since(group->second, key.released.value);
+}
+
+Produced CoalitionBooks::produced(std::size_t slot, std::optional<Instant> begin, Instant end) const {
+  const auto mark_of = [&](Instant boundary) {
+    const std::vector<std::int64_t>& marks = schedules_.marks();
+    return static_cast<std::size_t>(std::lower_bound(marks.begin(), marks.end(), boundary.value) - marks.begin());
+  };
+  const bool is_now = end.value == schedules_.time();
+  Produced produced{
+      .utility = {is_now ? schedules_.utility(slot, end.value) : schedules_.utility_at_mark(slot, mark_of(end))},
+      .work = {is_now ? schedules_.work(slot, end.value) : schedules_.work_at_mark(slot, mark_of(end))}};
+  if (!begin) return produced;
+  // What was done before the period is worth what it was at its begin, and one more for each second since.
+  const Int128 done_before = schedules_.work_at_mark(slot, mark_of(*begin));
+  const Int128 value_before = schedules_.utility_at_mark(slot, mark_of(*begin));
+  produced.utility -= {value_before + (end - *begin).value * done_before};
+  produced.work -= {done_before};
+  return produced;
+}
+
+std::optional<std::size_t> CoalitionBooks::slot_of(hindsight::Coalition coalition) const {
+  const auto slot = std::lower_bound(coalitions_.begin(), coalitions_.end(), coalition);
+  if (slot == coalitions_.end() || *slot != coalition) return std::nullopt;
+  return static_cast<std::size_t>(slot - coalitions_.begin());
+}
+
+CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalitions) const {
+  std::vector<std::size_t> slots;
+  for (const hindsight::Coalition coalition : coalitions) slots.push_back(*slot_of(coalition));
+  CoalitionBooks few;
+  few.schedules_ = schedules_.only(slots);
+  few.players_ = players_;
+  few.coalitions_.assign(coalitions.begin(), coalitions.end());
+  few.horizon_ = horizon_;
+  few.groups_ = groups_;
+  return few;
 }
 
 void CoalitionBooks::end_all(Instant t) {

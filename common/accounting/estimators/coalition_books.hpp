@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "accounting/estimators/request_facts.hpp"
+#include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
 #include "hindsight/virtual_schedules.hpp"
 
@@ -50,6 +51,15 @@ class CoalitionBooks {
   [[nodiscard]] std::vector<GroupKey> groups() const;
   // Whether some demand of the group waits.
   [[nodiscard]] bool waits(const GroupKey& key) const;
+
+  // psi and work of a coalition between two instants: what was done before `begin` counts for nothing. `begin`: a mark;
+  // none: from the beginning. `end`: a mark, or the time reached.
+  [[nodiscard]] Produced produced(std::size_t slot, std::optional<Instant> begin, Instant end) const;
+
+  // The slot of a coalition; none: its schedule is not kept.
+  [[nodiscard]] std::optional<std::size_t> slot_of(hindsight::Coalition coalition) const;
+  // The same of these coalitions only. REQUIRES: they are kept, and ascending.
+  [[nodiscard]] CoalitionBooks only(std::span<const hindsight::Coalition> coalitions) const;
 
   // Durations that are not known yet are from now on as if what runs ended, and what waits was cancelled, at `t`.
   void end_all(Instant t);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
 #include "game/utility.hpp"
 
@@ -119,6 +120,13 @@ class Estimator {
 
   // The contributions of every organization in a period, from the period's begin on; index: OrgId.
   virtual void contributions(const Question& question, std::span<Credit> credits) = 0;
+
+  // What cooperation is worth in a period, by an estimator that keeps what coalitions would have got alone; nullopt: by
+  // this one it cannot be said, or not of this period any more. `rows`: by OrgId, whose row an organization is part of.
+  [[nodiscard]] virtual std::optional<CooperationWorth> worth(const Question& /*question*/,
+                                                              std::span<const OrgId> /*rows*/) {
+    return std::nullopt;
+  }
 
   // Whether this segment, whose begin is not before the horizon, is too old nevertheless: the books have to be made
   // again with it.

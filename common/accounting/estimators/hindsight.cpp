@@ -11,6 +11,7 @@
 #include "accounting/checkpoint/text_format.hpp"
 #include "accounting/estimators/closed_shares.hpp"
 #include "accounting/estimators/coalition_books.hpp"
+#include "accounting/estimators/coalition_worth.hpp"
 #include "accounting/estimators/players.hpp"
 #include "accounting/estimators/request_facts.hpp"
 #include "accounting/estimators/table.hpp"
@@ -76,6 +77,8 @@ class Hindsight final : public Estimator {
     if (question.period < closed_.size()) return credit(closed_.of(question.period), question, credits);
     credit(shares_in(*present_, question.period), question, credits);
   }
+
+  [[nodiscard]] std::optional<CooperationWorth> worth(const Question& question, std::span<const OrgId> rows) override;
 
   [[nodiscard]] bool is_too_old(const SegmentFact& segment) const override {
     if (is_off_) return false;
@@ -278,6 +281,11 @@ class Hindsight final : public Estimator {
     present_->schedules().settle(std::min(oldest_open, t - k_open_shortest).value);
   }
 
+  // none: the first period.
+  [[nodiscard]] std::optional<Instant> begin_of(std::size_t period) const {
+    return period == 0 ? std::nullopt : std::optional(boundaries_[period - 1]);
+  }
+  [[nodiscard]] std::size_t players_in(const CoalitionBooks& books, std::size_t period);
   [[nodiscard]] PeriodShares shares_in(const CoalitionBooks& books, std::size_t period);
   void close_shares();
   void credit(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
@@ -307,40 +315,40 @@ class Hindsight final : public Estimator {
   ClosedShares closed_;          // of periods that no fact changes any more
 };
 
+std::size_t Hindsight::players_in(const CoalitionBooks& books, std::size_t period) {
+  if (period == boundaries_.size()) return books.players();
+  return std::min(books.players(), players_.joined_before(boundaries_[period]));
+}
+
 PeriodShares Hindsight::shares_in(const CoalitionBooks& books, std::size_t period) {
-  const CoalitionBooks::Schedules& schedules = books.schedules();
-  const auto mark_of = [&](Instant boundary) {
-    const std::vector<std::int64_t>& marks = schedules.marks();
-    return static_cast<std::size_t>(std::lower_bound(marks.begin(), marks.end(), boundary.value) - marks.begin());
-  };
   const bool is_open = period == boundaries_.size();
-  const std::int64_t t = is_open ? latest_.value : boundaries_[period].value;
-  const std::size_t players =
-      is_open ? books.players() : std::min(books.players(), players_.joined_before(boundaries_[period]));
+  const std::size_t players = players_in(books, period);
   if (players == 0) return {};
   std::vector<Int128> utility;
   std::vector<Int128> work;
   std::vector<Int128> running;
   for (const std::size_t slot : books.slots_of(players)) {
-    if (is_open) {
-      utility.push_back(schedules.utility(slot, t));
-      work.push_back(schedules.work(slot, t));
-      running.push_back(schedules.running(slot));
-    } else {
-      utility.push_back(schedules.utility_at_mark(slot, mark_of(boundaries_[period])));
-      work.push_back(schedules.work_at_mark(slot, mark_of(boundaries_[period])));
-    }
-    if (period == 0) continue;
-    // What was done before the period is worth what it was at its begin, and one more for each second since.
-    const Instant begin = boundaries_[period - 1];
-    const Int128 done_before = schedules.work_at_mark(slot, mark_of(begin));
-    utility.back() -= schedules.utility_at_mark(slot, mark_of(begin)) + (t - begin.value) * done_before;
-    work.back() -= done_before;
+    const Produced produced = books.produced(slot, begin_of(period), is_open ? latest_ : boundaries_[period]);
+    utility.push_back(produced.utility.value);
+    work.push_back(produced.work.value);
+    if (is_open) running.push_back(books.schedules().running(slot));
   }
   PeriodShares shares{
       .phi = hindsight::shares_of(utility, players), .given = hindsight::shares_of(work, players), .rate = {}};
   if (is_open) shares.rate = hindsight::shares_of(running, players);
   return shares;
+}
+
+std::optional<CooperationWorth> Hindsight::worth(const Question& question, std::span<const OrgId> rows) {
+  if (is_off_) return std::nullopt;
+  (void)synchronize(std::max(question.t, latest_), std::numeric_limits<std::uint64_t>::max());
+  if (question.period < closed_.size()) return std::nullopt;
+  const std::size_t players = players_in(*present_, question.period);
+  return worth_of(*present_, {.begin = begin_of(question.period),
+                              .end = question.t,
+                              .players = std::span(players_.all()).first(players),
+                              .rows = rows,
+                              .got = question.got});
 }
 
 void Hindsight::close_shares() {

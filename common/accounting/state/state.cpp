@@ -87,6 +87,16 @@ Standing& Standing::operator+=(const Standing& part) {
   return *this;
 }
 
+std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t) const {
+  for (const auto& estimator : estimators) {
+    auto worth = estimator->worth({.period = period, .t = t, .got = got.periods()[period].sums}, row_by_id);
+    if (!worth) continue;
+    worth->begin = period == 0 ? std::min(first_event, t) : got.periods()[period].begin;
+    return worth;
+  }
+  return std::nullopt;
+}
+
 const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   if (!closed_stale) return closed;
   closed.clear();
@@ -131,6 +141,16 @@ void State::leave_out(EstimatorId estimator) {
 
 const std::vector<ClosedPeriod>& State::closed_periods() const {
   return impl_->closed_periods();
+}
+
+std::optional<CooperationWorth> State::worth(Instant t) {
+  impl_->advance(t);
+  return impl_->worth_in(impl_->got.periods().size() - 1, impl_->now);
+}
+
+std::optional<CooperationWorth> State::last_closed_worth() {
+  const std::size_t open = impl_->got.periods().size() - 1;
+  return open == 0 ? std::nullopt : impl_->worth_in(open - 1, impl_->got.periods()[open - 1].end);
 }
 
 Instant State::period_begin() const {

@@ -26,6 +26,7 @@
 #include "accounting/estimators/estimator.hpp"
 #include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
+#include "accounting/worth/worth.hpp"
 #include "base/error.hpp"
 
 namespace shapley::accounting {
@@ -169,6 +170,13 @@ class State {
   // organizations no longer configured, in the order they had; then those met in events only, by name; then guests and
   // commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
+
+  // What cooperation is worth in the current period, at max(t, now()); moves the present there, like advance().
+  // nullopt: no estimator can say.
+  [[nodiscard]] std::optional<CooperationWorth> worth(Instant t);
+  // The same of the closed period that ended last, as of its end, by what is known now. nullopt, too: there is none, or
+  // it is so long ago that nothing changes it any more, and what coalitions did in it is forgotten.
+  [[nodiscard]] std::optional<CooperationWorth> last_closed_worth();
 
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
   [[nodiscard]] RankingDeclared ranking_rule() const;
