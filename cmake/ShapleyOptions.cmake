@@ -26,6 +26,8 @@ find_program(SHAPLEY_CCACHE ccache)
 if(SHAPLEY_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER "${SHAPLEY_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER "${SHAPLEY_CCACHE}")
+  # It caches nothing that is compiled with them, unless its settings allow it.
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
 
 add_library(shapley_options INTERFACE)
@@ -102,6 +104,10 @@ function(shapley_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "LABEL;SOURCES;LINKS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE shapley_options shapley_warnings ${ARG_LINKS} GTest::gtest_main)
+  # A target with C in it would need them for C, too.
+  if(TARGET shapley_test_headers AND NOT "${ARG_SOURCES}" MATCHES "\\.c(;|$)")
+    target_precompile_headers(test_${name} REUSE_FROM shapley_test_headers)
+  endif()
   shapley_command_test(${name} LABEL ${ARG_LABEL} COMMAND test_${name} TIMEOUT ${ARG_TIMEOUT})
   if(SHAPLEY_SANITIZE)
     # Each case is many times as slow, and a sanitizer looks for other faults than what a property says.
