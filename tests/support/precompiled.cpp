@@ -1,0 +1,4 @@
+// The program whose precompiled headers every test shares (tests/CMakeLists.txt). It runs nothing.
+int main() {
+  return 0;
+}
