@@ -232,18 +232,4 @@ bool CoalitionBooks::waits(const GroupKey& key) const {
   return group != groups_.end() && waits_since(group->second, key.released.value);
 }
 
-void CoalitionBooks::end_all(Instant t) {
-  for (auto& [key, group] : groups_) {
-    for (Told& told : group) {
-      if (told.is.begin == k_never) {
-        schedules_.withdraw(told.name);
-      } else if (told.is.duration == k_unknown) {
-        schedules_.ended(told.name, std::max<std::int64_t>(t.value - told.is.begin, 1));
-      }
-    }
-  }
-  groups_.clear();
-  schedules_.advance(t.value);
-}
-
 }  // namespace shapley::accounting

@@ -51,9 +51,6 @@ class CoalitionBooks {
   // Whether some demand of the group waits.
   [[nodiscard]] bool waits(const GroupKey& key) const;
 
-  // Durations that are not known yet are from now on as if what runs ended, and what waits was cancelled, at `t`.
-  void end_all(Instant t);
-
   void save(TextWriter& out) const;
   // REQUIRES: the players are set. A fault of the reader's if it is not what save() wrote with them.
   void load(TextReader& in, Instant now);
