@@ -271,9 +271,13 @@ std::string conservation_line(const json& report) {
   const json sums = report.value("conservation", json::object());
   if (sums.value("holds", false)) return "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n";
   std::string line = "Books:   NOT BALANCED: Sum(psi) " + member_text(sums, "sum_psi") + ", Sum(phi)";
+  // Those that are behind or not kept have none.
+  const char* separator = " ";
   for (const EstimatorId estimator : accounting::estimator_ids()) {
-    line += (estimator == EstimatorId{} ? " " : ", ") + std::string(accounting::estimators()[estimator.value].member) +
-            ' ' + member_text(sums, accounting::figure_name("sum_phi", estimator));
+    const std::string sum = member_text(sums, accounting::figure_name("sum_phi", estimator));
+    if (sum.empty()) continue;
+    line += separator + std::string(accounting::estimators()[estimator.value].member) + ' ' + sum;
+    separator = ", ";
   }
   return line + "; run shapleyctl audit\n";
 }

@@ -59,9 +59,10 @@ class Books {
     ledger::OnProgress on_migration = {};  // told how far a migration of the ledger is
     accounting::StateOptions state = {};   // of the books
     // About so many steps an estimator that is behind does whenever somebody asks: starts, ends and what is undone, in
-    // all of its schedules. 200,000 take some 20 ms (docs/benchmarks.md), so that no record waits for longer than it
-    // does for a slow disk, and a daemon that came back reads the plugin's backlog meanwhile.
-    std::uint64_t effort = 200'000;
+    // all of its schedules. With 200,000 the longest turn of bench_hindsight took 435 ms on a machine that was busy
+    // with other things, 87 ms of them without the estimator (docs/benchmarks.md); a quarter of that is no longer than
+    // a slow disk makes a record wait.
+    std::uint64_t effort = 50'000;
   };
   // `watch` lets another thread follow the replay that this may take, and end it or the checkpoint after it.
   [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, const Options& options,

@@ -28,8 +28,8 @@ namespace {
 
 constexpr Instant k_begin{1'700'000'000};
 constexpr std::int64_t k_day = 24 * 3600;
-constexpr std::int64_t k_node = 32;          // processors
-constexpr std::uint64_t k_effort = 200'000;  // as daemon/books/books.hpp
+constexpr std::int64_t k_node = 32;         // processors
+constexpr std::uint64_t k_effort = 50'000;  // as daemon/books/books.hpp
 
 double cpu_seconds() {
   timespec now{};
@@ -200,8 +200,8 @@ struct Course {
 };
 
 void measure_running(int organizations, double events_a_second) {
-  // A job that waits has four events, others have two.
-  const Site site{.organizations = organizations, .jobs_a_second = events_a_second / 3.1, .mean_duration = 60};
+  // A job that waits has four events, and nearly all wait.
+  const Site site{.organizations = organizations, .jobs_a_second = events_a_second / 4, .mean_duration = 60};
   constexpr std::int64_t k_warm = 400;
   constexpr std::int64_t k_measured = 300;
   const StateOptions memory{.horizon = Duration{300}, .most_finished = 1'000'000, .shortest_horizon = Duration{300}};

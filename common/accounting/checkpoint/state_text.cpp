@@ -409,22 +409,6 @@ class Loader {
 
 }  // namespace
 
-PeriodSums State::Impl::got_by_forgotten() const {
-  PeriodSums forgotten = got;
-  for_each_remembered_piece([&](const Piece& piece) {
-    forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
-  });
-  return forgotten;
-}
-
-std::vector<std::string> State::Impl::sorted_names(const std::deque<Node>& all) {
-  std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const Node& node : all) names.push_back(node.name);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 void State::Impl::restore_statement(const OwnershipStated& statement) {
   const std::uint32_t index = index_of(statement.node);
   if (const auto planned = nodes[index].ownership.next_hand_over()) hand_overs.erase({*planned, index});

@@ -109,6 +109,22 @@ const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   return closed;
 }
 
+PeriodSums State::Impl::got_by_forgotten() const {
+  PeriodSums forgotten = got;
+  for_each_remembered_piece([&](const Piece& piece) {
+    forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
+  });
+  return forgotten;
+}
+
+std::vector<std::string> State::Impl::sorted_names(const std::deque<Node>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const Node& node : all) names.push_back(node.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::vector<Standing> State::standings(Instant t, const EstimatorSet& by) {
   impl_->advance(t);
   return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, by);
