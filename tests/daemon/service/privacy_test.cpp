@@ -79,6 +79,13 @@ class PrivacyOfRequests : public ServiceTest {
     return json::parse(std::get<ReadingThread::Question>(answered)(reader, {}));
   }
 
+  // Whoever else writes to the disk changes how much of it is free from one reply to the next.
+  static json without_the_disk(json reply) {
+    const json::json_pointer free("/daemon/storage/free_bytes");
+    if (reply.contains(free)) reply[free] = nullptr;
+    return reply;
+  }
+
   static std::string what_of(const json& reply) {
     return reply.value("error", json::object()).value("what", "no error");
   }
@@ -128,8 +135,8 @@ TEST_F(PrivacyOfRequests, TheSameRequestsShowEverythingToOperators) {
   std::string shown;
   for (const auto& [name, texts] : examples()) {
     for (const std::string& text : texts) {
-      const json reply = ask(text, k_operator);
-      const json expected = as_administrator(text);
+      const json reply = without_the_disk(ask(text, k_operator));
+      const json expected = without_the_disk(as_administrator(text));
       shown += reply.dump();
       EXPECT_EQ(reply, expected) << text;
     }
