@@ -85,12 +85,37 @@ Instant usual_begin(ledger::Interval by, Instant until) {
 // The report that `make` makes of the ledger's books between the instants that are asked.
 using MakeReport = std::function<Expected<nlohmann::json>(ledger::PastBooks&, const ledger::IntervalAsked&)>;
 
+// Of which estimators an interval's report tells, by the configuration and the one that is asked for.
+using Needed = accounting::EstimatorSet (*)(const config::Configuration& configuration,
+                                            accounting::EstimatorId contribution);
+
+accounting::EstimatorSet needed_for_stretches(const config::Configuration& /*configuration*/,
+                                              accounting::EstimatorId contribution) {
+  return ledger::needed_for_stretches(contribution);
+}
+
+// What cooperation was worth is told by whichever of those that are kept can.
+accounting::EstimatorSet needed_with_worth(const config::Configuration& configuration,
+                                           accounting::EstimatorId contribution) {
+  accounting::EstimatorSet needed = config::kept_estimators(configuration);
+  const accounting::EstimatorSet stretches = ledger::needed_for_stretches(contribution);
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+    if (stretches.contains(estimator)) needed.insert(estimator);
+  }
+  return needed;
+}
+
+struct IntervalKind {
+  std::function<Instant(Instant until)> usual;  // begin
+  Needed needed;
+};
+
 Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const IntervalQuestion& question,
-                                         const std::function<Instant(Instant until)>& usual, const MakeReport& make) {
+                                         const IntervalKind& kind, const MakeReport& make) {
   SHAPLEY_TRY_ASSIGN(const Instant recorded, ledger::last_recorded(ledger));
   const Instant last = std::max(recorded, question.known_until.value_or(recorded));
   const Instant until = std::min(question.until.value_or(last), last);
-  const Instant since = question.since.value_or(usual(until));
+  const Instant since = question.since.value_or(kind.usual(until));
   if (since >= until) {
     return fail(Errc::invalid_argument, "there is nothing to tell of the time from " + format_instant(since) + " to " +
                                             format_instant(question.until.value_or(last)) +
@@ -102,7 +127,7 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
                                                                   .archives = question.archives,
                                                                   .since = since,
                                                                   .until = until,
-                                                                  .by = ledger::needed_for_stretches(contribution)}));
+                                                                  .by = kind.needed(configuration, contribution)}));
   SHAPLEY_TRY_ASSIGN(nlohmann::json report,
                      make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
   // The present of a ledger that is not all of the time which was asked.
@@ -112,10 +137,9 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
   return report;
 }
 
-Expected<nlohmann::json> of_file(const IntervalQuestion& question, const std::function<Instant(Instant until)>& usual,
-                                 const MakeReport& make) {
+Expected<nlohmann::json> of_file(const IntervalQuestion& question, const IntervalKind& kind, const MakeReport& make) {
   SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(question.ledger));
-  auto report = interval_report(opened.ledger(), question, usual, make);
+  auto report = interval_report(opened.ledger(), question, kind, make);
   if (!report) return with_context(question.ledger.native(), std::move(report).error());
   return report;
 }
@@ -180,16 +204,18 @@ Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const l
 
 Expected<nlohmann::json> offline_statement(const IntervalQuestion& question) {
   const auto month_of = [](Instant until) { return period_begin(Period::monthly, until - Duration{1}); };
-  return of_file(question, month_of, [](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
-    return ledger::statement_report(books, asked);
-  });
+  return of_file(question, {month_of, needed_with_worth},
+                 [](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
+                   return ledger::statement_report(books, asked);
+                 });
 }
 
 Expected<nlohmann::json> offline_history(const IntervalQuestion& question, ledger::Interval by) {
   const auto usual = [by](Instant until) { return usual_begin(by, until); };
-  return of_file(question, usual, [by](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
-    return ledger::history_report(books, asked, by);
-  });
+  return of_file(question, {usual, needed_for_stretches},
+                 [by](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
+                   return ledger::history_report(books, asked, by);
+                 });
 }
 
 }  // namespace shapley::ctl

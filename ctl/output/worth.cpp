@@ -1,7 +1,7 @@
 #include "ctl/output/worth.hpp"
 
 #include <array>
-#include <cmath>
+#include <cstdio>
 #include <span>
 #include <vector>
 
@@ -23,9 +23,9 @@ std::string gain_cell(const json& value) {
 // Without anything alone there is no per cent.
 std::string percent_cell(const json& value) {
   if (!value.is_number()) return "-";
-  const double tenths = std::round(value.get<double>() * 10);
-  std::string text = plain_number(json(tenths / 10));
-  return tenths > 0 ? '+' + text : text;
+  std::array<char, 400> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%+.1f", value.get<double>());
+  return buffer.data();
 }
 
 // Of what is final there is no other bound.
@@ -144,7 +144,7 @@ std::string worth_tables(const json& worth) {
 std::string render_worth(const json& worth) {
   if (worth.is_null()) {
     return "What cooperation is worth cannot be said: only the estimator hindsight knows what each would have got "
-           "alone, of at most 32 organizations, and not while the books are rebuilt.\n";
+           "alone. It may be off in the configuration, or behind, or the books may be rebuilt at present.\n";
   }
   const std::string tables = worth_tables(worth);
   const std::string heading = member_text(worth, "end_utc") + "  what cooperation is worth, ";

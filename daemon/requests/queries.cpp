@@ -44,11 +44,11 @@ json books_report(Service& service, Instant now, accounting::EstimatorId estimat
   return ledger::status_report(service.books().state(), now, estimator, able);
 }
 
-// null: no estimator can say, or the books are being rebuilt.
+// null: no estimator can say, the one that can is behind, or the books are being rebuilt.
 json worth_of_cooperation(Service& service, Instant now, const std::map<std::string, std::string>& titles) {
   if (service.books().held() != nullptr) return nullptr;
   accounting::State& state = service.books().state();
-  json worth = ledger::worth_report(state, state.worth(now));
+  json worth = ledger::worth_report(state, state.worth(now, service.books().able(now)));
   if (!worth.is_null()) ledger::set_titles(worth, titles);
   return worth;
 }

@@ -87,9 +87,10 @@ Standing& Standing::operator+=(const Standing& part) {
   return *this;
 }
 
-std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t) const {
-  for (const auto& estimator : estimators) {
-    auto worth = estimator->worth({.period = period, .t = t, .got = got.periods()[period].sums}, row_by_id);
+std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t, const EstimatorSet& by) const {
+  for (std::uint32_t e = 0; e < estimators.size(); ++e) {
+    if (!by.contains({e})) continue;
+    auto worth = estimators[e]->worth({.period = period, .t = t, .got = got.periods()[period].sums}, row_by_id);
     if (!worth) continue;
     worth->begin = period == 0 ? std::min(first_event, t) : got.periods()[period].begin;
     return worth;
@@ -159,14 +160,15 @@ const std::vector<ClosedPeriod>& State::closed_periods() const {
   return impl_->closed_periods();
 }
 
-std::optional<CooperationWorth> State::worth(Instant t) {
+std::optional<CooperationWorth> State::worth(Instant t, const EstimatorSet& by) {
   impl_->advance(t);
-  return impl_->worth_in(impl_->got.periods().size() - 1, impl_->now);
+  return impl_->worth_in(impl_->got.periods().size() - 1, impl_->now, by);
 }
 
 std::optional<CooperationWorth> State::last_closed_worth() {
   const std::size_t open = impl_->got.periods().size() - 1;
-  return open == 0 ? std::nullopt : impl_->worth_in(open - 1, impl_->got.periods()[open - 1].end);
+  if (open == 0) return std::nullopt;
+  return impl_->worth_in(open - 1, impl_->got.periods()[open - 1].end, EstimatorSet::all());
 }
 
 Instant State::period_begin() const {

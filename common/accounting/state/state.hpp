@@ -172,8 +172,8 @@ class State {
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
   // What cooperation is worth in the current period, at max(t, now()); moves the present there, like advance().
-  // nullopt: no estimator can say.
-  [[nodiscard]] std::optional<CooperationWorth> worth(Instant t);
+  // nullopt: none of these estimators can say. One that has fallen behind catches up with everything: leave it out.
+  [[nodiscard]] std::optional<CooperationWorth> worth(Instant t, const EstimatorSet& by = EstimatorSet::all());
   // The same of the closed period that ended last, as of its end, by what is known now. nullopt, too: there is none, or
   // it is so long ago that nothing changes it any more, and what coalitions did in it is forgotten.
   [[nodiscard]] std::optional<CooperationWorth> last_closed_worth();

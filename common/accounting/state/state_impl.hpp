@@ -194,7 +194,7 @@ struct State::Impl {
   // With the credits of these estimators.
   [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by) const;
   // Of the period, at t: its end if it is closed.
-  [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t) const;
+  [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t, const EstimatorSet& by) const;
   const std::vector<ClosedPeriod>& closed_periods();
 };
 
