@@ -85,18 +85,18 @@ munge_socket: /run/other/munge.socket
   const OrganizationConfig& o = c.organizations[0];
   EXPECT_EQ(o.name, "Physics-1.a_b");
   EXPECT_EQ(o.title, "Institut für Physik: Optik");
-  EXPECT_EQ(o.line, 13);
+  EXPECT_EQ(o.line, 14);
   ASSERT_EQ(o.nodes.size(), 2U);
   EXPECT_EQ(o.nodes[0].nodes, (std::vector<std::string>{"n1", "n2"}));
   EXPECT_EQ(o.nodes[0].parts_per_million, 1'000'000);
   EXPECT_EQ(o.nodes[0].from, k_beginning_of_time);
   EXPECT_EQ(o.nodes[0].until, k_end_of_time);
-  EXPECT_EQ(o.nodes[0].line, 21);
+  EXPECT_EQ(o.nodes[0].line, 22);
   EXPECT_EQ(o.nodes[1].nodes, (std::vector<std::string>{"gpu1", "gpu2"}));
   EXPECT_EQ(o.nodes[1].parts_per_million, 333'333);
   EXPECT_EQ(o.nodes[1].from, Instant{1767225600});   // date -u -d 2026-01-01 +%s
   EXPECT_EQ(o.nodes[1].until, Instant{1893499200});  // date -u -d '2030-01-01 12:00' +%s
-  EXPECT_EQ(o.nodes[1].line, 22);
+  EXPECT_EQ(o.nodes[1].line, 23);
 }
 
 TEST(Configuration, OrdersRulesByKindAndFoldsWhatSlurmFolds) {
