@@ -43,6 +43,26 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
   EXPECT_EQ(text.find(R"(no_start_since_timestamp_seconds{organization="commons"})"), std::string::npos);
 }
 
+TEST(Metrics, TellWhatCooperationIsWorth) {
+  json status = full_status();
+  const std::string text = text_of(status);
+  for (const char* line : {
+           R"(shapley_organization_alone_psi_core_seconds_squared{organization="physics"} 987654321.5)",
+           R"(shapley_organization_alone_core_seconds{organization="physics"} 1700)",
+           R"(shapley_organization_cooperation_gain_core_seconds{organization="physics"} 1800)",
+           R"(shapley_organization_alone_provisional{organization="physics"} 1)",
+           "shapley_cooperation_gain_core_seconds 900",
+           "shapley_leaving_gain_core_seconds -450",
+       }) {
+    EXPECT_TRUE(has(text, line)) << line << '\n' << text;
+  }
+  // Nobody can say, or there is nobody who could leave.
+  status["worth"]["leaving"] = nullptr;
+  EXPECT_EQ(text_of(status).find("shapley_leaving"), std::string::npos);
+  status["worth"] = nullptr;
+  EXPECT_EQ(text_of(status).find("alone"), std::string::npos);
+}
+
 TEST(Metrics, TellDaemonLedgerAndPlugin) {
   const std::string text = text_of(full_status());
   for (const char* line : {

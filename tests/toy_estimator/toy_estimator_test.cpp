@@ -1,4 +1,4 @@
-// A third estimator, of which only its pair of files and a row of the table know, and everything that goes through the
+// One more estimator, of which only its pair of files and a row of the table know, and everything that goes through the
 // table: standings, ranks, checkpoints, the ledger's rows, audit, report, status, configuration.
 #include <algorithm>
 #include <set>
@@ -50,8 +50,9 @@ State some_state() {
   return state;
 }
 
-TEST(ToyEstimator, IsTheThirdRow) {
-  EXPECT_EQ(estimator_names(), (std::vector<std::string_view>{"direct_contr", "shapley_rate", "equal_split"}));
+TEST(ToyEstimator, IsTheLastRow) {
+  EXPECT_EQ(estimator_names(),
+            (std::vector<std::string_view>{"direct_contr", "shapley_rate", "hindsight", "equal_split"}));
   EXPECT_EQ(figure_name("phi", equal_split()), "phi_equal");
 }
 
@@ -130,7 +131,7 @@ TEST(ToyEstimator, IsAcceptedByTheConfiguration) {
   EXPECT_EQ(chosen->contribution, equal_split());
   const auto refused = config::parse("contribution: another\norganizations: [{name: a}]\n");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().front().remedy, "write direct_contr, shapley_rate or equal_split");
+  EXPECT_EQ(refused.error().front().remedy, "write direct_contr, shapley_rate, hindsight or equal_split");
 }
 
 class ToyEstimatorLedger : public LedgerTest {
