@@ -59,7 +59,7 @@ State books_of(const std::vector<Event>& events, const StateOptions& options = {
 // By OrgId.
 std::vector<Utility> contributions(State& state, EstimatorId estimator) {
   std::vector<Utility> phi;
-  for (const Standing& row : state.standings(at(k_end))) phi.push_back(row.phi(estimator));
+  for (const Standing& row : state.standings(std::max(state.now(), at(k_end)))) phi.push_back(row.phi(estimator));
   return phi;
 }
 
@@ -167,6 +167,28 @@ TEST(KeptEstimators, ForgetsNoMoreAtOnceThanItHasTimeFor) {
   EXPECT_EQ(state.horizon(), at(k_end - 100));
   EXPECT_EQ(state.save(), at_once.save());
   EXPECT_EQ(contributions(state, hindsight()), contributions(at_once, hindsight()));
+}
+
+// Hindsight's schedules of now hear of a fact when somebody asks; the books may forget it before.
+TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
+  State forgetful({.horizon = Duration{0}, .most_finished = 1, .shortest_horizon = Duration{0}});
+  State remembering;
+  const auto apply = [&](const Event& event) {
+    ASSERT_EQ(forgetful.apply(event), Applied::changed) << event_key(event);
+    ASSERT_EQ(remembering.apply(event), Applied::changed) << event_key(event);
+  };
+  apply(OrganizationsDeclared{at(0), {"ann", "bob"}});
+  apply(owned("n1", 0, {{"ann", k_whole_node}}));
+  apply(capacity("n1", 0, 4));
+  const SegmentOpened mistaken = run(1, "bob", 10, {{"n1", cores(2)}});
+  apply(mistaken);
+  apply(closed(mistaken, 400));
+  ASSERT_NE(contributions(forgetful, hindsight()), std::vector<Utility>(4));
+  apply(SegmentRetracted{mistaken.key, at(k_end)});
+  forgetful.advance(at(k_end + 1));
+  ASSERT_TRUE(forgetful.compact());
+  ASSERT_GT(forgetful.horizon(), at(400));
+  EXPECT_EQ(contributions(forgetful, hindsight()), contributions(remembering, hindsight()));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class Hindsight final : public Estimator {
     set_settled_players();
     tell_settled(horizon);
     settled_.forget_before(horizon);
-    if (present_) present_->forget_before(horizon);
+    if (present_ && !settle_present_before(horizon)) present_.reset();
     requests_.forget_before(horizon);
     capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon, OrgId{}}));
     horizon_ = horizon;
@@ -228,13 +228,14 @@ class Hindsight final : public Estimator {
   }
 
   enum class Outcome : std::uint8_t { done, more, too_old };
-  [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, bool is_fresh) {
+  // Of the requests that were released before `until`.
+  [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, bool is_fresh, Instant until = k_end_of_time) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
     const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone; };
     const std::uint64_t most = effort + std::min(spent(), std::numeric_limits<std::uint64_t>::max() - effort);
     const auto late = is_fresh ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
     std::size_t told = 0;
-    while (!stale_.empty()) {
+    while (!stale_.empty() && stale_.begin()->released < until) {
       const GroupKey key = *stale_.begin();
       const auto player = player_of(key.organization);
       if (player && !present_->reconcile(key, *player, requests_.wanted(key, k_end_of_time), late))
@@ -246,6 +247,18 @@ class Hindsight final : public Estimator {
       if (spent() >= most) return Outcome::more;
     }
     return Outcome::done;
+  }
+
+  // What the present schedules were not told yet of the time before the horizon they could not be told afterwards. False:
+  // they are of no use any more.
+  [[nodiscard]] bool settle_present_before(Instant horizon) {
+    if (!tell_capacities(is_beginning_)) return false;
+    const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+    if (tell_requests(horizon, no_limit, is_beginning_, horizon) != Outcome::done) return false;
+    CoalitionBooks::Schedules& schedules = present_->schedules();
+    schedules.advance(std::max(schedules.time(), horizon.value));
+    present_->forget_before(horizon);
+    return true;
   }
 
   // Makes the present schedules reach t. False: the effort did not suffice.
