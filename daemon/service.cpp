@@ -197,7 +197,8 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
   for (const config::Fault& doubt : config::doubts(site.configuration)) {
-    spdlog::warn("configuration: line {}: {}; {}", doubt.line, doubt.what, doubt.remedy);
+    const std::string line = doubt.line > 0 ? fmt::format("line {}: ", doubt.line) : "";  // 0: the file as a whole
+    spdlog::warn("configuration: {}{}; {}", line, doubt.what, doubt.remedy);
   }
   SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(books_.ledger(), {.newest_jobs = k_jobs_for_horizon_check}));
   if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);

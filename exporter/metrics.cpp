@@ -1,5 +1,6 @@
 #include "exporter/metrics.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -120,6 +121,18 @@ void phi_by_estimator(const json& status, MetricFamily& family) {
   });
 }
 
+// Of those that are kept; 1 while there is something to catch up with.
+void estimators_behind(const json& status, MetricFamily& family) {
+  if (!status.contains("behind") || !status.contains("not_kept")) return;
+  const auto lists = [&](const char* member, std::string_view name) {
+    return std::ranges::any_of(status[member], [&](const json& listed) { return listed == name; });
+  };
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+    const std::string_view name = accounting::name_of(estimator);
+    if (!lists("not_kept", name)) add(family, lists("behind", name) ? 1 : 0, {{"estimator", std::string(name)}});
+  }
+}
+
 void commit_times(const json& status, MetricFamily& family) {
   const json commits = at(status, "/daemon/commits");
   const auto count = number(at(commits, "/count"));
@@ -212,6 +225,8 @@ std::vector<Metric> organization_metrics() {
        "Utility psi of its jobs this period: what it got", organizations("/psi")},
       {"shapley_organization_phi_core_seconds_squared", k_gauge, "organization, estimator",
        "Contribution phi this period by each estimator: what it gave", phi_by_estimator},
+      {"shapley_estimator_behind", k_gauge, "estimator",
+       "1 while it has facts to catch up with; if it ranks, its stand-in does meanwhile", estimators_behind},
       {"shapley_organization_got_core_seconds", k_gauge, k_organization, "Work of its jobs this period",
        organizations("/got_processor_seconds")},
       {"shapley_organization_given_core_seconds", k_gauge, k_organization,

@@ -106,7 +106,11 @@ void add_worth(json& report, const AdviceQuestion& question) {
   const auto books =
       offline_status({.ledger = question.ledger, .at = question.until, .contribution = std::nullopt, .worth = true});
   report["worth"] = books ? (*books)["worth"] : json(nullptr);
-  if (!books) report["worth_unknown"] = books.error().what;
+  if (!books) {
+    report["worth_unknown"] = books.error().what;
+  } else if (report["worth"].is_null()) {
+    report["worth_unknown"] = worth_unknown(*books);
+  }
 }
 
 Expected<ExitCode> advise_on_queue(const AdviseArguments& arguments, const Endpoint& endpoint,

@@ -344,7 +344,7 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
     return {};
   }
   if (arguments.worth) {
-    environment.out << render_worth(report.value("worth", json(nullptr)));
+    environment.out << render_worth(report);
     return {};
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_status(report, view));

@@ -1,5 +1,6 @@
 #include "ctl/output/worth.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <span>
@@ -94,6 +95,8 @@ std::string bounds_lines(const json& worth) {
     if (!row["bounds"].is_null()) lines.push_back(bounds_line(member_text(row, "name"), row));
   }
   std::string text = first_lines(lines, "Bounds:  ");
+  const json& together = worth["together"];
+  if (worth["organizations"].size() > 1 && !together["bounds"].is_null()) text += bounds_line("each", together);
   const json& leaving = worth["leaving"];
   if (leaving.is_null() || leaving["bounds"].is_null() || leaving["organizations"].size() == 1) return text;
   std::string who;
@@ -117,18 +120,19 @@ std::string capitalized(std::string sentence) {
 }  // namespace
 
 std::string worth_sentences(const json& worth) {
+  const auto full_stop = [](const json& of) { return of["provisional"] == true ? " (provisional).\n" : ".\n"; };
   std::vector<std::string> lines;
   for (const json& row : worth["organizations"])
-    lines.push_back(titled(row) + ' ' + member_text(row, "sentence") +
-                    (row["provisional"] == true ? " (provisional).\n" : ".\n"));
+    lines.push_back(titled(row) + ' ' + member_text(row, "sentence") + full_stop(row));
   std::string text = first_lines(lines, "");
-  if (lines.size() > 1) text += capitalized(member_text(worth["together"], "sentence")) + ".\n";
+  const json& together = worth["together"];
+  if (lines.size() > 1) text += capitalized(member_text(together, "sentence")) + full_stop(together);
   const json& leaving = worth["leaving"];
   if (leaving.is_null()) return text;
   std::string sentence = member_text(leaving, "sentence");
   // A name is written as its organization writes it.
   if (leaving["gain_core_hours"].get<double>() <= 0) sentence = capitalized(std::move(sentence));
-  return text + sentence + (leaving["provisional"] == true ? " (provisional).\n" : ".\n");
+  return text + sentence + full_stop(leaving);
 }
 
 std::string worth_limits(const json& worth) {
@@ -141,11 +145,19 @@ std::string worth_tables(const json& worth) {
   return worth_table(k_worth_fields, rows) + pairs_table(worth) + '\n' + worth_sentences(worth) + bounds_lines(worth);
 }
 
-std::string render_worth(const json& worth) {
-  if (worth.is_null()) {
-    return "What cooperation is worth cannot be said: only the estimator hindsight knows what each would have got "
-           "alone. It may be off in the configuration, or behind, or the books may be rebuilt at present.\n";
-  }
+std::string worth_unknown(const json& report) {
+  const auto lists = [&](const char* member) {
+    const json names = report.value(member, json::array());
+    return std::find(names.begin(), names.end(), "hindsight") != names.end();
+  };
+  if (lists("not_kept")) return "hindsight is not kept here (hindsight: off, or too many organizations)";
+  if (lists("behind")) return "hindsight is behind what happened and catches up by itself; ask again in a minute";
+  return "the books are rebuilt at present; shapleyctl status says how far that is";
+}
+
+std::string render_worth(const json& report) {
+  const json worth = report.value("worth", json(nullptr));
+  if (worth.is_null()) return "What cooperation is worth cannot be said: " + worth_unknown(report) + ".\n";
   const std::string tables = worth_tables(worth);
   const std::string heading = member_text(worth, "end_utc") + "  what cooperation is worth, ";
   if (tables.empty()) return heading + "of nothing so far\n";

@@ -1,4 +1,4 @@
-// What cooperation is worth, as text: from the member `worth` of a report (ledger/reports/worth_report.hpp).
+// What cooperation is worth, as text. `worth`: that member of a report (ledger/reports/worth_report.hpp).
 #pragma once
 
 #include <string>
@@ -18,7 +18,10 @@ namespace shapley::ctl {
 // "Limits:  ...": what must be known of any of these figures.
 [[nodiscard]] std::string worth_limits(const nlohmann::json& worth);
 
-// All of it under a line that says when and since when; or, of null, why nobody can say.
-[[nodiscard]] std::string render_worth(const nlohmann::json& worth);
+// Why a report of `status` says nothing of it: part of a sentence.
+[[nodiscard]] std::string worth_unknown(const nlohmann::json& report);
+
+// All that a report of `status` says of it, under a line that says when and since when; or why it does not.
+[[nodiscard]] std::string render_worth(const nlohmann::json& report);
 
 }  // namespace shapley::ctl

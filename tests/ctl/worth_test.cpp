@@ -92,7 +92,7 @@ TEST_F(WorthText, IsATableAndSentencesForPeople) {
   worth.pairs = {{{id("astro"), id("bio")}, of(222, 210)}};
   worth.leaving = {{id("bio")}, of(88, 100)};
   EXPECT_EQ(
-      render_worth(report()),
+      render_worth({{"worth", report()}}),
       "2026-11-18T12:06:40Z  what cooperation is worth, since 2026-11-18T11:06:40Z; core-hours, on average over that "
       "time\n"
       "Organization   Got Alone  Gain Gain% AloneIfEnded\n"
@@ -107,13 +107,16 @@ TEST_F(WorthText, IsATableAndSentencesForPeople) {
       "astro has got 34 % more than it would have got alone: 134.0 core-hours instead of 100.0, on average this period "
       "(provisional).\n"
       "bio has got 12 % less than it would have got alone: 88.0 core-hours instead of 100.0, on average this period.\n"
-      "Together all have got 11 % more than each alone: 222.0 core-hours instead of 200.0, on average this period.\n"
+      "Together all have got 11 % more than each alone: 222.0 core-hours instead of 200.0, on average this period "
+      "(provisional).\n"
       "bio would have gained most by leaving: alone 14 % more, 100.0 core-hours instead of 88.0, on average this "
       "period.\n"
       "Bounds:  astro alone: 100.0 core-hours if what goes on never ended, 98.0 if it ended now.\n"
+      "Bounds:  each alone: 200.0 core-hours if what goes on never ended, 198.0 if it ended now.\n"
       "\n"
       "Limits:  Alone is by virtual schedules, which know processors and jobs only: memory, topology, partitions and "
-      "the width of jobs are ignored. That flatters what would have been alone, of few organizations most.\n");
+      "the width of jobs are ignored. That makes what would have been got alone look better than it is, most of all for "
+      "one organization or a few.\n");
 }
 
 TEST_F(WorthText, OfOneOrganizationIsItsRowAndItsPairs) {
@@ -133,8 +136,16 @@ TEST_F(WorthText, OfOneOrganizationIsItsRowAndItsPairs) {
 
 TEST_F(WorthText, WhatNobodyCanSayIsSaid) {
   EXPECT_EQ(ledger::worth_report(state, std::nullopt), nullptr);
-  EXPECT_TRUE(render_worth(nullptr).starts_with("What cooperation is worth cannot be said: "));
-  EXPECT_EQ(render_worth(report()), "2026-11-18T12:06:40Z  what cooperation is worth, of nothing so far\n");
+  const auto said = [](const json& report) { return render_worth(report); };
+  EXPECT_EQ(said({{"worth", nullptr}, {"not_kept", {"hindsight"}}, {"behind", json::array()}}),
+            "What cooperation is worth cannot be said: hindsight is not kept here (hindsight: off, or too many "
+            "organizations).\n");
+  EXPECT_EQ(said({{"worth", nullptr}, {"not_kept", json::array()}, {"behind", {"hindsight"}}}),
+            "What cooperation is worth cannot be said: hindsight is behind what happened and catches up by itself; ask "
+            "again in a minute.\n");
+  EXPECT_EQ(said(json::object()), "What cooperation is worth cannot be said: the books are rebuilt at present; "
+                                  "shapleyctl status says how far that is.\n");
+  EXPECT_EQ(said({{"worth", report()}}), "2026-11-18T12:06:40Z  what cooperation is worth, of nothing so far\n");
 }
 
 TEST(WorthReport, OfTheExampleIsThatByHand) {

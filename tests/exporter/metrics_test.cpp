@@ -29,6 +29,8 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
            R"(shapley_organization_psi_core_seconds_squared{organization="physics"} 1234567890.25)",
            R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="direct_contr"} 3.5)",
            R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="shapley_rate"} 4)",
+           R"(shapley_estimator_behind{estimator="direct_contr"} 0)",
+           R"(shapley_estimator_behind{estimator="hindsight"} 1)",
            R"(shapley_organization_got_core_seconds{organization="physics"} 1800)",
            R"(shapley_organization_lent_processors{organization="physics"} 32.5)",
            R"(shapley_organization_owned_processors{organization="commons"} 4)",

@@ -7,7 +7,7 @@ namespace shapley::exporter {
 
 inline nlohmann::json full_status() {
   return nlohmann::json::parse(R"({
-    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true,
+    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true, "behind": ["hindsight"], "not_kept": ["shapley_rate"],
     "organizations": [
       {"name": "physics", "rank": 1, "standing_core_hours": 12.5, "psi": "1234567890.25", "phi": "3", "phi_direct": "3.5",
        "phi_rate": "4", "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0,

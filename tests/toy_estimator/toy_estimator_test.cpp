@@ -154,7 +154,7 @@ class ToyEstimatorLedger : public LedgerTest {
 
 TEST_F(ToyEstimatorLedger, HasARowForEveryOrganization) {
   EXPECT_EQ(rows(file(), "SELECT estimator, COUNT(*) FROM contributions_by_day GROUP BY estimator"),
-            (std::vector<std::string>{"direct_contr|5", "equal_split|5", "shapley_rate|5"}));
+            (std::vector<std::string>{"direct_contr|5", "equal_split|5", "hindsight|5", "shapley_rate|5"}));
   State state = some_state();
   const Standing a = state.standings(k_evening)[state.find_organization("a")->value];
   EXPECT_EQ(rows(file(),
@@ -191,7 +191,7 @@ TEST_F(ToyEstimatorLedger, SaysNothingOfDaysBeforeItCame) {
   tamper(file(), "DELETE FROM contributions_by_day WHERE estimator = 'equal_split'");
   EXPECT_EQ(findings(), "");
   must(writer(file()).rebuild_projections());
-  EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM contributions_by_day"), std::vector<std::string>{"10"});
+  EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM contributions_by_day"), std::vector<std::string>{"15"});
 }
 
 TEST(ToyEstimator, ACheckpointFromBeforeItCameIsReplayed) {

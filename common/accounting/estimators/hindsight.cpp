@@ -231,10 +231,10 @@ class Hindsight final : public Estimator {
   // Of the requests that were released before `until`.
   [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, bool is_fresh, Instant until = k_end_of_time) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
-    const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone; };
+    std::uint64_t told = 0;
+    const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + told; };
     const std::uint64_t most = effort + std::min(spent(), std::numeric_limits<std::uint64_t>::max() - effort);
     const auto late = is_fresh ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
-    std::size_t told = 0;
     while (!stale_.empty() && stale_.begin()->released < until) {
       const GroupKey key = *stale_.begin();
       const auto player = player_of(key.organization);
@@ -365,6 +365,9 @@ std::optional<CooperationWorth> Hindsight::worth(const Question& question, std::
 }
 
 void Hindsight::close_shares() {
+  if (closed_.size() == boundaries_.size() || boundaries_[closed_.size()] >= horizon_) return;
+  // What is closed by now follows from the facts and the horizon alone, not from how often it was looked at.
+  settled_.schedules().forget_settled();
   const std::int64_t final_until = std::min(settled_.schedules().reached(), horizon_.value - 1);
   const std::size_t before = closed_.size();
   while (closed_.size() < boundaries_.size() && boundaries_[closed_.size()].value <= final_until) {

@@ -333,7 +333,9 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
   }
   const bool any_event = begin > k_beginning_of_time;
   json sentences = ranking_sentences(rows, horizon);
-  if (estimator != wanted) sentences.push_back(stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
+  // First, for a reader may be shown the first few only.
+  if (estimator != wanted)
+    sentences.insert(sentences.begin(), stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
   return {
       {"report_version", k_report_version},
       {"at", at.value},

@@ -22,7 +22,8 @@ using nlohmann::json;
 
 constexpr const char* k_limits =
     "Alone is by virtual schedules, which know processors and jobs only: memory, topology, partitions and the width of "
-    "jobs are ignored. That flatters what would have been alone, of few organizations most";
+    "jobs are ignored. That makes what would have been got alone look better than it is, most of all for one "
+    "organization or a few";
 
 // "34 %", "2.5 %", "less than 0.1 %".
 std::string percent_text(double percent) {
