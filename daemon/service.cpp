@@ -401,8 +401,11 @@ Expected<void> Service::store_head(Instant now) {
 }
 
 void Service::refresh_ranks(Instant now) {
-  // They hold while the books are incomplete.
-  if (books_.incomplete()) return;
+  // They hold while the books are incomplete; nothing can catch up with those.
+  if (books_.incomplete()) {
+    is_behind_ = false;
+    return;
+  }
   accounting::State& state = books_.state();
   const accounting::EstimatorSet able = books_.able(now);
   note_able(able);

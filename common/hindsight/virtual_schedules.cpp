@@ -327,14 +327,19 @@ void VirtualSchedules<Integer>::seek_head(OneSchedule& schedule) const {
   }
 }
 
+template <typename Integer>
+void VirtualSchedules<Integer>::pass_changes_of_others(OneSchedule& schedule) const {
+  while (schedule.changes < changes_.size() && (changes_[schedule.changes].owner & schedule.members) == 0)
+    ++schedule.changes;
+}
+
 // Makes what happens in [from, until); everything before is made, nothing later.
 template <typename Integer>
 void VirtualSchedules<Integer>::run(OneSchedule& schedule, std::int64_t from, std::int64_t until) {
   std::vector<End>& coming = schedule.coming;
   for (std::int64_t now = from;;) {
     seek_head(schedule);
-    while (schedule.changes < changes_.size() && (changes_[schedule.changes].owner & schedule.members) == 0)
-      ++schedule.changes;
+    pass_changes_of_others(schedule);
     std::int64_t next = coming.empty() ? k_never : coming.front().at;
     if (schedule.changes < changes_.size()) next = std::min(next, changes_[schedule.changes].at);
     if (schedule.free > 0 && schedule.head < queue_.size())

@@ -235,6 +235,7 @@ class VirtualSchedules {
   void make_room(std::uint32_t place, Coalition owner);
   static void give_to_first(OneSchedule& schedule, std::uint32_t place, std::int64_t amount);
   void seek_head(OneSchedule& schedule) const;
+  void pass_changes_of_others(OneSchedule& schedule) const;
   void rewind(OneSchedule& schedule, std::int64_t to);
   void run(OneSchedule& schedule, std::int64_t from, std::int64_t until);
   void note_marks(OneSchedule& schedule, std::int64_t until) const;

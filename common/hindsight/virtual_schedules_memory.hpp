@@ -76,7 +76,10 @@ std::int64_t VirtualSchedules<Integer>::reached() const {
 template <typename Integer>
 void VirtualSchedules<Integer>::drop_changes() {
   std::size_t gone = changes_.size();
-  for (const OneSchedule& schedule : schedules_) gone = std::min(gone, schedule.changes);
+  for (OneSchedule& schedule : schedules_) {
+    pass_changes_of_others(schedule);
+    gone = std::min(gone, schedule.changes);
+  }
   const std::int64_t first_kept = reached();
   while (gone > 0 && changes_[gone - 1].at >= first_kept) --gone;
   for (OneSchedule& schedule : schedules_) schedule.changes -= gone;

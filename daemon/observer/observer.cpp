@@ -142,7 +142,10 @@ class JobObserver {
       return;
     }
     const Instant eligible{record_.eligible_time};
-    if (eligible.value > 0) run.released = std::max({eligible, Instant{record_.submit_time}, books_.horizon()});
+    if (eligible.value == 0) return;
+    run.released = std::max({eligible, Instant{record_.submit_time}, books_.horizon()});
+    // A limit does not make a job less eligible to Slurm; but the books knew that it could not start.
+    if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
   }
 
   // The wait of the job that lasted until `start` or longer; of several the last one to begin.

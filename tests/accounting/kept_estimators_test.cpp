@@ -169,6 +169,20 @@ TEST(KeptEstimators, ForgetsNoMoreAtOnceThanItHasTimeFor) {
   EXPECT_EQ(contributions(state, hindsight()), contributions(at_once, hindsight()));
 }
 
+// What it knew when there became too many of them holds nothing up.
+TEST(KeptEstimators, ForgetsOnAfterHindsightHasGivenUp) {
+  State state = books_of(busy_site());
+  std::vector<std::string> names;
+  for (int i = 0; i < 31; ++i) names.push_back("o" + std::to_string(i));
+  ASSERT_TRUE(state.apply(OrganizationsDeclared{at(k_end), names}));
+  ASSERT_FALSE(state.kept().contains(hindsight()));
+  constexpr std::int64_t k_later = k_end + 4 * 24 * 3600;
+  state.advance(at(k_later));
+  EXPECT_TRUE(state.compact(k_end_of_time, 50'000));
+  EXPECT_EQ(state.horizon(), at(k_later) - StateOptions{}.horizon);
+  EXPECT_EQ(state.remembered_jobs(), 0U);
+}
+
 // Hindsight's schedules of now hear of a fact when somebody asks; the books may forget it before.
 TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
   State forgetful({.horizon = Duration{0}, .most_finished = 1, .shortest_horizon = Duration{0}});
@@ -189,6 +203,37 @@ TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
   ASSERT_TRUE(forgetful.compact());
   ASSERT_GT(forgetful.horizon(), at(400));
   EXPECT_EQ(contributions(forgetful, hindsight()), contributions(remembering, hindsight()));
+}
+
+// With twelve players there is a schedule of every coalition, with thirteen there is not. The last one to join turns out
+// to have joined after the end of the period only.
+TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhoeverJoinedLater) {
+  State asked;
+  std::vector<Event> told;
+  const auto apply = [&](const Event& event) {
+    told.push_back(event);
+    ASSERT_EQ(asked.apply(event), Applied::changed) << event_key(event);
+  };
+  apply(PeriodDeclared{at(0), Period::monthly});
+  for (int i = 10; i < 22; ++i) apply(wait(static_cast<std::uint32_t>(i), "o" + std::to_string(i), i, 1));
+  apply(owned("n1", 0, {{"o10", k_whole_node}}));
+  apply(capacity("n1", 0, 4));
+  const SegmentOpened mistaken = wait(30, "o22", 100, 2);
+  apply(mistaken);
+  constexpr std::int64_t k_next_month = 31 * 24 * 3600;
+  asked.advance(at(k_next_month));
+  const auto closed_phi = [&](State& state) {
+    std::vector<Utility> phi;
+    for (const Standing& row : state.closed_periods().front().standings) phi.push_back(row.phi(hindsight()));
+    return phi;
+  };
+  ASSERT_EQ(closed_phi(asked).size(), 15U);
+  (void)asked.standings(at(k_next_month));
+  apply(SegmentRetracted{mistaken.key, at(k_next_month)});
+  apply(wait(31, "o22", k_next_month, 1));
+  State anew = books_of(told);
+  EXPECT_EQ(contributions(asked, hindsight()), contributions(anew, hindsight()));
+  EXPECT_EQ(closed_phi(asked), closed_phi(anew));
 }
 
 }  // namespace

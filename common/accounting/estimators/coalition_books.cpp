@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <set>
 
 #include "hindsight/contributions.hpp"
@@ -267,9 +268,10 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
   return few;
 }
 
+// The last ones first: what is made again after each is then less and less.
 void CoalitionBooks::end_all(Instant t) {
-  for (auto& [key, group] : groups_) {
-    for (Told& told : group) {
+  for (const auto& [key, group] : std::views::reverse(groups_)) {
+    for (const Told& told : group) {
       if (told.is.begin == k_never) {
         schedules_.withdraw(told.name);
       } else if (told.is.duration == k_unknown) {

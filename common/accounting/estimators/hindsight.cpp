@@ -28,13 +28,17 @@ constexpr Duration k_open_longest{3600};
 constexpr Duration k_open_shortest{30};
 // Groups that are told at once.
 constexpr std::size_t k_batch = 256;
+// The rest of the time is made in about so many stretches, none of them shorter than this.
+constexpr std::int64_t k_stretches = 64;
+constexpr std::int64_t k_stretch_s = 60;
+constexpr std::int64_t k_longest_in_stretches_s = 30LL * 24 * 3600;
 
 class Hindsight final : public Estimator {
  public:
   void set_organizations(const std::vector<OrgId>& by_name) override {
     players_.set_organizations(by_name);
     organizations_ = by_name.size();
-    if (by_name.size() > hindsight::k_most_players) is_off_ = true;
+    if (by_name.size() > hindsight::k_most_players) give_up();
     ranks_changed_ = true;
   }
 
@@ -43,7 +47,7 @@ class Hindsight final : public Estimator {
     if (segment.begin < segment.end && segment.processors.value > 0)
       players_.fold(sign, segment.organization, fact_of(segment));
     requests_.fold(sign, segment);
-    stale_.insert(group_of(segment));
+    if (present_) stale_.insert(group_of(segment));
   }
 
   void change_levels(Instant t, OrgId organization, const LevelChange& change) override {
@@ -51,23 +55,21 @@ class Hindsight final : public Estimator {
     const bool was_there = capacities_.contains({t, organization});
     const bool is_there = add_to(capacities_, {t, organization}, change.owned.value);
     if (was_there != is_there) players_.fold(is_there ? 1 : -1, organization, {t, t});
-    (void)add_to(stale_capacities_, {t, organization}, change.owned.value);
+    if (present_) (void)add_to(stale_capacities_, {t, organization}, change.owned.value);
   }
 
   void close_period(const std::vector<Instant>& boundaries) override {
     boundaries_ = boundaries;
-    sizes_changed_ = true;
     if (!present_) return;
     if (boundaries_.back().value < present_->schedules().time()) {
-      present_.reset();
+      drop_present();
     } else {
       present_->schedules().mark(boundaries_.back().value);
     }
   }
   void set_boundaries(const std::vector<Instant>& boundaries) override {
     boundaries_ = boundaries;
-    sizes_changed_ = true;
-    present_.reset();
+    drop_present();
   }
 
   void contributions(const Question& question, std::span<Credit> credits) override {
@@ -99,6 +101,7 @@ class Hindsight final : public Estimator {
 
   // Every group of requests has a part at least in half of the coalitions, which it begins and ends.
   [[nodiscard]] Instant forgettable(Instant horizon, std::uint64_t effort) const override {
+    if (is_off_) return horizon;
     const std::uint64_t of_a_group = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
     std::uint64_t left = std::max<std::uint64_t>(effort / of_a_group, k_batch);
     for (auto group = requests_.groups().lower_bound({horizon_, {}, {}});
@@ -115,7 +118,7 @@ class Hindsight final : public Estimator {
     set_settled_players();
     tell_settled(horizon);
     settled_.forget_before(horizon);
-    if (present_ && !settle_present_before(horizon)) present_.reset();
+    if (present_ && !settle_present_before(horizon)) drop_present();
     requests_.forget_before(horizon);
     capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon, OrgId{}}));
     horizon_ = horizon;
@@ -128,6 +131,22 @@ class Hindsight final : public Estimator {
  private:
   using When = std::pair<Instant, OrgId>;
   using Capacities = std::map<When, std::int64_t>;
+
+  // They are made again, from the settled ones and all facts since, when somebody asks.
+  void drop_present() {
+    present_.reset();
+    stale_.clear();
+    stale_capacities_.clear();
+    is_beginning_ = false;
+  }
+  // There are more organizations than it is kept for.
+  void give_up() {
+    is_off_ = true;
+    drop_present();
+    requests_ = {};
+    capacities_.clear();
+    settled_ = {};
+  }
 
   // Whether there is any change left at that instant.
   static bool add_to(Capacities& capacities, const When& when, std::int64_t by) {
@@ -156,19 +175,26 @@ class Hindsight final : public Estimator {
     settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()));
   }
 
-  // Schedules of players that come in another order are made again.
+  // Schedules of players that come in another order are made again, and so are those of coalitions that nobody asked for.
   void set_present_players() {
     const std::vector<OrgId>& all = players_.all();
     const bool goes_on = present_players_.size() <= all.size() &&
                          std::equal(present_players_.begin(), present_players_.end(), all.begin());
-    if (!goes_on) present_.reset();
-    if (goes_on && !ranks_changed_ && present_ && present_players_.size() == all.size() && !sizes_changed_) return;
+    if (!goes_on) drop_present();
+    // How many there were before a boundary changes with the instants at which they joined, too.
+    std::vector<std::size_t> sizes = sizes_of(all.size());
+    const auto is_kept = [&](std::size_t size) {
+      return size == all.size() || std::ranges::binary_search(present_sizes_, size);
+    };
+    if (present_ && !std::ranges::all_of(sizes, is_kept)) drop_present();
+    if (goes_on && !ranks_changed_ && present_ && present_players_.size() == all.size() && sizes == present_sizes_)
+      return;
     present_players_ = all;
     player_of_.assign(organizations_, std::nullopt);
     for (std::size_t u = 0; u < all.size(); ++u) player_of_[all[u].value] = u;
     ranks_changed_ = false;
-    sizes_changed_ = false;
-    if (present_) present_->set_players(players_.ranks(all.size()), sizes_of(all.size()));
+    present_sizes_ = std::move(sizes);
+    if (present_) present_->set_players(players_.ranks(all.size()), present_sizes_);
   }
 
   [[nodiscard]] std::optional<std::size_t> player_of(OrgId organization) const {
@@ -228,7 +254,7 @@ class Hindsight final : public Estimator {
   }
 
   enum class Outcome : std::uint8_t { done, more, too_old };
-  // Of the requests that were released before `until`.
+  // Tells the requests that were released before `until`, and makes the schedules reach t.
   [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, bool is_fresh, Instant until = k_end_of_time) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
     std::uint64_t told = 0;
@@ -242,9 +268,16 @@ class Hindsight final : public Estimator {
         return Outcome::too_old;
       stale_.erase(stale_.begin());
       ++groups_told_;
-      if (++told % k_batch != 0) continue;
-      schedules.advance(std::max(schedules.time(), std::min(key.released, t).value));
+      if (++told % k_batch == 0) schedules.advance(std::max(schedules.time(), std::min(key.released, t).value));
       if (spent() >= most) return Outcome::more;
+    }
+    // What is still to come of it is made in stretches, for there may be much.
+    const std::int64_t until_now = std::max(schedules.time(), t.value);
+    schedules.advance(std::max(schedules.time(), until_now - k_longest_in_stretches_s));
+    while (schedules.time() < until_now) {
+      const std::int64_t stretch = std::max((until_now - schedules.time()) / k_stretches, k_stretch_s);
+      schedules.advance(std::min(until_now, schedules.time() + stretch));
+      if (spent() >= most && schedules.time() < until_now) return Outcome::more;
     }
     return Outcome::done;
   }
@@ -255,8 +288,6 @@ class Hindsight final : public Estimator {
     if (!tell_capacities(is_beginning_)) return false;
     const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
     if (tell_requests(horizon, no_limit, is_beginning_, horizon) != Outcome::done) return false;
-    CoalitionBooks::Schedules& schedules = present_->schedules();
-    schedules.advance(std::max(schedules.time(), horizon.value));
     present_->forget_before(horizon);
     return true;
   }
@@ -274,11 +305,9 @@ class Hindsight final : public Estimator {
       const Outcome outcome = tell_capacities(is_fresh) ? tell_requests(t, effort, is_fresh) : Outcome::too_old;
       if (outcome == Outcome::more) return false;
       if (outcome == Outcome::done) break;
-      present_.reset();
+      drop_present();
     }
     is_beginning_ = false;
-    CoalitionBooks::Schedules& schedules = present_->schedules();
-    schedules.advance(std::max(schedules.time(), t.value));
     latest_ = t;
     settle_present(t);
     return true;
@@ -311,7 +340,7 @@ class Hindsight final : public Estimator {
   std::vector<OrgId> present_players_;
   std::vector<std::optional<std::size_t>> player_of_;  // by OrgId, of present_players_
   bool ranks_changed_ = false;
-  bool sizes_changed_ = false;
+  std::vector<std::size_t> present_sizes_;  // of the coalitions whose schedules present_ has
 
   RequestFacts requests_;  // those that ended before the horizon apart
   Capacities capacities_;  // changes from the horizon on
@@ -375,7 +404,6 @@ void Hindsight::close_shares() {
   }
   if (closed_.size() == before) return;
   const std::int64_t last = boundaries_[closed_.size() - 1].value;
-  sizes_changed_ = true;
   set_settled_players();
   settled_.schedules().forget_marks_before(last);
   if (present_) present_->schedules().forget_marks_before(last);
@@ -448,7 +476,7 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   // What the remembered facts told from before the horizon is in the schedules.
   requests_.forget_before(horizon_);
   capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon_, OrgId{}}));
-  present_.reset();
+  drop_present();
 }
 
 }  // namespace

@@ -21,14 +21,16 @@ constexpr Duration k_usual_memory = StateOptions{}.horizon;
 // The opening books hold all jobs of this time, in memory at every start and in the file.
 constexpr Duration k_longest_memory{14 * k_day_s};
 
-// The first moment at which an event after `sequence` changes the books; a retraction reaches back to its segment's
-// begin, a run to its release.
+// The first moment at which an event after `sequence` changes the books; a run reaches back to its release, and so does
+// its retraction.
 std::string first_reach() {
-  return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT o.at FROM main.segment_events s "
+  return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT " +
+         reach_of_segment("o") +
+         " FROM main.segment_events s "
          "  JOIN main.event_rows o ON o.seq = s.opened "
          "  WHERE s.job = e.job AND s.anchor = e.anchor AND s.kind = e.kind % 2 AND s.ordinal = e.ordinal), e.anchor) "
          "  ELSE " +
-         std::string(k_reach_of_segment) +
+         reach_of_segment("e") +
          " END) "
          "FROM main.event_rows e WHERE e.seq > ?1 AND (e.kind BETWEEN 2 AND 7 OR (e.kind = 0 AND EXISTS ("
          "  SELECT 1 FROM main.event_texts t WHERE t.seq = e.seq AND t.kind IN ('organizations_declared', "

@@ -10,16 +10,21 @@ namespace {
 constexpr std::int64_t k_sequences_in_a_step = 10'000;
 constexpr std::int64_t k_seconds_in_a_step = 3600;
 
-// What an event row reaches back to: a retraction to the begin of its segment, others as above. Events after ?2 have no
+// What an event row reaches back to: a retraction as far as its segment did, others as above. Events after ?2 have no
 // say, so that what is forgotten, and when, follows from the events up to it alone.
 std::string reach() {
-  return "CASE WHEN e.kind < 6 THEN " + std::string(k_reach_of_segment) +
+  return "CASE WHEN e.kind < 6 THEN " + reach_of_segment("e") +
          " ELSE MIN(e.at, e.anchor, COALESCE("
-         "(SELECT o.at FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
+         "(SELECT " + reach_of_segment("o") + " FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
          "s.anchor = e.anchor AND s.kind = e.kind - 6 AND s.ordinal = e.ordinal AND o.seq <= ?2), e.at)) END";
 }
 
 }  // namespace
+
+std::string reach_of_segment(const std::string& row) {
+  const std::string at = row + ".at";
+  return "MIN(" + at + ", COALESCE(MAX(" + row + ".released, " + at + " - 21600), " + at + "))";
+}
 
 void Lookback::add(std::int64_t place, std::int64_t width, Instant reach, Instant at) {
   if (steps_.empty() || steps_.back().last / width != place / width) {

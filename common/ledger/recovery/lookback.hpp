@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,17 +33,17 @@ inline constexpr accounting::StateOptions k_remembers_nothing{
   return options;
 }
 
-// What the row `e` of a segment's begin or end reaches back to: the begin of a run to its release, for an estimator
+// SQL: what `row`, of a segment's begin or end, reaches back to: the begin of a run to its release, for an estimator
 // decides again what it knows of the run since then, but for six hours at most; others to their own time.
-inline constexpr std::string_view k_reach_of_segment = "MIN(e.at, COALESCE(MAX(e.released, e.at - 21600), e.at))";
+[[nodiscard]] std::string reach_of_segment(const std::string& row);
 
 class Lookback {
  public:
   // For replays in the order of numbers, of the events after `after` up to `upto`: places are sequence numbers.
   [[nodiscard]] static Expected<Lookback> by_sequence(const Database& database, std::int64_t after, std::int64_t upto,
                                                       const ReplayPace& pace);
-  // For replays of those events in the order of time: places are instants. Only two reach back then: a retraction to
-  // its segment's begin, and the begin of a run to its release.
+  // For replays of those events in the order of time: places are instants. Only two reach back then: the begin
+  // of a run to its release, and a retraction as far as its segment did.
   [[nodiscard]] static Expected<Lookback> by_time(const Database& database, std::int64_t after, std::int64_t upto);
 
   // An instant not after any that events at this place or later reach back to; k_end_of_time: none reaches back. (Of

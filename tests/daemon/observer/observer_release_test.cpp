@@ -82,6 +82,16 @@ TEST(ObserverRelease, AHeldJobIsReleasedWhenItBecameEligible) {
   EXPECT_EQ(releases(bench), "120 since 115");
 }
 
+// Slurm says nothing of limits in the time from which a job is eligible.
+TEST(ObserverRelease, AJobThatCouldNotStartForALimitWasReleasedAfterTheLastScanThatSawIt) {
+  Bench bench;
+  JobRecord limited = eligible(100, waiting());
+  limited.wait = WaitReason::account_limit;
+  bench.see(limited, 104);
+  bench.see(eligible(100, running(120)), 122, 118);
+  EXPECT_EQ(releases(bench), "120 since 118");
+}
+
 TEST(ObserverRelease, NoRunBeginsBeforeItsRelease) {
   Bench bench;
   bench.see(eligible(150, running(120)), 122);

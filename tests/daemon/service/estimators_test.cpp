@@ -29,13 +29,13 @@ class EstimatorsTest : public ServiceTest {
   // Physics and chemistry by turns, chemistry's larger; some run on physics' node and end.
   [[nodiscard]] static std::vector<protocol::JobRecord> many_jobs() {
     std::vector<protocol::JobRecord> jobs;
-    for (std::uint32_t id = 10; id < 8010; ++id) {
+    for (std::uint32_t id = 10; id < 2010; ++id) {
       const bool of_physics = id % 3 == 0;
       jobs.push_back(waiting({.id = id,
                               .account = of_physics ? "phys" : "chem",
                               .node = "n1",
                               .cpus = of_physics ? 1U : 2U,
-                              .start = k_begin - 9000 + id}));
+                              .start = k_begin - 5000 + id}));
     }
     return jobs;
   }
@@ -81,7 +81,7 @@ std::set<std::string> phi_members(const json& report) {
 
 TEST_F(EstimatorsTest, RanksAreByTheStandInWhileHindsightIsBehindAndThenByHindsight) {
   site.configuration.contribution = hindsight();
-  options.effort = 1;
+  options.effort = 50;
   restart();
   EXPECT_EQ(status()["ranked_by"], "hindsight");
   connect(1);
@@ -109,7 +109,7 @@ TEST_F(EstimatorsTest, RanksAreByTheStandInWhileHindsightIsBehindAndThenByHindsi
 }
 
 TEST_F(EstimatorsTest, ADayIsRecordedWhenHindsightHasCaughtUpOrWithoutItAfterAnHour) {
-  options.effort = 1;
+  options.effort = 50;
   restart();
   connect(1);
   snapshot({});
