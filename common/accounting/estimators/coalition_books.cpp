@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <set>
 
 #include "hindsight/contributions.hpp"
@@ -270,8 +269,8 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
 
 // The last ones first: what is made again after each is then less and less.
 void CoalitionBooks::end_all(Instant t) {
-  for (const auto& [key, group] : std::views::reverse(groups_)) {
-    for (const Told& told : group) {
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    for (const Told& told : group->second) {
       if (told.is.begin == k_never) {
         schedules_.withdraw(told.name);
       } else if (told.is.duration == k_unknown) {
