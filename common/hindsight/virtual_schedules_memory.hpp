@@ -129,7 +129,7 @@ bool VirtualSchedules<Integer>::is_provisional(std::size_t slot, std::int64_t at
 
 template <typename Integer>
 auto VirtualSchedules<Integer>::only(std::span<const std::size_t> slots) const -> VirtualSchedules {
-  VirtualSchedules few(0, {});
+  VirtualSchedules few(1, {});
   few.queue_ = queue_;
   few.queue_full_ = queue_full_;
   few.changes_ = changes_;

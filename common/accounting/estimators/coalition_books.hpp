@@ -24,7 +24,7 @@ class CoalitionBooks {
  public:
   using Schedules = hindsight::VirtualSchedules<Int128>;
 
-  CoalitionBooks() : schedules_(0, {}) {}
+  CoalitionBooks() : schedules_(1, {}) {}
 
   // Players so far stay. `ranks`: by player, the order by name. `sizes`: contributions are wanted of the first so many
   // players, ascending; all of them are the last.
