@@ -263,7 +263,6 @@ Expected<void> Books::close_days(Instant now) {
   if (held_) return {};
   // A daemon that was away for long writes the last days only; standings of any earlier instant can be had by replay.
   constexpr std::int64_t k_max_days = 400;
-  constexpr Duration k_longest_wait{3600};
   const Instant today = day_begin(now);
   if (!day_) {
     SHAPLEY_TRY_ASSIGN(const Instant first, first_unwritten_day(today));
@@ -272,8 +271,8 @@ Expected<void> Books::close_days(Instant now) {
   day_ = std::max(*day_, today - Duration{k_max_days * k_day_s});
   while (*day_ < today) {
     const Instant day_end = *day_ + Duration{k_day_s};
+    // What the new day brings is not booked yet; an estimator that is behind cannot be waited for.
     const accounting::EstimatorSet by = able(day_end);
-    if (by != state_.kept() && now < day_end + k_longest_wait) return {};
     auto recorded = ledger_.record_standings(*day_, state_, state_.standings(day_end, by), by);
     if (!recorded) return with_context("ledger: record the day's standings", std::move(recorded).error());
     day_ = day_end;

@@ -123,8 +123,8 @@ class Books {
   // From now on these are kept. If others are than before, the books are rebuilt with them, from the first event on.
   void keep(const accounting::EstimatorSet& kept, Instant now);
 
-  // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete, or, for
-  // an hour at most, while an estimator is behind. Without what it would say after that.
+  // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete. Without
+  // those by an estimator that is behind.
   [[nodiscard]] Expected<void> close_days(Instant now);
 
   // ---- memory and checkpoints ----

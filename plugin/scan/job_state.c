@@ -26,7 +26,8 @@ static bool is_array_rest(const job_record_t* record) {
 }
 
 /* Slurm says that a job is eligible when it submits it, but of an array's rest only when the scheduler has looked at it
- * (job_mgr.c: job_independent), up to a second later. Accounting has that instant, and none of its tasks starts before. */
+ * (job_mgr.c: job_independent), up to a second later. Accounting has that instant, and none of its tasks starts before.
+ */
 static bool is_unscheduled_array(const job_record_t* record) {
   return is_array_rest(record) && record->details && record->details->begin_time == 0;
 }

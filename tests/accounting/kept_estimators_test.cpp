@@ -205,8 +205,8 @@ TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
   EXPECT_EQ(contributions(forgetful, hindsight()), contributions(remembering, hindsight()));
 }
 
-// With twelve players there is a schedule of every coalition, with thirteen there is not. The last one to join turns out
-// to have joined after the end of the period only.
+// With twelve players there is a schedule of every coalition, with thirteen there is not. The last one to join turns
+// out to have joined after the end of the period only.
 TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhoeverJoinedLater) {
   State asked;
   std::vector<Event> told;

@@ -90,8 +90,8 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
   EXPECT_EQ(report["conservation"]["sum_phi_hindsight"], "1020");
   ASSERT_EQ(report["organizations"].size(), 4U);
   for (const json& row : report["organizations"]) {
-    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate",
-                             "phi_hindsight", "got_processor_seconds", "given_processor_seconds"}) {
+    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate", "phi_hindsight",
+                             "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_TRUE(row[text].is_string()) << text;
     }
     for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "owned", "used", "lent",

@@ -115,7 +115,8 @@ TEST_F(WorthText, IsATableAndSentencesForPeople) {
       "Bounds:  each alone: 200.0 core-hours if what goes on never ended, 198.0 if it ended now.\n"
       "\n"
       "Limits:  Alone is by virtual schedules, which know processors and jobs only: memory, topology, partitions and "
-      "the width of jobs are ignored. That makes what would have been got alone look better than it is, most of all for "
+      "the width of jobs are ignored. That makes what would have been got alone look better than it is, most of all "
+      "for "
       "one organization or a few.\n");
 }
 
@@ -143,8 +144,9 @@ TEST_F(WorthText, WhatNobodyCanSayIsSaid) {
   EXPECT_EQ(said({{"worth", nullptr}, {"not_kept", json::array()}, {"behind", {"hindsight"}}}),
             "What cooperation is worth cannot be said: hindsight is behind what happened and catches up by itself; ask "
             "again in a minute.\n");
-  EXPECT_EQ(said(json::object()), "What cooperation is worth cannot be said: the books are rebuilt at present; "
-                                  "shapleyctl status says how far that is.\n");
+  EXPECT_EQ(said(json::object()),
+            "What cooperation is worth cannot be said: the books are rebuilt at present; "
+            "shapleyctl status says how far that is.\n");
   EXPECT_EQ(said({{"worth", report()}}), "2026-11-18T12:06:40Z  what cooperation is worth, of nothing so far\n");
 }
 

@@ -87,7 +87,8 @@ TEST_F(LookbackTest, knows_that_a_run_reaches_back_to_its_release) {
   EXPECT_EQ(times.from(200'000), Instant{200'000 - 6 * 3600});
   EXPECT_EQ(times.from(200'001), k_end_of_time);
   // So does its retraction: an organization may have joined by that release alone.
-  must(ledger_->append(std::vector<Event>{accounting::SegmentRetracted{released(10, 100'000, 90'000).key, {500'000}}}, {0}));
+  must(ledger_->append(std::vector<Event>{accounting::SegmentRetracted{released(10, 100'000, 90'000).key, {500'000}}},
+                       {0}));
   EXPECT_EQ(must(Lookback::by_sequence(database(), 8, 13, k_hasty)).from(13), Instant{90'000});
   EXPECT_EQ(must(Lookback::by_time(database(), 8, 13)).from(450'000), Instant{90'000});
 }

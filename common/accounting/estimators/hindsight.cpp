@@ -175,7 +175,8 @@ class Hindsight final : public Estimator {
     settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()));
   }
 
-  // Schedules of players that come in another order are made again, and so are those of coalitions that nobody asked for.
+  // Schedules of players that come in another order are made again, and so are those of coalitions that nobody asked
+  // for.
   void set_present_players() {
     const std::vector<OrgId>& all = players_.all();
     const bool goes_on = present_players_.size() <= all.size() &&
@@ -282,8 +283,8 @@ class Hindsight final : public Estimator {
     return Outcome::done;
   }
 
-  // What the present schedules were not told yet of the time before the horizon they could not be told afterwards. False:
-  // they are of no use any more.
+  // What the present schedules were not told yet of the time before the horizon they could not be told afterwards.
+  // False: they are of no use any more.
   [[nodiscard]] bool settle_present_before(Instant horizon) {
     if (!tell_capacities(is_beginning_)) return false;
     const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();

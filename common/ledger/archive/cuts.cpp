@@ -24,8 +24,7 @@ constexpr Duration k_longest_memory{14 * k_day_s};
 // The first moment at which an event after `sequence` changes the books; a run reaches back to its release, and so does
 // its retraction.
 std::string first_reach() {
-  return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT " +
-         reach_of_segment("o") +
+  return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT " + reach_of_segment("o") +
          " FROM main.segment_events s "
          "  JOIN main.event_rows o ON o.seq = s.opened "
          "  WHERE s.job = e.job AND s.anchor = e.anchor AND s.kind = e.kind % 2 AND s.ordinal = e.ordinal), e.anchor) "

@@ -15,7 +15,9 @@ constexpr std::int64_t k_seconds_in_a_step = 3600;
 std::string reach() {
   return "CASE WHEN e.kind < 6 THEN " + reach_of_segment("e") +
          " ELSE MIN(e.at, e.anchor, COALESCE("
-         "(SELECT " + reach_of_segment("o") + " FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
+         "(SELECT " +
+         reach_of_segment("o") +
+         " FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
          "s.anchor = e.anchor AND s.kind = e.kind - 6 AND s.ordinal = e.ordinal AND o.seq <= ?2), e.at)) END";
 }
 
