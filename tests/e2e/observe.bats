@@ -42,6 +42,8 @@ no_rank_left() { test ! -e "$CLUSTER_DIR/state/shapley.scales"; }
 scans() { grep -c 'scanned the jobs' "$CLUSTER_DIR/log/slurmctld.log" || true; }
 scanned_since() { test "$(scans)" -gt "$1"; }
 priorities_are() { diff "$1" <(priorities); }
+# The same with a deadline, at which what differs is shown.
+priorities_become() { wait_until 20 priorities_are "$1" || { priorities_are "$1"; return 1; }; }
 
 @test "priorities equal those of plain multifactor, a site's own site factors included, and the books are right" {
   CLUSTER_EXTRA_CONF+=$'\n'"SlurmctldDebug=debug2"
@@ -62,7 +64,7 @@ priorities_are() { diff "$1" <(priorities); }
   wait_until 15 plugin_connected
   before=$(scans)
   wait_until 20 scanned_since "$((before + 1))"
-  wait_until 20 priorities_are "$PAIR_DIR/plain" || { priorities_are "$PAIR_DIR/plain"; false; }
+  priorities_become "$PAIR_DIR/plain"
   no_rank_left
   in_both open_queue
   in_both wait_until 20 only_held_left
@@ -102,7 +104,7 @@ only_held_left() { test "$(squeue -h -o %A | wc -l)" -eq 1; }
   in_plain clear_own_factors
   in_plain priorities >"$PAIR_DIR/plain"
   use shapley
-  wait_until 20 priorities_are "$PAIR_DIR/plain" || { priorities_are "$PAIR_DIR/plain"; false; }
+  priorities_become "$PAIR_DIR/plain"
   # Once more, with both daemons down in between: the values are recognized by what is kept on disk.
   set_mode priorities
   wait_until 10 ranked_by_site_factor
@@ -112,7 +114,7 @@ only_held_left() { test "$(squeue -h -o %A | wc -l)" -eq 1; }
   shapleyd_start
   ctld_start
   wait_until 20 no_rank_left
-  wait_until 20 priorities_are "$PAIR_DIR/plain" || { priorities_are "$PAIR_DIR/plain"; false; }
+  priorities_become "$PAIR_DIR/plain"
 }
 clear_own_factors() { squeue -h -t PENDING -o %A | xargs -I{} scontrol update jobid={} sitefactor=0; }
 # All but the held one and the one with a priority set by hand.
