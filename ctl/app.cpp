@@ -39,6 +39,7 @@ constexpr const char* k_usage =
     "Usage: shapleyctl [--socket PATH | --host HOST[:PORT]] [--timeout SECONDS] COMMAND\n"
     "  status [-lnP] [--json] [-O NAMES] [--top N] [-i SECONDS] [-o FORMAT] [--contribution NAME] [--ledger FILE]\n"
     "    [--at TIME]\n"
+    "  status --worth [--json] [-O NAMES] [-i SECONDS] [--ledger FILE] [--at TIME]\n"
     "  jobs [-anP] [--json] [-o FORMAT] [-A NAMES] [-O NAMES] [-u USERS] [-j JOBS] [-S TIME] [--ledger FILE]\n"
     "  explain JOB [--ledger FILE] [--at TIME] [--json]\n"
     "  compare A B [--ledger FILE] [--at TIME] [--json]\n"

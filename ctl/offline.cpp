@@ -14,6 +14,7 @@
 #include "ledger/readers/past_books.hpp"
 #include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/worth_report.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ctl {
@@ -39,11 +40,17 @@ std::map<std::string, std::string> titles_of(const config::Configuration& config
 Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const Instant last, ledger::last_recorded(ledger));
   const Instant at = question.at.value_or(last);
+  SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
+  const accounting::EstimatorId contribution = question.contribution.value_or(configuration.contribution);
   accounting::State state;
   if (question.at) {
+    // Whoever asks for one by its name pays for it.
+    accounting::EstimatorSet by = config::kept_estimators(configuration);
+    by.insert(contribution);
     SHAPLEY_TRY_ASSIGN(
-        auto books, ledger::PastBooks::read(
-                        ledger, {.ledger = question.ledger, .archives = question.archives, .since = at, .until = at}));
+        auto books,
+        ledger::PastBooks::read(
+            ledger, {.ledger = question.ledger, .archives = question.archives, .since = at, .until = at, .by = by}));
     SHAPLEY_TRY(books.advance_to(at));
     state = std::move(books).take_state();
   } else {
@@ -51,9 +58,12 @@ Expected<nlohmann::json> status_of(const ledger::Ledger& ledger, const OfflineQu
     SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());
     state = std::move(recovered.state);
   }
-  SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, at));
-  nlohmann::json report = ledger::status_report(state, at, question.contribution.value_or(configuration.contribution));
-  ledger::set_titles(report, titles_of(configuration));
+  nlohmann::json report = ledger::status_report(state, at, contribution);
+  const std::map<std::string, std::string> titles = titles_of(configuration);
+  ledger::set_titles(report, titles);
+  if (!question.worth) return report;
+  report["worth"] = ledger::worth_report(state, state.worth(at));
+  if (!report["worth"].is_null()) ledger::set_titles(report["worth"], titles);
   return report;
 }
 
@@ -75,27 +85,51 @@ Instant usual_begin(ledger::Interval by, Instant until) {
 // The report that `make` makes of the ledger's books between the instants that are asked.
 using MakeReport = std::function<Expected<nlohmann::json>(ledger::PastBooks&, const ledger::IntervalAsked&)>;
 
+// Of which estimators an interval's report tells, by the configuration and the one that is asked for.
+using Needed = accounting::EstimatorSet (*)(const config::Configuration& configuration,
+                                            accounting::EstimatorId contribution);
+
+accounting::EstimatorSet needed_for_stretches(const config::Configuration& /*configuration*/,
+                                              accounting::EstimatorId contribution) {
+  return ledger::needed_for_stretches(contribution);
+}
+
+// What cooperation was worth is told by whichever of those that are kept can.
+accounting::EstimatorSet needed_with_worth(const config::Configuration& configuration,
+                                           accounting::EstimatorId contribution) {
+  accounting::EstimatorSet needed = config::kept_estimators(configuration);
+  const accounting::EstimatorSet stretches = ledger::needed_for_stretches(contribution);
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+    if (stretches.contains(estimator)) needed.insert(estimator);
+  }
+  return needed;
+}
+
+struct IntervalKind {
+  std::function<Instant(Instant until)> usual;  // begin
+  Needed needed;
+};
+
 Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const IntervalQuestion& question,
-                                         const std::function<Instant(Instant until)>& usual, const MakeReport& make) {
+                                         const IntervalKind& kind, const MakeReport& make) {
   SHAPLEY_TRY_ASSIGN(const Instant recorded, ledger::last_recorded(ledger));
   const Instant last = std::max(recorded, question.known_until.value_or(recorded));
   const Instant until = std::min(question.until.value_or(last), last);
-  const Instant since = question.since.value_or(usual(until));
+  const Instant since = question.since.value_or(kind.usual(until));
   if (since >= until) {
     return fail(Errc::invalid_argument, "there is nothing to tell of the time from " + format_instant(since) + " to " +
                                             format_instant(question.until.value_or(last)) +
                                             ": the ledger recorded something last at " + format_instant(last));
   }
-  SHAPLEY_TRY_ASSIGN(
-      auto books,
-      ledger::PastBooks::read(
-          ledger, {.ledger = question.ledger, .archives = question.archives, .since = since, .until = until}));
   SHAPLEY_TRY_ASSIGN(const config::Configuration configuration, configuration_of(ledger, until));
+  const accounting::EstimatorId contribution = question.contribution.value_or(configuration.contribution);
+  SHAPLEY_TRY_ASSIGN(auto books, ledger::PastBooks::read(ledger, {.ledger = question.ledger,
+                                                                  .archives = question.archives,
+                                                                  .since = since,
+                                                                  .until = until,
+                                                                  .by = kind.needed(configuration, contribution)}));
   SHAPLEY_TRY_ASSIGN(nlohmann::json report,
-                     make(books, {.since = since,
-                                  .until = until,
-                                  .estimator = question.contribution.value_or(configuration.contribution),
-                                  .only = question.only}));
+                     make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
   // The present of a ledger that is not all of the time which was asked.
   const bool shortened = question.until.value_or(last) > last;
   report["recorded_until"] = shortened ? nlohmann::json(last.value) : nlohmann::json(nullptr);
@@ -103,10 +137,9 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
   return report;
 }
 
-Expected<nlohmann::json> of_file(const IntervalQuestion& question, const std::function<Instant(Instant until)>& usual,
-                                 const MakeReport& make) {
+Expected<nlohmann::json> of_file(const IntervalQuestion& question, const IntervalKind& kind, const MakeReport& make) {
   SHAPLEY_TRY_ASSIGN(const ledger::OpenedFile opened, ledger::OpenedFile::open(question.ledger));
-  auto report = interval_report(opened.ledger(), question, usual, make);
+  auto report = interval_report(opened.ledger(), question, kind, make);
   if (!report) return with_context(question.ledger.native(), std::move(report).error());
   return report;
 }
@@ -171,16 +204,18 @@ Expected<nlohmann::json> offline_jobs(const std::filesystem::path& file, const l
 
 Expected<nlohmann::json> offline_statement(const IntervalQuestion& question) {
   const auto month_of = [](Instant until) { return period_begin(Period::monthly, until - Duration{1}); };
-  return of_file(question, month_of, [](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
-    return ledger::statement_report(books, asked);
-  });
+  return of_file(question, {month_of, needed_with_worth},
+                 [](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
+                   return ledger::statement_report(books, asked);
+                 });
 }
 
 Expected<nlohmann::json> offline_history(const IntervalQuestion& question, ledger::Interval by) {
   const auto usual = [by](Instant until) { return usual_begin(by, until); };
-  return of_file(question, usual, [by](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
-    return ledger::history_report(books, asked, by);
-  });
+  return of_file(question, {usual, needed_for_stretches},
+                 [by](ledger::PastBooks& books, const ledger::IntervalAsked& asked) {
+                   return ledger::history_report(books, asked, by);
+                 });
 }
 
 }  // namespace shapley::ctl

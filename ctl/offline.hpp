@@ -34,6 +34,7 @@ struct OfflineQuestion {
   std::optional<Instant> at;                            // none: when the ledger last recorded something
   std::optional<accounting::EstimatorId> contribution;  // none: as the configuration in the ledger says
   std::filesystem::path archives = {};                  // where the ledger's archives are; empty: near the ledger
+  bool worth = false;                                   // with ledger::worth_report as its member `worth`
 };
 
 // ledger::status_report at that instant, from the events that speak of it or of earlier times, with all that is known

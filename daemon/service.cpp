@@ -15,6 +15,7 @@
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/readers/runs.hpp"
+#include "ledger/reports/moment.hpp"
 
 namespace shapley::daemon {
 
@@ -22,6 +23,10 @@ namespace {
 
 ReadingRules reading_rules(const Site& site) {
   return {protocol::Classifier(site.rules), Charging(charge_rule(site.configuration))};
+}
+
+accounting::StateOptions state_options(const config::Configuration& configuration) {
+  return {.left_out = config::kept_estimators(configuration).others()};
 }
 
 // Generations rise across restarts too, so that nobody takes an old order for a new one.
@@ -47,10 +52,12 @@ constexpr std::string_view k_save_checkpoint = "save a checkpoint";
 }  // namespace
 
 Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, Instant now, ledger::ReplayWatch* watch) {
-  SHAPLEY_TRY_ASSIGN(
-      Books books,
-      Books::open(site.configuration.ledger,
-                  {.most_replayed = options.checkpoint_events, .on_migration = options.on_migration}, watch));
+  SHAPLEY_TRY_ASSIGN(Books books, Books::open(site.configuration.ledger,
+                                              {.most_replayed = options.checkpoint_events,
+                                               .on_migration = options.on_migration,
+                                               .state = state_options(site.configuration),
+                                               .effort = options.effort},
+                                              watch));
   std::optional<TrustedClock> clock;
   std::optional<KeptClock> kept;
   if (options.read_clock) {
@@ -190,7 +197,8 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
   SHAPLEY_TRY(books_.commit(declarations.events, now));
   for (const std::string& warning : declarations.warnings) spdlog::warn("{}", warning);
   for (const config::Fault& doubt : config::doubts(site.configuration)) {
-    spdlog::warn("configuration: line {}: {}; {}", doubt.line, doubt.what, doubt.remedy);
+    const std::string line = doubt.line > 0 ? fmt::format("line {}: ", doubt.line) : "";  // 0: the file as a whole
+    spdlog::warn("configuration: {}{}; {}", line, doubt.what, doubt.remedy);
   }
   SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(books_.ledger(), {.newest_jobs = k_jobs_for_horizon_check}));
   if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
@@ -215,6 +223,7 @@ Expected<void> Service::reload(Site site, Instant now) {
     site.configuration.munge_socket = running.munge_socket;
   }
   if (is_active()) SHAPLEY_TRY(state_configuration(site, now));
+  books_.keep(config::kept_estimators(site.configuration), now);
   const bool reads_otherwise =
       site.rules != site_.rules || charge_rule(site.configuration) != charge_rule(site_.configuration);
   site_ = std::move(site);
@@ -392,16 +401,43 @@ Expected<void> Service::store_head(Instant now) {
 }
 
 void Service::refresh_ranks(Instant now) {
-  // They hold while the books are incomplete.
-  if (books_.incomplete()) return;
+  // They hold while the books are incomplete; nothing can catch up with those.
+  if (books_.incomplete()) {
+    is_behind_ = false;
+    return;
+  }
   accounting::State& state = books_.state();
+  const accounting::EstimatorSet able = books_.able(now);
+  note_able(able);
+  const auto by = accounting::acting(ledger::ranking_estimator(state), able);
   const std::vector<std::string>& names = state.organizations();
   std::vector<std::string> order;
-  for (const accounting::Rank& rank : state.ranking(now)) order.push_back(names.at(rank.organization.value));
+  for (const accounting::Rank& rank : state.ranking(now, by)) order.push_back(names.at(rank.organization.value));
   ranks_.computed_at = now.value;
   if (order == ranks_.organizations) return;
   ranks_.organizations = std::move(order);
   ++ranks_.generation;
+}
+
+void Service::note_able(const accounting::EstimatorSet& able) {
+  const accounting::State& state = books_.state();
+  const accounting::EstimatorId wanted = ledger::ranking_estimator(state);
+  is_behind_ = able != state.kept();
+  const accounting::EstimatorId by = accounting::acting(wanted, able);
+  if (by == ranked_by_.value_or(wanted)) {
+    ranked_by_ = by;
+    return;
+  }
+  ranked_by_ = by;
+  if (by == wanted) {
+    spdlog::info("ranks: by {} again, which has caught up", accounting::name_of(wanted));
+  } else if (state.kept().contains(wanted)) {
+    spdlog::warn("ranks: {} is behind what happened; they are by {} until it has caught up",
+                 accounting::name_of(wanted), accounting::name_of(by));
+  } else {
+    spdlog::warn("ranks: {} is not kept for {} organizations; they are by {}", accounting::name_of(wanted),
+                 state.organizations().size(), accounting::name_of(by));
+  }
 }
 
 bool Service::succeeded(std::string_view operation, const Expected<void>& result, std::string_view again) {

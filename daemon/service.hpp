@@ -45,6 +45,7 @@ class Service {
     // came for so long, or when they have waited for so long.
     Duration feed_silence{30};
     Duration longest_collection{600};
+    std::uint64_t effort = Books::Options{}.effort;  // of an estimator that is behind, whenever ranks are made
     Intake::Limits intake;
     ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
     std::string host = {};                 // this machine, where there are two controllers
@@ -104,6 +105,9 @@ class Service {
   [[nodiscard]] protocol::Welcome welcome(std::uint64_t instance) const;
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const { return intake_->acknowledged(instance); }
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
+  // Whether an estimator has work left, and does some of it.
+  [[nodiscard]] bool is_behind() const { return is_behind_; }
+  void catch_up(Instant now) { refresh_ranks(now); }
   [[nodiscard]] const Workflows& workflows() const { return workflows_; }
   [[nodiscard]] protocol::Rules rules() const { return {site_.rules}; }
   [[nodiscard]] std::uint64_t configuration_generation() const { return configuration_generation_; }
@@ -162,6 +166,8 @@ class Service {
   // Keeps a signed head in the ledger, if there is a key.
   [[nodiscard]] Expected<void> store_head(Instant now);
   void refresh_ranks(Instant now);
+  // Takes down by whom ranks are made, and logs it if that is news.
+  void note_able(const accounting::EstimatorSet& able);
   // Takes over what `site_` says of workflows; true if it is something else than before.
   bool configure_workflows(Instant now);
   // Begins and ends rebuilds of the books.
@@ -193,6 +199,8 @@ class Service {
   std::optional<KeptPrivacy> privacy_;
   bool privacy_is_kept_ = true;  // in the file, as it is in memory
   protocol::Ranks ranks_;
+  std::optional<accounting::EstimatorId> ranked_by_;
+  bool is_behind_ = false;
   Workflows workflows_;
   Queue queue_;
   std::uint64_t configuration_generation_ = 1;

@@ -29,7 +29,7 @@ MetricFamily gauge(const Metric& metric, double value, std::vector<prometheus::C
 
 Expected<json> status_of(const reader::Endpoint& endpoint) {
   SHAPLEY_TRY_ASSIGN(reader::Client client, reader::Client::connect(endpoint));
-  return client.ask({{"request", "status"}});
+  return client.ask({{"request", "status"}, {"worth", true}});
 }
 
 void nothing(const json& /*status*/, MetricFamily& /*family*/) {}

@@ -1,5 +1,6 @@
 #include "exporter/metrics.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -120,6 +121,18 @@ void phi_by_estimator(const json& status, MetricFamily& family) {
   });
 }
 
+// Of those that are kept; 1 while there is something to catch up with.
+void estimators_behind(const json& status, MetricFamily& family) {
+  if (!status.contains("behind") || !status.contains("not_kept")) return;
+  const auto lists = [&](const char* member, std::string_view name) {
+    return std::ranges::any_of(status[member], [&](const json& listed) { return listed == name; });
+  };
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+    const std::string_view name = accounting::name_of(estimator);
+    if (!lists("not_kept", name)) add(family, lists("behind", name) ? 1 : 0, {{"estimator", std::string(name)}});
+  }
+}
+
 void commit_times(const json& status, MetricFamily& family) {
   const json commits = at(status, "/daemon/commits");
   const auto count = number(at(commits, "/count"));
@@ -166,6 +179,43 @@ constexpr auto k_gauge = MetricType::Gauge;
 constexpr auto k_counter = MetricType::Counter;
 constexpr std::string_view k_organization = "organization";
 
+// Of what cooperation is worth: of organizations that have offered or asked something.
+Fill worth_of_organizations(const char* pointer, double factor = 1) {
+  return [of_rows = organizations(pointer, factor)](const json& status, MetricFamily& family) {
+    of_rows(at(status, "/worth"), family);
+  };
+}
+
+Fill scaled(const char* pointer, double factor) {
+  return [pointer, factor](const json& status, MetricFamily& family) {
+    if (const auto found = number(at(status, pointer))) add(family, *found * factor);
+  };
+}
+
+std::vector<Metric> worth_metrics() {
+  return {
+      {"shapley_organization_alone_psi_core_seconds_squared", k_gauge, k_organization,
+       "Utility that its jobs would have had this period on its own nodes alone; what is not known to have ended never "
+       "ends",
+       worth_of_organizations("/alone")},
+      {"shapley_organization_alone_core_seconds", k_gauge, k_organization,
+       "Work that its jobs would have done this period on its own nodes alone",
+       worth_of_organizations("/alone_processor_seconds")},
+      {"shapley_organization_cooperation_gain_core_seconds", k_gauge, k_organization,
+       "What it has got more than it would have got alone, on average this period; negative: less",
+       worth_of_organizations("/gain_core_hours", k_seconds_per_hour)},
+      {"shapley_organization_alone_provisional", k_gauge, k_organization,
+       "1 while an end that is not known yet can change what it would have got alone",
+       worth_of_organizations("/provisional")},
+      {"shapley_cooperation_gain_core_seconds", k_gauge, "",
+       "What all have got more than each would have got alone, on average this period",
+       scaled("/worth/together/gain_core_hours", k_seconds_per_hour)},
+      {"shapley_leaving_gain_core_seconds", k_gauge, "",
+       "The most that organizations would have gained by leaving together, on average this period; negative: lost",
+       scaled("/worth/leaving/gain_core_hours", k_seconds_per_hour)},
+  };
+}
+
 std::vector<Metric> organization_metrics() {
   return {
       {"shapley_organization_standing_core_seconds", k_gauge, k_organization,
@@ -175,6 +225,8 @@ std::vector<Metric> organization_metrics() {
        "Utility psi of its jobs this period: what it got", organizations("/psi")},
       {"shapley_organization_phi_core_seconds_squared", k_gauge, "organization, estimator",
        "Contribution phi this period by each estimator: what it gave", phi_by_estimator},
+      {"shapley_estimator_behind", k_gauge, "estimator",
+       "1 while it has facts to catch up with; if it ranks, its stand-in does meanwhile", estimators_behind},
       {"shapley_organization_got_core_seconds", k_gauge, k_organization, "Work of its jobs this period",
        organizations("/got_processor_seconds")},
       {"shapley_organization_given_core_seconds", k_gauge, k_organization,
@@ -299,7 +351,7 @@ std::vector<Metric> plugin_metrics() {
 std::span<const Metric> status_metrics() {
   static const std::vector<Metric> table = [] {
     std::vector<Metric> all;
-    for (auto part : {organization_metrics(), daemon_metrics(), ledger_metrics(), plugin_metrics()}) {
+    for (auto part : {organization_metrics(), worth_metrics(), daemon_metrics(), ledger_metrics(), plugin_metrics()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -13,6 +13,7 @@
 #include "base/printable.hpp"
 #include "config/claims.hpp"
 #include "config/faults.hpp"
+#include "config/kept_estimators.hpp"
 #include "config/keys.hpp"
 #include "config/organizations.hpp"
 #include "config/settings.hpp"
@@ -56,6 +57,7 @@ Configuration read_configuration(std::string_view yaml, FaultList& faults) {
   read_workflow_settings(reader, *file, faults, configuration.workflows);
   configuration.organizations = read_organizations(reader, *file, faults, configuration);
   check_claims(configuration.organizations, faults);
+  check_contribution(configuration, faults);
   return configuration;
 }
 

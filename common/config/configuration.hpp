@@ -73,6 +73,7 @@ struct Configuration {
   std::filesystem::path signing_key;   // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";    // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;
+  bool hindsight = true;                                               // is kept beside the other estimators
   Duration horizon = game::k_default_rule.horizon;                     // ranks look so far ahead; 0: the published rule
   std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of what one owns; 0: the published rule
   Order order = Order::strict;
@@ -111,6 +112,10 @@ struct Loaded {
 // (accounting/events/event.hpp).
 [[nodiscard]] std::vector<accounting::OwnershipStated> ownership_statements(const Configuration& configuration,
                                                                             Instant effective);
+
+// The estimators that are kept in the books: all of them, without hindsight where the file says so or names more
+// organizations than it is kept for.
+[[nodiscard]] accounting::EstimatorSet kept_estimators(const Configuration& configuration);
 
 // The rule of ranks and the rule of charging, likewise.
 [[nodiscard]] accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at);

@@ -37,6 +37,7 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"signing_key", "Absolute path of a private key, or `none`", "`none`", "signs heads of the ledger"},
     {"slurm_user", "Login name or numeric id", "`slurm`", "who may feed the books, besides root"},
     {"contribution", "Name of an estimator", "`direct_contr`", "what an organization gave, for the ranks"},
+    {"hindsight", "`on` or `off`", "`on`", "whether phi by hindsight is kept"},
     {"horizon", "Seconds, or a number with `s`, `m`, `h` or `d`, from 0 to 365 days", "`7d`",
      "how far ahead ranks look"},
     {"guarantee", "Fraction, percentage or decimal from 0 to 1", "`0.5`",

@@ -12,6 +12,7 @@
 #include "base/brackets.hpp"
 #include "config/choice.hpp"
 #include "config/endpoint.hpp"
+#include "config/kept_estimators.hpp"
 #include "config/values.hpp"
 #include "config/workflow_settings.hpp"
 #include "game/serving_order.hpp"
@@ -101,6 +102,16 @@ class SettingsReader {
     const Value* value = file_.find(key);
     const auto read = value ? read_choice(reader_, faults_, *value, std::span(std::as_const(choices))) : std::nullopt;
     if (read) chosen = *read;
+  }
+
+  // Ranks cannot be made by what is not kept.
+  void hindsight(Configuration& configuration) {
+    const Value* value = file_.find("hindsight");
+    choice("hindsight", std::array{std::pair{std::string_view("on"), true}, std::pair{std::string_view("off"), false}},
+           configuration.hindsight);
+    if (configuration.hindsight || value == nullptr || configuration.contribution != hindsight_estimator()) return;
+    add(*value, "off, but contribution: hindsight makes the ranks by it",
+        "write hindsight: on, or another contribution");
   }
 
   void rank_weight(std::uint32_t& weight) {
@@ -252,6 +263,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.path_or_none("signing_key", configuration.signing_key, k_max_path);
   settings.user("slurm_user", configuration.slurm_user);
   settings.estimator("contribution", configuration.contribution);
+  settings.hindsight(configuration);
   settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
   settings.guarantee("guarantee", configuration.guarantee);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
@@ -301,6 +313,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"signing_key", text_or_none(c.signing_key.string())},
       {"slurm_user", c.slurm_user},
       {"contribution", std::string(accounting::name_of(c.contribution))},
+      {"hindsight", c.hindsight ? "on" : "off"},
       {"horizon", seconds_text(c.horizon)},
       {"guarantee", part_text(c.guarantee)},
       {"order", c.order == Order::strict ? "strict" : "weighted"},

@@ -23,7 +23,7 @@
 // capacity of all * (latest - earliest instant + 1)^2 less than 2^64 or 2^128; and instants of magnitude below 2^40.
 // Pure; single-threaded; the caller owns it.
 //
-// Memory: 60 bytes per request, until it is final everywhere; per coalition 200 bytes and, for each part that may still
+// Memory: 76 bytes per request, until it is final everywhere; per coalition 200 bytes and, for each part that may still
 // be changed, 48; up to twice that while vectors grow.
 #pragma once
 
@@ -32,18 +32,16 @@
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/int128.hpp"
 #include "game/potential.hpp"
+#include "hindsight/request_queue.hpp"
 
 namespace shapley::hindsight {
 
-using game::Coalition;
 __extension__ using UInt128 = unsigned __int128;
-
-// Names a request; 0, 1, 2, ... in the order in which they were added.
-using Request = std::uint32_t;
 
 // Twice a psi of a changing amount that runs: running t^2 + slope t + constant, modulo the width of Unsigned.
 template <typename Unsigned>
@@ -68,6 +66,49 @@ struct Quadratic {
     const auto amount = static_cast<Unsigned>(running);
     return (2 * amount * static_cast<Unsigned>(at) + slope - amount) / 2;
   }
+  friend bool operator==(const Quadratic&, const Quadratic&) = default;
+};
+
+// A part of a request that started.
+struct Part {
+  std::uint32_t place = 0;  // of its request in the queue
+  std::int64_t start = 0;
+  std::int64_t amount = 0;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+// The end of one.
+struct End {
+  std::int64_t at = 0;
+  std::int64_t start = 0;
+  std::int64_t amount = 0;
+  friend bool operator>(const End& a, const End& b) { return a.at > b.at; }
+  friend auto operator<=>(const End&, const End&) = default;
+};
+
+struct CapacityChange {
+  std::int64_t at = 0;
+  std::int64_t by = 0;
+  Coalition owner = 0;  // one bit
+  friend bool operator==(const CapacityChange&, const CapacityChange&) = default;
+};
+
+template <typename Unsigned>
+struct Schedule {
+  Coalition members = 0;
+  std::uint32_t head = 0;         // place in the queue: every member's request before it has started entirely
+  std::int64_t begun = 0;         // amount of the head that has started
+  std::int64_t free = 0;          // negative where capacity fell
+  std::int64_t next = k_never;    // nothing happens before it unless a fact is told
+  std::int64_t last_delayed = 0;  // no part started later than this after having waited
+  std::size_t changes = 0;  // of capacity, before the time reached; of other organizations perhaps some later ones
+  std::size_t full = 64;    // parts and ends that make it worthwhile to forget
+  std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
+  Quadratic<Unsigned> value;
+  std::vector<Quadratic<Unsigned>> marked;  // value at the marks before the time reached, or at it
+  std::vector<Part> parts;                  // by place, and so by start
+  std::vector<End> past;                    // ends before the time reached, by instant
+  std::vector<End> coming;                  // known ends from then on: a heap, the earliest in front
 };
 
 // Integer: std::int64_t or Int128.
@@ -81,7 +122,16 @@ class VirtualSchedules {
   void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by);
   // A request of amount > 0 is there from `release` on. Of equal releases the smaller `order` is served first, and of
   // equal orders the one that was added first.
-  Request add(std::size_t organization, std::int64_t release, std::int64_t amount, std::uint64_t order = 0);
+  Request add(std::size_t organization, std::int64_t release, std::int64_t amount, Order order = {});
+  // By organization: who is served first of equal releases, before orders are looked at. All alike at the beginning.
+  // REQUIRES: the order of those that have requests stays.
+  void set_ranks(std::vector<std::uint32_t> by_organization) { queue_.set_ranks(std::move(by_organization)); }
+  // The first `amount` of a request that waits is a request of its own from now on, of the same release and of `order`,
+  // which goes before the rest. No schedule changes. The name of all of it: a new one, or, if nothing is left, its own.
+  // REQUIRES: 0 < amount <= that of the request, whose duration is not known.
+  Request split(Request pending, std::int64_t amount, Order order);
+  // A request that waits is of this amount > 0, and ever was. REQUIRES: it was not withdrawn.
+  void amend(Request pending, std::int64_t amount);
   // Its run really began at `at`.
   void started(Request request, std::int64_t at);
   // Its run lasted `duration` >= 1 seconds. May be told again with another duration.
@@ -91,10 +141,29 @@ class VirtualSchedules {
   // It was cancelled before it ever began: no schedule has it, nor ever had.
   void withdraw(Request request);
 
+  // From now on v and the work are wanted at `at`, too, whatever becomes known later. REQUIRES: at >= the time reached,
+  // later than the marks there are.
+  void mark(std::int64_t at) { marks_.push_back(at); }
+  // The earliest of the marks are not wanted any more.
+  void forget_marks_before(std::int64_t at);
+  [[nodiscard]] const std::vector<std::int64_t>& marks() const { return marks_; }
+
+  // There are more organizations, who have no facts yet, or other coalitions are wanted. REQUIRES: what a new coalition
+  // has of the organizations so far is one of the coalitions so far, or empty.
+  void set_coalitions(std::size_t organizations, std::span<const Coalition> coalitions);
+
+  // The same facts, and of the schedules these ones only, in this order: for what-ifs about few of them.
+  [[nodiscard]] VirtualSchedules only(std::span<const std::size_t> slots) const;
+
   // Every fact of an instant before `until` has been told: capacities, releases, starts, ends and withdrawals. So what
   // no other fact can reach is forgotten, requests that ended before included; telling such a fact nevertheless is
   // undefined behaviour. REQUIRES: until <= the time reached.
   void settle(std::int64_t until);
+
+  // Forgets, at once, all that settle() allows to. Otherwise that is done from time to time.
+  void forget_settled();
+  // Before it no v changes any more: not later than what is settled. As of the last forget_settled().
+  [[nodiscard]] std::int64_t reached() const;
 
   // Makes every schedule up to, and without, the instant t; what happens at t changes no v at t. REQUIRES: t >= every t
   // before.
@@ -107,7 +176,23 @@ class VirtualSchedules {
   [[nodiscard]] Integer work(std::size_t slot, std::int64_t t) const {
     return static_cast<Integer>(schedules_[slot].value.work_at(t));
   }
+  // The same at a mark, which is not later than the time reached.
+  [[nodiscard]] Integer utility_at_mark(std::size_t slot, std::size_t mark) const {
+    return static_cast<Integer>(schedules_[slot].marked[mark].utility_at(marks_[mark]));
+  }
+  [[nodiscard]] Integer work_at_mark(std::size_t slot, std::size_t mark) const {
+    return static_cast<Integer>(schedules_[slot].marked[mark].work_at(marks_[mark]));
+  }
+  // Whether v at `at` may still change because a duration becomes known or a request is withdrawn. A part whose run
+  // goes on ends as long after its start as that run has lasted by now, at the earliest. REQUIRES: at <= the time
+  // reached.
+  [[nodiscard]] bool is_provisional(std::size_t slot, std::int64_t at) const;
+  // What runs there.
+  [[nodiscard]] std::int64_t running(std::size_t slot) const { return schedules_[slot].value.running; }
   [[nodiscard]] std::size_t size() const { return schedules_.size(); }
+  [[nodiscard]] Coalition members(std::size_t slot) const { return schedules_[slot].members; }
+  [[nodiscard]] std::int64_t time() const { return time_; }
+  [[nodiscard]] std::int64_t settled() const { return settled_; }
 
   // Parts made, and parts of those that were made again: what a site pays for hindsight.
   struct Effort {
@@ -118,76 +203,61 @@ class VirtualSchedules {
 
  private:
   using Unsigned = std::conditional_t<std::is_same_v<Integer, std::int64_t>, std::uint64_t, UInt128>;
-  static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
-  static constexpr std::int64_t k_unknown = -1;
-  static constexpr std::uint32_t k_dropped = std::numeric_limits<std::uint32_t>::max();
+  using OneSchedule = Schedule<Unsigned>;
 
-  struct Known {
-    std::int64_t release;
-    std::int64_t amount;                  // 0: withdrawn
-    std::int64_t duration = k_unknown;    // of its run
-    std::int64_t really_began = k_never;  // never while it waits
-    std::uint64_t order;
-    Coalition owner;  // one bit
-    Request name;
+ public:
+  // All there is, for checkpoints; a function of the facts and of what is settled. Requests have the names 0, 1, 2, ...
+  // there, in the order of the queue.
+  struct Image {
+    std::int64_t time = 0;
+    std::int64_t settled = 0;
+    std::vector<std::int64_t> marks;
+    std::vector<Known> requests;
+    std::vector<CapacityChange> changes;
+    std::vector<OneSchedule> schedules;  // `next`, `changes` and `full` are not part of it
   };
-  struct Part {
-    std::uint32_t place;  // of its request in queue_
-    std::int64_t start;
-    std::int64_t amount;
+  // Where each request is in an image's `requests`: a name of now, and one of then.
+  struct Renamed {
+    Image image;
+    std::vector<std::pair<Request, Request>> names;  // ascending
   };
-  struct End {
-    std::int64_t at;
-    std::int64_t start;
-    std::int64_t amount;
+  [[nodiscard]] Renamed image() const;
+  // Goes on from an image, with the coalitions there are. False, and nothing can be done with it any more, if the image
+  // is none.
+  [[nodiscard]] bool restore(Image image);
 
-    friend bool operator>(const End& a, const End& b) { return a.at > b.at; }
-  };
-  struct Change {
-    std::int64_t at;
-    std::int64_t by;
-    Coalition owner;  // one bit
-  };
-  struct Schedule {
-    Coalition members = 0;
-    std::uint32_t head = 0;         // place in queue_: every member's request before it has started entirely
-    std::int64_t begun = 0;         // amount of the head that has started
-    std::int64_t free = 0;          // negative where capacity fell
-    std::int64_t next = k_never;    // nothing happens before it unless a fact is told
-    std::int64_t last_delayed = 0;  // no part started later than this after having waited
-    std::size_t changes = 0;  // of capacity, before the time reached; of other organizations perhaps some later ones
-    std::size_t full = 64;    // parts and ends that make it worthwhile to forget
-    Quadratic<Unsigned> value;
-    std::vector<Part> parts;  // by place, and so by start
-    std::vector<End> past;    // ends before the time reached, by instant
-    std::vector<End> coming;  // known ends from then on: a heap, the earliest in front
-  };
-
+ private:
   void flush() { advance(time_); }
-  [[nodiscard]] static typename std::vector<Part>::iterator first_part(Schedule& schedule, std::uint32_t place);
-  static void insert_coming(Schedule& schedule, const End& end);
-  [[nodiscard]] std::int64_t learn(Schedule& schedule);
-  [[nodiscard]] std::int64_t first_wait(const Schedule& schedule, std::int64_t from) const;
+  [[nodiscard]] static typename std::vector<Part>::iterator first_part(OneSchedule& schedule, std::uint32_t place);
+  static void insert_coming(OneSchedule& schedule, const End& end);
+  [[nodiscard]] std::int64_t learn(OneSchedule& schedule);
+  [[nodiscard]] std::int64_t first_wait(const OneSchedule& schedule, std::int64_t from) const;
   void make_room(std::uint32_t place, Coalition owner);
-  void seek_head(Schedule& schedule) const;
-  void rewind(Schedule& schedule, std::int64_t to);
-  void run(Schedule& schedule, std::int64_t from, std::int64_t until);
-  std::int64_t start_waiting(Schedule& schedule, std::int64_t at);
-  [[nodiscard]] std::uint32_t place_of(Request request) const { return place_[request - first_name_]; }
+  static void give_to_first(OneSchedule& schedule, std::uint32_t place, std::int64_t amount);
+  void seek_head(OneSchedule& schedule) const;
+  void pass_changes_of_others(OneSchedule& schedule) const;
+  void rewind(OneSchedule& schedule, std::int64_t to);
+  void run(OneSchedule& schedule, std::int64_t from, std::int64_t until);
+  void note_marks(OneSchedule& schedule, std::int64_t until) const;
+  [[nodiscard]] bool lacks_mark(const OneSchedule& schedule, std::int64_t until) const {
+    return schedule.marked.size() < marks_.size() && marks_[schedule.marked.size()] <= until;
+  }
+  std::int64_t start_waiting(OneSchedule& schedule, std::int64_t at);
   [[nodiscard]] bool is_final(const Known& known) const;
-  void forget(Schedule& schedule);
+  void forget(OneSchedule& schedule);
   void drop_requests();
-  template <typename Correct>
-  void restate(Request request, Correct&& correct);
+  void drop_changes();
+  [[nodiscard]] bool is_sound(const OneSchedule& schedule) const;
+  template <typename FromWhen, typename Correct>
+  void restate(Request request, FromWhen&& from_when, Correct&& correct);
 
-  std::vector<Known> queue_;          // by release, order
-  std::vector<std::uint32_t> place_;  // by request, from first_name_ on; k_dropped: of a final one
-  Request first_name_ = 0;
-  std::size_t queue_full_ = 16;      // requests that make it worthwhile to drop final ones
-  std::vector<Change> changes_;      // by instant
-  std::vector<Schedule> schedules_;  // by slot
-  std::vector<Request> learned_;     // durations since time_
-  Coalition touched_ = 0;            // whose facts have been told since time_
+  RequestQueue queue_;
+  std::size_t queue_full_ = 16;          // requests that make it worthwhile to drop final ones
+  std::vector<CapacityChange> changes_;  // by instant
+  std::vector<OneSchedule> schedules_;   // by slot
+  std::vector<std::int64_t> marks_;      // ascending
+  std::vector<Request> learned_;         // durations since time_
+  Coalition touched_ = 0;                // whose facts have been told since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> from_;  // by slot: of one correction

@@ -189,7 +189,10 @@ json limits_of_runs() {
       "Planned together is MOCCA, then ILBA: no job ends later than planned alone. Runs wider than the smallest "
       "organization are in neither of the planned rows.",
       "A run keeps its length wherever it is placed; a job runs on the nodes of one organization only.",
-      "Runs of whoever never owned a processor are left out everywhere."};
+      "Runs of whoever never owned a processor are left out everywhere.",
+      "By utility is another comparison and may come out otherwise: all jobs of the books' period, those that wait or "
+      "run included, the earlier second counting more; alone there starts a job in parts as processors become free, "
+      "however wide it is."};
 }
 
 // The first submission of a run that is counted anywhere.

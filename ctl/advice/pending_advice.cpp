@@ -94,7 +94,9 @@ json limits_of_plans() {
       "Alone, in order is list scheduling of the jobs as they were submitted, on the own nodes; planned alone begins "
       "with the widest.",
       "Planned together is MOCCA, then ILBA: no job ends later than planned alone. Slurm does not plan so.",
-      "A job runs on the nodes of one organization only."};
+      "A job runs on the nodes of one organization only.",
+      "What has been until now is another question: shapleyctl status --worth tells what each has got, beside what it "
+      "would have got alone."};
 }
 
 constexpr std::array k_pending_ways{Way{"in_order", "alone, in order"}, Way{"planned_alone", "planned alone"},

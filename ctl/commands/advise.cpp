@@ -13,6 +13,7 @@
 #include "ctl/offline.hpp"
 #include "ctl/output/json_text.hpp"
 #include "ctl/output/table.hpp"
+#include "ctl/output/worth.hpp"
 
 namespace shapley::ctl {
 
@@ -57,6 +58,17 @@ std::string verdict(const json& organization) {
          runs_text(runs + impossible) + ", which never fit on what it owned.";
 }
 
+// The books' own answer, and why the other one may differ.
+std::string by_utility(const json& report) {
+  const json worth = report.value("worth", json(nullptr));
+  if (worth.is_null() || worth["organizations"].empty()) {
+    const std::string why = member_text(report, "worth_unknown");
+    return why.empty() ? "" : "What it was worth by utility (status --worth) cannot be said: " + why + ".\n\n";
+  }
+  return "By utility, as the books have it (status --worth), from " + member_text(worth, "begin_utc") + " to " +
+         member_text(worth, "end_utc") + ":\n" + worth_sentences(worth) + '\n';
+}
+
 std::string left_out(const json& report) {
   std::string text;
   for (const auto& [name, count] : report["left_out_without_nodes"].items()) {
@@ -84,10 +96,22 @@ void add_advise(CLI::App& app, AdviseArguments& arguments) {
 std::string render_advice(const json& report) {
   std::string text = outcome_table(report, {"runs", "Runs"}, k_ways, seconds) + '\n';
   for (const json& organization : report["organizations"]) text += verdict(organization) + '\n';
-  return text + '\n' + left_out(report) + limits_text(report);
+  return text + '\n' + by_utility(report) + left_out(report) + limits_text(report);
 }
 
 namespace {
+
+// Of the books at the end of that time. Where they cannot be read the plans say what they say all the same.
+void add_worth(json& report, const AdviceQuestion& question) {
+  const auto books =
+      offline_status({.ledger = question.ledger, .at = question.until, .contribution = std::nullopt, .worth = true});
+  report["worth"] = books ? (*books)["worth"] : json(nullptr);
+  if (!books) {
+    report["worth_unknown"] = books.error().what;
+  } else if (report["worth"].is_null()) {
+    report["worth_unknown"] = worth_unknown(*books);
+  }
+}
 
 Expected<ExitCode> advise_on_queue(const AdviseArguments& arguments, const Endpoint& endpoint,
                                    const Environment& environment) {
@@ -110,7 +134,8 @@ Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& 
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
   }
-  SHAPLEY_TRY_ASSIGN(const json report, advice_report(question));
+  SHAPLEY_TRY_ASSIGN(json report, advice_report(question));
+  add_worth(report, question);
   environment.out << (arguments.json ? json_text(report) : render_advice(report));
   return ExitCode::success;
 }

@@ -163,8 +163,8 @@ Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const
     return ExitCode::findings;
   }
   for (const config::Fault& doubt : config::doubts(*configuration)) {
-    environment.out << printable(arguments.file) << ':' << doubt.line << ": warning: " << doubt.what << "; "
-                    << doubt.remedy << '\n';
+    const std::string line = doubt.line > 0 ? ':' + std::to_string(doubt.line) : "";  // 0: the file as a whole
+    environment.out << printable(arguments.file) << line << ": warning: " << doubt.what << "; " << doubt.remedy << '\n';
   }
   environment.out << printable(arguments.file) << ": no fault: " << summary(*configuration) << '\n';
   ExitCode code = ExitCode::success;

@@ -194,9 +194,13 @@ std::string render_forecast(const json& report) {
     text += columns ? render_table(*columns, rows, {}) : columns.error().what;
     text += "\nAll other pairs keep their order" + until_text(report) + ".\n";
   }
-  return text +
-         "This is exact as long as no job starts or ends, none begins or stops waiting, and no node changes; each of "
-         "these makes another forecast.\n";
+  text +=
+      "This is exact as long as no job starts or ends, none begins or stops waiting, and no node changes; each of "
+      "these makes another forecast.\n";
+  if (report.value("ranked_by", "") == "hindsight") {
+    text += "By hindsight so does a job that starts or ends in what a coalition would have run alone.\n";
+  }
+  return text;
 }
 
 Expected<ExitCode> run_compare(const CompareArguments& arguments, const Endpoint& endpoint,

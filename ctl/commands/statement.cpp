@@ -15,6 +15,7 @@
 #include "ctl/output/csv.hpp"
 #include "ctl/output/json_text.hpp"
 #include "ctl/output/table.hpp"
+#include "ctl/output/worth.hpp"
 
 namespace shapley::ctl {
 
@@ -101,6 +102,13 @@ json core_hours_of(const json& row, std::initializer_list<const char*> members) 
   return hours;
 }
 
+// Of a period in which somebody had something.
+std::string worth_text(const json& worth) {
+  if (worth.is_null() || worth["organizations"].empty()) return {};
+  return "\nWhat cooperation was worth since " + member_text(worth, "begin_utc") +
+         ", utility in core-hours on average over that time:\n" + worth_tables(worth);
+}
+
 std::string period_text(const json& part) {
   std::string text = member_text(part, "begin_utc") + " to " + member_text(part, "end_utc") + ", of the period since " +
                      member_text(part, "period_begin_utc");
@@ -116,7 +124,7 @@ std::string period_text(const json& part) {
     rows.push_back(std::move(row));
     sentences += member_text(organization, "name") + ' ' + member_text(organization, "sentence") + ".\n";
   }
-  text += table(k_period_fields, rows) + '\n' + sentences;
+  text += table(k_period_fields, rows) + '\n' + sentences + worth_text(part["worth"]);
   if (part["closes_period"] == true) {
     text += "The period ends at " + member_text(part, "end_utc") + ": standings start again from zero there.\n";
   }
@@ -196,6 +204,27 @@ class CsvRows {
       add(part, name, "difference_after", row["closing"]["difference"]);
       add_standing(part, name, "standing_after", row["closing"]);
     }
+    if (!part["worth"].is_null()) add_worth(part, part["worth"]);
+  }
+
+  void add_utility(const json& part, const json& name, std::string_view item, const json& of, const char* member,
+                   json more = json::object()) {
+    more["unit"] = "processor_seconds_squared";
+    add(part, name, item, {{"core_hours", of[member + std::string("_core_hours")]}, {"processor_seconds", of[member]}},
+        more);
+  }
+
+  void add_worth(const json& part, const json& worth) {
+    for (const json& row : worth["organizations"]) {
+      add_utility(part, row["name"], "psi", row, "psi");
+      add_utility(part, row["name"], "alone", row, "alone");
+      if (!row["bounds"].is_null()) add_utility(part, row["name"], "alone_if_ended", row["bounds"], "end_now");
+    }
+    for (const json& pair : worth["pairs"]) {
+      const json other{{"other", pair["organizations"][1]}};
+      add_utility(part, pair["organizations"][0], "pair_psi", pair, "psi", other);
+      add_utility(part, pair["organizations"][0], "pair_alone", pair, "alone", other);
+    }
   }
 
   void add_whole(const json& row) {
@@ -229,6 +258,14 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
 
 namespace {
 
+// nullptr: of no period it could be said what cooperation was worth.
+const json* first_worth(const json& report) {
+  for (const json& part : report["periods"]) {
+    if (!part["worth"].is_null() && !part["worth"]["organizations"].empty()) return &part["worth"];
+  }
+  return nullptr;
+}
+
 // Those of the time, and what a statement of before did not say.
 std::string corrections_text(const json& report) {
   json then = json::array();
@@ -252,6 +289,7 @@ std::string render_statement(const json& report) {
   text +=
       "Before + Given - Got = After: work given less work got since the period began, a sum. A standing is that\n"
       "difference on average over the period so far, as status shows it.\n\n";
+  if (const json* limits = first_worth(report)) text += worth_limits(*limits) + '\n';
   json rows = json::array();
   for (const json& row : report["organizations"]) {
     rows.push_back(core_hours_of(row, {"got", "own", "borrowed", "lent", "waited"}));

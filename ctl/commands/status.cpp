@@ -20,7 +20,9 @@
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/health.hpp"
 #include "ctl/output/json_text.hpp"
+#include "ctl/output/worth.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/worth_report.hpp"
 
 namespace shapley::ctl {
 
@@ -269,9 +271,13 @@ std::string conservation_line(const json& report) {
   const json sums = report.value("conservation", json::object());
   if (sums.value("holds", false)) return "Books:   balanced: Sum(psi) = Sum(phi), to the unit\n";
   std::string line = "Books:   NOT BALANCED: Sum(psi) " + member_text(sums, "sum_psi") + ", Sum(phi)";
+  // Those that are behind or not kept have none.
+  const char* separator = " ";
   for (const EstimatorId estimator : accounting::estimator_ids()) {
-    line += (estimator == EstimatorId{} ? " " : ", ") + std::string(accounting::estimators()[estimator.value].member) +
-            ' ' + member_text(sums, accounting::figure_name("sum_phi", estimator));
+    const std::string sum = member_text(sums, accounting::figure_name("sum_phi", estimator));
+    if (sum.empty()) continue;
+    line += separator + std::string(accounting::estimators()[estimator.value].member) + ' ' + sum;
+    separator = ", ";
   }
   return line + "; run shapleyctl audit\n";
 }
@@ -279,6 +285,7 @@ std::string conservation_line(const json& report) {
 Expected<json> online_status(const StatusArguments& arguments, const Endpoint& endpoint) {
   json request{{"request", "status"}};
   if (!arguments.contribution.empty()) request["contribution"] = arguments.contribution;
+  if (arguments.worth) request["worth"] = true;
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   return client.ask(request);
 }
@@ -287,14 +294,18 @@ Expected<json> online_status(const StatusArguments& arguments, const Endpoint& e
 Expected<json> status_of_past(const StatusArguments& arguments, const Endpoint& endpoint, Instant at) {
   json request{{"request", "status_at"}, {"at", at.value}};
   if (!arguments.contribution.empty()) request["contribution"] = arguments.contribution;
+  if (arguments.worth) request["worth"] = true;
   SHAPLEY_TRY_ASSIGN(Client client, Client::connect(endpoint));
   return client.ask(request);
 }
 
 Expected<json> fetch(const StatusArguments& arguments, const Endpoint& endpoint) {
   if (arguments.ledger.empty() && arguments.at.empty()) return online_status(arguments, endpoint);
-  OfflineQuestion question{
-      .ledger = arguments.ledger, .at = std::nullopt, .contribution = std::nullopt, .archives = arguments.archives};
+  OfflineQuestion question{.ledger = arguments.ledger,
+                           .at = std::nullopt,
+                           .contribution = std::nullopt,
+                           .archives = arguments.archives,
+                           .worth = arguments.worth};
   if (!arguments.at.empty()) {
     SHAPLEY_TRY_ASSIGN(question.at, parse_past_time(arguments.at, "--at", arguments.ledger));
   }
@@ -327,8 +338,13 @@ Expected<void> show_once(const StatusArguments& arguments, const Endpoint& endpo
   SHAPLEY_TRY(render_status(json::object(), view));
   SHAPLEY_TRY_ASSIGN(json report, fetch(arguments, endpoint));
   SHAPLEY_TRY_ASSIGN(view.left_out, choose_rows(report, arguments.organizations, arguments.top));
+  if (arguments.worth && !arguments.organizations.empty()) ledger::keep_only(report["worth"], arguments.organizations);
   if (arguments.json) {
     environment.out << json_text(report);
+    return {};
+  }
+  if (arguments.worth) {
+    environment.out << render_worth(report);
     return {};
   }
   SHAPLEY_TRY_ASSIGN(const std::string text, render_status(report, view));
@@ -387,20 +403,25 @@ Expected<std::string> render_status(const json& report, const StatusView& view) 
 
 void add_status(CLI::App& app, StatusArguments& arguments) {
   CLI::App* command = app.add_subcommand("status", "Show what every organization got, gave and is owed");
+  CLI::Option* worth = command->add_flag("--worth", arguments.worth,
+                                         "What cooperation is worth: what each got, and what it would have got alone");
   command->add_flag("--json", arguments.json, "Print the whole report as JSON");
-  command->add_flag("-P,--parsable2", arguments.parsable, "Exact values between '|'");
-  command->add_flag("-n,--noheader", arguments.no_header, "No header");
-  command->add_flag("-l,--long", arguments.long_form, "More columns: every contribution, core-hours got and given");
+  command->add_flag("-P,--parsable2", arguments.parsable, "Exact values between '|'")->excludes(worth);
+  command->add_flag("-n,--noheader", arguments.no_header, "No header")->excludes(worth);
+  command->add_flag("-l,--long", arguments.long_form, "More columns: every contribution, core-hours got and given")
+      ->excludes(worth);
   command->add_option("-O,--organization", arguments.organizations, "Only these organizations")
       ->delimiter(',')
       ->type_name("NAMES");
   command->add_option("--top", arguments.top, "Only the first N, in the order in which jobs are served")
+      ->excludes(worth)
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command->add_option("-i,--iterate", arguments.iterate_s, "Again every SECONDS, until interrupted")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("SECONDS");
   command->add_option("-o,--format", arguments.format, "Columns: name[%width],...; a negative width aligns left")
+      ->excludes(worth)
       ->type_name("FORMAT");
   command->add_flag("--helpformat", arguments.help_format, "List the names for --format");
   const auto names = accounting::estimator_names();

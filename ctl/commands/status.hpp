@@ -28,6 +28,7 @@ struct StatusArguments {
   bool no_header = false;
   bool long_form = false;
   bool help_format = false;
+  bool worth = false;
   int iterate_s = 0;    // 0: once
   std::size_t top = 0;  // 0: all
   std::vector<std::string> organizations;

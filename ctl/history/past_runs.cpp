@@ -213,7 +213,10 @@ class Importer {
         daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules, {{}, kinds_});
     for (Event& event : seen.events) {
       // Which nodes it could have used is not known: any.
-      if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) opened->placement.clear();
+      if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
+        opened->placement.clear();
+        if (!runs_[step.run].first().eligible) opened->released.reset();
+      }
       // To slurmctld a requeued job is one that waits again; to sacct its run is a row that ended so.
       auto* closed = std::get_if<accounting::SegmentClosed>(&event);
       if (closed != nullptr && closed->job_state == "REQUEUED") closed->reason = accounting::CloseReason::requeued;

@@ -48,8 +48,10 @@ void log_archived(const std::string& key, const std::optional<Instant>& before) 
 
 }  // namespace
 
-Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered)
+Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered, const Options& options)
     : file_(std::move(file)),
+      options_(options.state),
+      effort_(options.effort),
       ledger_(std::move(ledger)),
       state_(std::move(recovered.state)),
       last_sequence_(recovered.last_sequence),
@@ -59,8 +61,8 @@ Books::Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovere
 
 Expected<Books> Books::open(const std::filesystem::path& file, const Options& options, ledger::ReplayWatch* watch) {
   SHAPLEY_TRY_ASSIGN(auto ledger, ledger::Ledger::open(file, ledger::OpenMode::create_or_write, options.on_migration));
-  SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover({}, watch));
-  Books books(file, std::move(ledger), std::move(recovered));
+  SHAPLEY_TRY_ASSIGN(auto recovered, ledger.recover(options.state, watch));
+  Books books(file, std::move(ledger), std::move(recovered), options);
   if (books.replayed_ > options.most_replayed) books.save_now(watch == nullptr ? nullptr : &watch->stop);
   SHAPLEY_TRY_ASSIGN(books.last_observed_, books.read_last_observed());
   return books;
@@ -68,9 +70,30 @@ Expected<Books> Books::open(const std::filesystem::path& file, const Options& op
 
 void Books::hold(const accounting::Event& late, Instant now) {
   spdlog::info("books: {}: older than they remember; ranks hold until they are rebuilt", accounting::event_key(late));
-  held_ = hold_figures(state_, now);
+  hold(now);
+}
+
+void Books::hold(Instant now) {
+  held_ = hold_figures(state_, now, able(now));
   // Records that come meanwhile are compared with all that the ledger holds, late events included.
   state_.keep_memory_only(last_observed_.value_or(state_.horizon()));
+}
+
+void Books::keep(const accounting::EstimatorSet& kept, Instant now) {
+  const accounting::EstimatorSet before = options_.left_out.others();
+  options_.left_out = kept.others();
+  bool has_new_ones = false;
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+    if (!kept.contains(estimator)) state_.leave_out(estimator);
+    has_new_ones = has_new_ones || (kept.contains(estimator) && !before.contains(estimator));
+  }
+  if (kept == before) return;
+  // What a thread makes meanwhile is as it was wanted before.
+  rebuild_.reset();
+  checkpoint_.reset();
+  if (!has_new_ones || held_ || last_sequence_ == 0) return;
+  spdlog::info("books: another estimator is to be kept; ranks hold until they are rebuilt with it");
+  hold(now);
 }
 
 bool Books::become_incomplete_by(std::span<const accounting::Event> events, Instant now) {
@@ -134,7 +157,7 @@ std::optional<Incomplete> Books::incomplete() const {
 Expected<void> Books::begin_rebuild() {
   // One thread at a time writes checkpoints.
   if (!held_ || rebuild_ || checkpoint_) return {};
-  auto rebuild = ledger::Rebuild::start(file_, ledger_.turns(), {});
+  auto rebuild = ledger::Rebuild::start(file_, ledger_.turns(), {.state = options_});
   if (!rebuild) return with_context("books: rebuild", std::move(rebuild).error());
   rebuild_ = std::move(*rebuild);
   spdlog::info("books: rebuild begins; the ledger has {} events", last_sequence_);
@@ -248,8 +271,9 @@ Expected<void> Books::close_days(Instant now) {
   day_ = std::max(*day_, today - Duration{k_max_days * k_day_s});
   while (*day_ < today) {
     const Instant day_end = *day_ + Duration{k_day_s};
-    state_.advance(day_end);
-    auto recorded = ledger_.record_standings(*day_, state_, state_.standings(day_end));
+    // What the new day brings is not booked yet; an estimator that is behind cannot be waited for.
+    const accounting::EstimatorSet by = able(day_end);
+    auto recorded = ledger_.record_standings(*day_, state_, state_.standings(day_end, by), by);
     if (!recorded) return with_context("ledger: record the day's standings", std::move(recorded).error());
     day_ = day_end;
   }
@@ -274,7 +298,8 @@ void Books::save_now(const std::atomic<bool>* stop) {
 
 void Books::compact() {
   if (held_) return;
-  state_.compact();
+  // Settling what is forgotten is as much work for an estimator as the facts of that time were.
+  has_more_to_forget_ = !state_.compact(k_end_of_time, effort_);
   compacted_at_ = {.sequence = last_sequence_, .time = state_.now()};
 }
 
@@ -282,6 +307,7 @@ bool Books::have_much_to_forget() const {
   // A walk over all that is remembered each time, so not at every commit; but often, so that each takes little.
   constexpr std::int64_t k_events = 10'000;
   constexpr Duration k_time{60};
+  if (has_more_to_forget_) return true;
   return last_sequence_ >= compacted_at_.sequence + k_events || state_.now() >= compacted_at_.time + k_time;
 }
 
@@ -289,7 +315,8 @@ Expected<void> Books::begin_checkpoint(Instant now) {
   if (held_ || rebuild_ || checkpoint_) return {};
   // Nothing that is appended from now on can be older than the checkpoint remembers.
   compact();
-  auto checkpoint = ledger::CheckpointThread::start(file_, ledger_.turns(), {.upto = last_sequence_, .now = now});
+  auto checkpoint = ledger::CheckpointThread::start(
+      file_, ledger_.turns(), {.state = options_, .upto = last_sequence_, .now = now, .keep = state_.horizon()});
   if (!checkpoint) return with_context("books: checkpoint", std::move(checkpoint).error());
   checkpoint_ = std::move(*checkpoint);
   return {};

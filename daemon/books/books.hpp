@@ -57,6 +57,12 @@ class Books {
   struct Options {
     std::int64_t most_replayed = 100'000;  // events; after more a checkpoint is saved before anything else
     ledger::OnProgress on_migration = {};  // told how far a migration of the ledger is
+    accounting::StateOptions state = {};   // of the books
+    // About so many steps an estimator that is behind does whenever somebody asks: starts, ends and what is undone, in
+    // all of its schedules. With 200,000 the longest turn of bench_hindsight took 435 ms on a machine that was busy
+    // with other things, 87 ms of them without the estimator (docs/benchmarks.md); a quarter of that is no longer than
+    // a slow disk makes a record wait.
+    std::uint64_t effort = 50'000;
   };
   // `watch` lets another thread follow the replay that this may take, and end it or the checkpoint after it.
   [[nodiscard]] static Expected<Books> open(const std::filesystem::path& file, const Options& options,
@@ -110,7 +116,15 @@ class Books {
   // is a late event among that, too. An error is that of the rebuild; it can be begun again.
   [[nodiscard]] Expected<void> end_rebuild();
 
-  // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete.
+  // ---- estimators ----
+  // Those that can say at once how things stand (State::caught_up); the others go on working at it. REQUIRES: the books
+  // are complete.
+  [[nodiscard]] accounting::EstimatorSet able(Instant now) { return state_.caught_up(now, effort_); }
+  // From now on these are kept. If others are than before, the books are rebuilt with them, from the first event on.
+  void keep(const accounting::EstimatorSet& kept, Instant now);
+
+  // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete. Without
+  // those by an estimator that is behind.
   [[nodiscard]] Expected<void> close_days(Instant now);
 
   // ---- memory and checkpoints ----
@@ -129,16 +143,19 @@ class Books {
   [[nodiscard]] std::int64_t events_since_checkpoint() const { return last_sequence_ - checkpoint_sequence_; }
 
  private:
-  Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered);
+  Books(std::filesystem::path file, ledger::Ledger ledger, ledger::Recovered recovered, const Options& options);
   [[nodiscard]] Expected<Instant> first_unwritten_day(Instant today) const;
   // What the ledger has accepted.
   void take(std::span<const accounting::Event> events, Instant now);
   void apply(const accounting::Event& event, Instant now);
   void hold(const accounting::Event& late, Instant now);
+  void hold(Instant now);
   void save_now(const std::atomic<bool>* stop);
   [[nodiscard]] Expected<std::optional<Instant>> read_last_observed() const;
 
   std::filesystem::path file_;
+  accounting::StateOptions options_;
+  std::uint64_t effort_;
   ledger::Ledger ledger_;
   accounting::State state_;
   std::int64_t last_sequence_ = 0;
@@ -150,6 +167,7 @@ class Books {
     Instant time;
   };
   Moment compacted_at_;
+  bool has_more_to_forget_ = false;  // than it had time for
   std::optional<Instant> last_observed_;
   std::optional<Instant> day_;  // begin of the UTC day whose standings are to be written next
 

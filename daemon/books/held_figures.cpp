@@ -15,10 +15,10 @@ std::string text_of(const nlohmann::json& report) {
 
 }  // namespace
 
-HeldFigures hold_figures(accounting::State& state, Instant now) {
+HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able) {
   HeldFigures held{.at = now, .status = {}, .no_start = text_of(ledger::no_start_report(state))};
   for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
-    held.status.push_back(text_of(ledger::status_report(state, now, estimator)));
+    held.status.push_back(text_of(ledger::status_report(state, now, estimator, able)));
   }
   return held;
 }

@@ -15,7 +15,7 @@ struct HeldFigures {
   std::string no_start;             // ledger::no_start_report of all organizations
 };
 
-// The figures at max(now, state.now()).
-[[nodiscard]] HeldFigures hold_figures(accounting::State& state, Instant now);
+// The figures at max(now, state.now()) by those that are able (State::caught_up).
+[[nodiscard]] HeldFigures hold_figures(accounting::State& state, Instant now, const accounting::EstimatorSet& able);
 
 }  // namespace shapley::daemon

@@ -112,7 +112,7 @@ class JobObserver {
     RunWriter::Run run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
     if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
-    if (!runs_.contains(start)) run.placement = placement_at(start);
+    if (!runs_.contains(start)) tell_request(run);
     run.shares =
         rules_.charging.shares_of(record_, [this](std::string_view node) { return books_.last_capacity(node); });
     if (record_.resize_time > 0) run.resized = Instant{record_.resize_time};
@@ -127,6 +127,25 @@ class JobObserver {
       if (const accounting::SegmentOpened* wait = wait_at(waited, start)) return wait->placement;
     }
     return placement_of(record_);
+  }
+
+  // Since when Slurm could have started the run: as it waited, if that was booked for its organization, else by Slurm's
+  // word for the last time that it could start. What is older than the books' horizon is not told: nothing there may
+  // change.
+  void tell_request(RunWriter::Run& run) const {
+    run.placement = placement_at(run.start);
+    for (const JobId waited : {run.job, JobId{record_.array_job_id}}) {
+      const accounting::SegmentOpened* wait = wait_at(waited, run.start);
+      if (wait == nullptr || wait->organization != run.organization) continue;
+      run.released = wait->key.anchor;
+      if (waited != run.job) run.waited_as = waited;
+      return;
+    }
+    const Instant eligible{record_.eligible_time};
+    if (eligible.value == 0) return;
+    run.released = std::max({eligible, Instant{record_.submit_time}, books_.horizon()});
+    // A limit does not make a job less eligible to Slurm; but the books knew that it could not start.
+    if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
   }
 
   // The wait of the job that lasted until `start` or longer; of several the last one to begin.

@@ -44,6 +44,9 @@ void RunWriter::remember(const accounting::State& state) {
     // A run keeps the organization and the placement it started with, whatever its account is called by now.
     run_.organization = live->opened.organization;
     run_.placement = live->opened.placement;
+    if (!live->opened.released) continue;
+    run_.released = live->opened.released;
+    run_.waited_as = live->opened.waited_as;
   }
   for (const accounting::RetractedSegment& taken : memory->retracted) {
     if (taken.key.kind != accounting::SegmentKind::run || taken.key.anchor != run_.start) continue;
@@ -109,6 +112,11 @@ const std::vector<NodeShare>& RunWriter::shares_before_resize() const {
   return *before;
 }
 
+// Whether the run began with a segment that begins then, as far as it is known.
+bool RunWriter::is_first(Instant begin) const {
+  return std::none_of(segments_.begin(), segments_.end(), [&](const Segment& s) { return s.begin <= begin; });
+}
+
 bool RunWriter::resized_within(Instant from, Instant to) const {
   return run_.resized && from < *run_.resized && *run_.resized < to && !run_.shares.empty() &&
          shares_before_resize() != run_.shares;
@@ -122,7 +130,12 @@ void RunWriter::add(Instant begin, std::optional<Instant> end, CloseReason reaso
 void RunWriter::emit(Instant begin, std::optional<Instant> end, CloseReason reason,
                      const std::vector<NodeShare>& shares) {
   const accounting::SegmentKey key{accounting::SegmentKind::run, run_.job, run_.start, next_ordinal_++};
-  out_.emplace_back(accounting::SegmentOpened{key, run_.organization, begin, total(shares), shares, run_.placement});
+  accounting::SegmentOpened opened{key, run_.organization, begin, total(shares), shares, run_.placement};
+  if (run_.released && is_first(begin)) {
+    opened.released = std::min(*run_.released, begin);
+    opened.waited_as = run_.waited_as;
+  }
+  out_.emplace_back(std::move(opened));
   if (end) out_.emplace_back(accounting::SegmentClosed{key, *end, reason, run_.job_state});
   const auto later = std::upper_bound(segments_.begin(), segments_.end(), begin,
                                       [](Instant b, const Segment& s) { return b < s.begin; });

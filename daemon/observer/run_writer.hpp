@@ -34,6 +34,8 @@ class RunWriter {
     Instant start;
     std::string organization;                        // used for a run that the books do not know yet
     std::string placement = {};                      // likewise: which nodes its request could have used
+    std::optional<Instant> released = std::nullopt;  // likewise: since when it could have started
+    JobId waited_as = {};                            // as of accounting::SegmentOpened
     std::vector<accounting::NodeShare> shares = {};  // where it runs now, after the last resize
     std::optional<Instant> resized = std::nullopt;   // when `shares` replaced what it had before
     std::string job_state = {};                      // Slurm's word, for the events
@@ -89,6 +91,7 @@ class RunWriter {
   void remember(const std::vector<PastSegment>& past);
   [[nodiscard]] const Segment* open_segment() const;
   [[nodiscard]] const std::vector<accounting::NodeShare>& shares_before_resize() const;
+  [[nodiscard]] bool is_first(Instant begin) const;
   [[nodiscard]] bool resized_within(Instant from, Instant to) const;
   void add(Instant begin, std::optional<Instant> end, accounting::CloseReason reason,
            const std::vector<accounting::NodeShare>& shares);

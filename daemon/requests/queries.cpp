@@ -18,6 +18,7 @@
 #include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/worth_report.hpp"
 
 namespace shapley::daemon {
 
@@ -39,7 +40,17 @@ json queries_object(const Service::QueryCounts& queries) {
 // The books as they are, or, while they are rebuilt, as they were.
 json books_report(Service& service, Instant now, accounting::EstimatorId estimator) {
   if (const HeldFigures* held = service.books().held()) return json::parse(held->status.at(estimator.value));
-  return ledger::status_report(service.books().state(), now, estimator);
+  const accounting::EstimatorSet able = service.books().able(now);
+  return ledger::status_report(service.books().state(), now, estimator, able);
+}
+
+// null: no estimator can say, the one that can is behind, or the books are being rebuilt.
+json worth_of_cooperation(Service& service, Instant now, const std::map<std::string, std::string>& titles) {
+  if (service.books().held() != nullptr) return nullptr;
+  accounting::State& state = service.books().state();
+  json worth = ledger::worth_report(state, state.worth(now, service.books().able(now)));
+  if (!worth.is_null()) ledger::set_titles(worth, titles);
+  return worth;
 }
 
 json no_start_report(const Service& service, const std::vector<std::string>& only) {
@@ -190,6 +201,8 @@ json status(Service& service, const json& request, Instant now) {
   std::map<std::string, std::string> titles;
   for (const config::OrganizationConfig& o : service.site().configuration.organizations) titles[o.name] = o.title;
   ledger::set_titles(report, titles);
+  if (const auto asked = request.find("worth"); asked != request.end() && *asked == true)
+    report["worth"] = worth_of_cooperation(service, now, titles);
   const bool observes = service.site().configuration.mode == config::Mode::observe;
   report["ranks_act"] = !observes;
   if (observes) add_would_be_ranks(report, service.ranks().organizations);

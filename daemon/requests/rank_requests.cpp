@@ -58,8 +58,8 @@ class Source {
       return fail(Errc::unavailable,
                   "the books are being rebuilt; shapleyctl status says how far that is, ask again when it is done");
     }
-    source.present_ =
-        ledger::moment_of(service.books().state(), question.now, service.site().configuration.contribution);
+    source.present_ = ledger::moment_of(service.books().state(), question.now,
+                                        service.site().configuration.contribution, service.books().able(question.now));
     return source;
   }
 

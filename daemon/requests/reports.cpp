@@ -158,6 +158,8 @@ Expected<Arguments> past_arguments(const Service& service, const Question& quest
   if (*at > question.now) return fail(Errc::invalid_argument, "at lies in the future");
   Arguments arguments = command_on(service, "status");
   arguments.insert(arguments.end(), {"--at", format_instant(*at)});
+  if (const auto asked = question.request.find("worth"); asked != question.request.end() && *asked == true)
+    arguments.emplace_back("--worth");
   SHAPLEY_TRY(add_contribution(question.request, arguments));
   return arguments;
 }

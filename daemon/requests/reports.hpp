@@ -13,7 +13,8 @@
 
 namespace shapley::daemon {
 
-// {"request": "status_at", "at": SECONDS, "contribution": NAME}: the report of `shapleyctl status --at`.
+// {"request": "status_at", "at": SECONDS, "contribution": NAME, "worth": true}, all but the first two optional: the
+// report of `shapleyctl status --at`.
 [[nodiscard]] Answer status_at(const Service& service, const Question& question);
 
 // {"request": "statement", "since": SECONDS, "until": SECONDS, "organizations": [NAME...], "contribution": NAME}, all

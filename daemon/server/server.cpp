@@ -22,6 +22,7 @@ Server::Server(boost::asio::io_context& io, Service& service, Clock clock, Limit
       ticker_(io),
       accept_pause_(io),
       answer_timer_(io),
+      catch_up_pause_(io),
       ledger_lane_(io, service.site().configuration.ledger, lane_hooks()),
       report_lane_(io, service.site().configuration.ledger, lane_hooks()) {}
 
@@ -44,6 +45,7 @@ void Server::close() {
   ticker_.cancel();
   accept_pause_.cancel();
   answer_timer_.cancel();
+  catch_up_pause_.cancel();
   const auto sessions = sessions_;
   for (const auto& session : sessions) session->close();
   ledger_lane_.stop();
@@ -290,7 +292,21 @@ void Server::tick() {
     push();
     const auto sessions = sessions_;
     for (const auto& session : sessions) session->check_progress(Session::Clock::now());
+    catch_up();
     tick();
+  });
+}
+
+// As much of the time goes to everybody else.
+void Server::catch_up() {
+  if (!service_.is_behind() || std::exchange(catching_up_, true)) return;
+  const auto began = Session::Clock::now();
+  service_.catch_up(clock_());
+  push();
+  catch_up_pause_.expires_after(Session::Clock::now() - began);
+  catch_up_pause_.async_wait([this](const boost::system::error_code& error) {
+    catching_up_ = false;
+    if (!error && open_) catch_up();
   });
 }
 

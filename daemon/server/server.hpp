@@ -81,6 +81,8 @@ class Server final : public SessionOwner {
   void install_feeder(Session& session, const protocol::Hello& hello);
   void process_soon();
   void tick();
+  // While an estimator is behind: lets it work on between everything else.
+  void catch_up();
   void push_to(Session& session);
   bool push_levels_first(Session& session);
   [[nodiscard]] bool worth_logging(std::uint32_t uid);
@@ -94,6 +96,8 @@ class Server final : public SessionOwner {
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer accept_pause_;
   boost::asio::steady_timer answer_timer_;
+  boost::asio::steady_timer catch_up_pause_;
+  bool catching_up_ = false;
   QueryScheduler query_scheduler_;     // of queries that are answered in this thread
   Service::QueryCounts query_counts_;  // since the start; those of now are counted when somebody asks
   std::set<std::shared_ptr<Session>> sessions_;

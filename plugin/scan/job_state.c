@@ -25,6 +25,13 @@ static bool is_array_rest(const job_record_t* record) {
   return record->array_recs && record->array_task_id == NO_VAL;
 }
 
+/* Slurm says that a job is eligible when it submits it, but of an array's rest only when the scheduler has looked at it
+ * (job_mgr.c: job_independent), up to a second later. Accounting has that instant, and none of its tasks starts before.
+ */
+static bool is_unscheduled_array(const job_record_t* record) {
+  return is_array_rest(record) && record->details && record->details->begin_time == 0;
+}
+
 /* What is known exactly (priority 0, begin time, the array's own counters) goes before state_reason, which is as old as
  * the scheduler's last try to place the job. */
 static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
@@ -33,6 +40,7 @@ static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t n
   if (record->priority == 0) return SHAPLEY_WAIT_HELD;
   if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
   if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
+  if (is_unscheduled_array(record)) return SHAPLEY_WAIT_OTHER;
   if (reason == WAIT_ARRAY_TASK_LIMIT && !is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
   if (is_array_rest(record) && startable_tasks(record->array_recs) == 0) return SHAPLEY_WAIT_ARRAY_LIMIT;
   switch (reason) {

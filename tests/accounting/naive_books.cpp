@@ -1,10 +1,14 @@
 #include "naive_books.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "tests/game/naive_shapley.hpp"
+#include "tests/hindsight/naive_schedules.hpp"
 
 namespace shapley::accounting::naive {
 
@@ -220,7 +224,148 @@ Second during(const Facts& facts, Instant t) {
   return second;
 }
 
-constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate"};
+// Since when Slurm could have started what a run or a wait asks for, and the job that it waits as. The scenarios are
+// shorter than the time for which a run is believed that was not seen to wait.
+Instant released_at(const SegmentOpened& opened) {
+  if (opened.key.kind == SegmentKind::wait) return opened.key.anchor;
+  return opened.released ? *opened.released : opened.begin;
+}
+JobId waiting_job(const SegmentOpened& opened) {
+  return opened.waited_as == JobId{} ? opened.key.job : opened.waited_as;
+}
+
+// What the virtual coalitions know of: every run is a request, and so is what still waits. Those of an organization
+// come by release and job; of one job those that started first, and then what waits.
+hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant now) {
+  const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
+  const auto index_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin());
+  };
+  using Place = std::tuple<Instant, std::size_t, JobId, std::int64_t, std::uint32_t, std::uint32_t>;
+  std::map<Place, hindsight::naive::Request> in_order;
+  for (const Held& held : facts.segments) {
+    const SegmentOpened& opened = held.opened;
+    const bool waits = opened.key.kind == SegmentKind::wait;
+    const bool is_closed = held.end != k_end_of_time;
+    if (held.end == opened.begin || (waits && is_closed)) continue;
+    hindsight::naive::Request request;
+    request.organization = index_of(opened.organization);
+    request.amount = opened.processors.value;
+    const Instant released = released_at(opened);
+    request.release = released.value;
+    if (is_closed) request.duration = (held.end - opened.begin).value;
+    in_order[{released, request.organization, waiting_job(opened),
+              waits ? std::numeric_limits<std::int64_t>::max() : opened.begin.value, opened.key.job.value,
+              opened.key.ordinal}] = request;
+  }
+  hindsight::naive::Facts virtual_facts;
+  for (auto& [place, request] : in_order) {
+    request.order = virtual_facts.requests.size();
+    virtual_facts.requests.push_back(request);
+  }
+  std::map<std::string, std::int64_t> owned;
+  for (Instant t = begin; t < now; t = t + Duration{1}) {
+    Second second = during(facts, t);
+    for (std::size_t u = 0; u < names.size(); ++u) {
+      const std::int64_t by = second.owned[names[u]] - owned[names[u]];
+      if (by != 0) virtual_facts.capacity.push_back({t.value, u, by});
+      owned[names[u]] += by;
+    }
+  }
+  return virtual_facts;
+}
+
+// Splits `total` as the Shapley values of v say, by marginal contributions to every coalition.
+std::vector<Int128> split_by_coalitions(const std::vector<Int128>& values, std::size_t players, Int128 total) {
+  std::vector<Int128> scaled(players);
+  const Int128 scale = hindsight::naive::factorial(players);
+  for (std::uint32_t c = 0; c < values.size(); ++c) {
+    for (std::size_t u = 0; u < players; ++u) {
+      if (hindsight::naive::holds(c, u)) continue;
+      const auto size = static_cast<std::size_t>(std::popcount(c));
+      const std::uint32_t with = c | 1U << u;
+      const Int128 value = with + 1 == values.size() ? total : values[with];
+      scaled[u] +=
+          hindsight::naive::factorial(size) * hindsight::naive::factorial(players - 1 - size) * (value - values[c]);
+    }
+  }
+  std::vector<std::pair<Int128, std::size_t>> remainders;
+  std::vector<Int128> parts(players);
+  for (std::size_t u = 0; u < players; ++u) {
+    const Int128 remainder = ((scaled[u] % scale) + scale) % scale;
+    parts[u] = (scaled[u] - remainder) / scale;
+    remainders.emplace_back(-remainder, u);
+    total -= parts[u];
+  }
+  std::sort(remainders.begin(), remainders.end());
+  for (const auto& [remainder, u] : remainders) {
+    if (total <= 0) break;
+    ++parts[u];
+    --total;
+  }
+  return parts;
+}
+
+// Who plays before t: whoever asked, could have started, ran or offered before, in the order of names.
+std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_facts, const Facts& facts,
+                                        const std::vector<std::string>& names, Instant t) {
+  std::set<std::size_t> players;
+  for (const auto& change : virtual_facts.capacity) {
+    if (change.at < t.value) players.insert(change.organization);
+  }
+  for (const Held& held : facts.segments) {
+    const Instant joined = std::min(held.opened.begin, released_at(held.opened));
+    if (held.end == held.opened.begin || joined >= t) continue;
+    const auto name = std::lower_bound(names.begin(), names.end(), held.opened.organization);
+    players.insert(static_cast<std::size_t>(name - names.begin()));
+  }
+  return {players.begin(), players.end()};
+}
+
+// phi and work given by `hindsight` in the seconds [begin, t), from all that is known at `now`. first: of all facts.
+void add_hindsight(const Facts& facts, Instant first, Instant begin, Instant t, Instant now,
+                   std::map<std::string, Row>& rows) {
+  const hindsight::naive::Facts virtual_schedules = virtual_facts(facts, first, now);
+  const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
+  const std::vector<std::size_t> players = players_before(virtual_schedules, facts, names, t);
+  for (const std::string& name : names) rows[name].credits["hindsight"] = {};
+  if (players.empty()) return;
+  std::vector<Int128> utility(std::size_t{1} << players.size());
+  std::vector<Int128> work(utility.size());
+  for (std::uint32_t c = 1; c < utility.size(); ++c) {
+    std::uint32_t members = 0;
+    for (std::size_t i = 0; i < players.size(); ++i) {
+      if (hindsight::naive::holds(c, i)) members |= 1U << players[i];
+    }
+    const auto before = hindsight::naive::value_of(virtual_schedules, members, begin.value);
+    const auto after = hindsight::naive::value_of(virtual_schedules, members, t.value);
+    utility[c] = after.utility - before.utility - (t - begin).value * before.work;
+    work[c] = after.work - before.work;
+  }
+  Int128 psi = 0;
+  Int128 got = 0;
+  for (const std::string& name : facts.organizations) {
+    psi += rows[name].psi;
+    got += rows[name].got;
+  }
+  const std::vector<Int128> phi = split_by_coalitions(utility, players.size(), psi);
+  const std::vector<Int128> given = split_by_coalitions(work, players.size(), got);
+  for (std::size_t i = 0; i < players.size(); ++i)
+    rows[names[players[i]]].credits["hindsight"] = {.phi = {phi[i]}, .given = {given[i]}};
+}
+
+// As if all that runs ended now, and all that waits was withdrawn.
+Facts ended(Facts facts, Instant now) {
+  std::erase_if(facts.segments, [](const Held& held) {
+    return held.opened.key.kind == SegmentKind::wait && held.end == k_end_of_time;
+  });
+  for (Held& held : facts.segments) {
+    if (held.end == k_end_of_time) held.end = std::max(now, held.opened.begin + Duration{1});
+  }
+  return facts;
+}
+
+constexpr std::string_view k_estimators[] = {"direct_contr", "shapley_rate", "hindsight"};
 
 }  // namespace
 
@@ -228,7 +373,37 @@ std::span<const std::string_view> estimators() {
   return k_estimators;
 }
 
-std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now) {
+std::map<Members, Alone> coalitions(const std::vector<Event>& events, const Span& span) {
+  const Facts facts = facts_of(events);
+  const hindsight::naive::Facts holding = virtual_facts(facts, span.first, span.now);
+  hindsight::naive::Facts ending = virtual_facts(ended(facts, span.now), span.first, span.now);
+  ending.capacity = holding.capacity;
+  const std::vector<std::string> names(facts.organizations.begin(), facts.organizations.end());
+  const std::vector<std::size_t> players = players_before(holding, facts, names, span.end);
+  std::map<Members, Alone> coalitions;
+  for (std::uint32_t c = 1; c < 1U << players.size(); ++c) {
+    Members members;
+    std::uint32_t mask = 0;
+    for (std::size_t i = 0; i < players.size(); ++i) {
+      if (!hindsight::naive::holds(c, i)) continue;
+      members.insert(names[players[i]]);
+      mask |= 1U << players[i];
+    }
+    const auto in_period = [&](const hindsight::naive::Facts& of) {
+      const auto before = hindsight::naive::value_of(of, mask, span.begin.value);
+      auto value = hindsight::naive::value_of(of, mask, span.end.value);
+      value.utility -= before.utility + (span.end - span.begin).value * before.work;
+      value.work -= before.work;
+      return value;
+    };
+    const auto held = in_period(holding);
+    coalitions[members] = {held.utility, held.work, in_period(ending).utility};
+  }
+  return coalitions;
+}
+
+std::map<std::string, Row> books(const std::vector<Event>& events, const Span& span) {
+  const auto [first, begin, t, last, now] = span;
   const Facts facts = facts_of(events);
   std::map<std::string, Row> rows;
   for (Instant s = begin; s < t; s = s + Duration{1}) {
@@ -246,7 +421,8 @@ std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin
       }
     }
   }
-  Second second = during(facts, now);
+  add_hindsight(facts, first, begin, t, now, rows);
+  Second second = during(facts, last);
   for (const std::string& name : facts.organizations) {
     Row& row = rows[name];
     row.owned = second.owned[name];

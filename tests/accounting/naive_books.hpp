@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,8 +25,27 @@ struct Row {
 // The estimators that have a witness here.
 [[nodiscard]] std::span<const std::string_view> estimators();
 
-// By organization's name. What happened in the seconds [begin, t), valued at t; the levels are those of the second
-// `now`.
-[[nodiscard]] std::map<std::string, Row> books(const std::vector<Event>& events, Instant begin, Instant t, Instant now);
+// Seconds from `first` on, when everything began: a period [begin, end), valued at its end; the second whose levels are
+// wanted; and the present, until which everything is known.
+struct Span {
+  Instant first;
+  Instant begin;
+  Instant end;
+  Instant levels_at;
+  Instant now;
+};
+
+// By organization's name.
+[[nodiscard]] std::map<std::string, Row> books(const std::vector<Event>& events, const Span& span);
+
+// What a coalition, named by its members, would have produced alone in the period.
+struct Alone {
+  Int128 utility = 0, work = 0;  // what is not known to have ended never ends
+  Int128 utility_if_ended = 0;   // what runs ends now, and what waits is withdrawn
+};
+using Members = std::set<std::string>;
+
+// Of every coalition of those who had asked, run or offered anything before the period's end.
+[[nodiscard]] std::map<Members, Alone> coalitions(const std::vector<Event>& events, const Span& span);
 
 }  // namespace shapley::accounting::naive

@@ -10,6 +10,7 @@ namespace shapley::accounting::scenario {
 namespace {
 
 const std::vector<std::string> k_nodes{"n1", "n2", "n3"};
+constexpr std::uint32_t k_first_task = 200;  // numbers of arrays' tasks, above those of the other jobs
 
 // A run is cut into pieces; between them it is suspended for `gap` seconds.
 struct RunPiece {
@@ -18,10 +19,18 @@ struct RunPiece {
   int processors = 1;
 };
 
+// What a run says of its release.
+enum class Says { nothing, as_it_waited, earlier };
+
 struct JobPlan {
   int organization = 0;
   int eligible = 0;
   int wait = 0;
+  bool waits = true;  // its wait is booked
+  Says says = Says::as_it_waited;
+  int tasks = 0;           // of an array, which wait as its record; 0: it is none
+  int apart = 0;           // one task starts so much later than the one before
+  bool withdrawn = false;  // it asked for more than it needed, which was taken back
   bool starts = true;
   bool ends = true;
   bool retracted = false;
@@ -95,6 +104,12 @@ rc::Gen<JobPlan> job_plans(const Shape& shape) {
   return rc::gen::build<JobPlan>(
       rc::gen::set(&JobPlan::organization, uniform(0, shape.organizations + 1)),
       rc::gen::set(&JobPlan::eligible, uniform(0, 30)), rc::gen::set(&JobPlan::wait, uniform(0, 8)),
+      rc::gen::set(&JobPlan::waits, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
+      rc::gen::set(&JobPlan::says,
+                   rc::gen::weightedElement<Says>({{4, Says::as_it_waited}, {1, Says::nothing}, {1, Says::earlier}})),
+      rc::gen::set(&JobPlan::tasks, rc::gen::weightedElement<int>({{6, 0}, {1, 1}, {1, 2}, {1, 3}})),
+      rc::gen::set(&JobPlan::apart, uniform(0, 4)),
+      rc::gen::set(&JobPlan::withdrawn, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
       rc::gen::set(&JobPlan::starts, rc::gen::weightedElement<bool>({{5, true}, {1, false}})),
       rc::gen::set(&JobPlan::ends, rc::gen::weightedElement<bool>({{3, true}, {1, false}})),
       rc::gen::set(&JobPlan::retracted, rc::gen::weightedElement<bool>({{1, true}, {5, false}})),
@@ -140,8 +155,14 @@ class Writer {
   explicit Writer(const Shape& shape) : shape_(shape) {}
 
   void add(const JobPlan& plan, JobId job) {
-    add_wait(plan, job);
-    if (plan.starts) add_runs(plan, job);
+    const int starts = plan.eligible + plan.wait;
+    if (plan.tasks > 0) return add_array(plan, job);
+    const std::int64_t wanted = 1 + static_cast<std::int64_t>(plan.pieces.size());
+    SegmentKey wait{SegmentKind::wait, job, shape_.at(plan.eligible), 0};
+    if (plan.waits) add_wait(plan, wait, plan.eligible, wanted);
+    if (!plan.starts) return;
+    if (plan.waits) close_wait(wait, starts, CloseReason::started);
+    add_runs(plan, job, {}, starts);
   }
 
   void add(const StatementPlan& plan) {
@@ -206,23 +227,62 @@ class Writer {
     return opened;
   }
 
-  void add_wait(const JobPlan& plan, JobId job) {
-    const Instant eligible = shape_.at(plan.eligible);
-    const SegmentKey key{SegmentKind::wait, job, eligible, 0};
-    const MicroProcessors wanted{k_micro * (1 + static_cast<std::int64_t>(plan.pieces.size()))};
-    events_.push_back(
-        SegmentOpened{key, organization(shape_, plan.organization), eligible, wanted, {}, placement(plan.placement)});
-    if (!plan.starts) return;
-    events_.push_back(SegmentClosed{key, shape_.at(plan.eligible + plan.wait), CloseReason::started, "RUNNING"});
+  void open_wait(const JobPlan& plan, const SegmentKey& key, int begin, std::int64_t processors) {
+    events_.push_back(SegmentOpened{key,
+                                    organization(shape_, plan.organization),
+                                    shape_.at(begin),
+                                    {k_micro * processors},
+                                    {},
+                                    placement(plan.placement)});
   }
 
-  void add_runs(const JobPlan& plan, JobId job) {
-    int t = plan.eligible + plan.wait;
+  void close_wait(const SegmentKey& key, int end, CloseReason reason) {
+    events_.push_back(SegmentClosed{key, shape_.at(end), reason, "RUNNING"});
+  }
+
+  // What was withdrawn is retracted; what is left has the next key.
+  void add_wait(const JobPlan& plan, SegmentKey& key, int begin, std::int64_t processors) {
+    if (plan.withdrawn) {
+      open_wait(plan, key, begin, processors + 2);
+      events_.push_back(SegmentRetracted{key, shape_.at(begin + plan.wait)});
+      ++key.ordinal;
+    }
+    open_wait(plan, key, begin, processors);
+  }
+
+  // Its tasks start one after the other out of one wait, which is of one processor for each that is left: jobs of their
+  // own but for the last one, which keeps the number of the array. One that does not start waits on.
+  void add_array(const JobPlan& plan, JobId array) {
+    SegmentKey wait{SegmentKind::wait, array, shape_.at(plan.eligible), 0};
+    int from = plan.eligible;
+    for (int left = plan.tasks + (plan.starts ? 0 : 1); left > 0; --left) {
+      if (plan.waits) add_wait(plan, wait, from, left);
+      if (left == 1 && !plan.starts) return;
+      const int start = from + (from == plan.eligible ? plan.wait : plan.apart);
+      if (plan.waits) close_wait(wait, start, left == 1 ? CloseReason::started : CloseReason::changed);
+      ++wait.ordinal;
+      const JobId task{k_first_task + 4 * array.value + static_cast<std::uint32_t>(left)};
+      add_runs(plan, left == 1 ? array : task, left == 1 || !plan.waits ? JobId{} : array, start);
+      from = start;
+    }
+  }
+
+  void say_release(const JobPlan& plan, JobId waited_as, SegmentOpened& run) const {
+    if (plan.says == Says::nothing) return;
+    const int early = plan.says == Says::earlier ? 1 + plan.apart : 0;
+    run.released = shape_.at(std::max(plan.eligible - early, 0));
+    run.waited_as = waited_as;
+  }
+
+  void add_runs(const JobPlan& plan, JobId job, JobId waited_as, int start) {
+    int t = start;
     const Instant anchor = shape_.at(t);
     std::uint32_t ordinal = 0;
     for (const RunPiece& piece : plan.pieces) {
       const SegmentKey key{SegmentKind::run, job, anchor, ordinal++};
-      events_.push_back(run(plan, key, shape_.at(t), piece));
+      SegmentOpened opened = run(plan, key, shape_.at(t), piece);
+      if (key.ordinal == 0) say_release(plan, waited_as, opened);
+      events_.push_back(std::move(opened));
       const bool last = ordinal == plan.pieces.size();
       if (!last || plan.ends) {
         t += piece.length;
@@ -285,6 +345,8 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario) {
     if (const auto* opened = std::get_if<SegmentOpened>(&event)) {
       out << " by " << opened->organization << " of " << opened->processors.value;
       if (!opened->placement.empty()) out << " in " << opened->placement;
+      if (opened->released) out << " released at " << opened->released->value - k_begin.value;
+      if (opened->waited_as.value != 0) out << " as " << opened->waited_as.value;
       for (const NodeShare& share : opened->nodes) out << ' ' << share.node << ':' << share.processors.value;
     }
     if (const auto* placed = std::get_if<PlacementResolved>(&event)) out << " on " << placed->nodes;

@@ -27,6 +27,7 @@ struct Shape {
   int declarations = 1;    // of periods, at most
   int always_waiting = 0;  // so many organizations have a job that never starts
   bool sharing = true;     // nodes may be worth less than their runs claim
+  int asked_every = 1;     // event or so, on the way: for many organizations an answer takes long
   [[nodiscard]] constexpr Instant at(int steps) const {
     return {k_begin.value + std::min(steps, k_steps) * step.value};
   }
@@ -37,16 +38,17 @@ struct Shape {
 // Periods are crossed many times: a step is eleven days and some.
 inline constexpr Shape k_years{Duration{1'000'003}, 3, 4};
 // More organizations at once than the Shapley value is computed exactly for.
-inline constexpr Shape k_crowd{Duration{1}, 25, 1, 25};
+inline constexpr Shape k_crowd{Duration{1}, 25, 1, 25, true, 26};
 
 struct Scenario {
   std::vector<Event> events;
 };
 std::ostream& operator<<(std::ostream& out, const Scenario& scenario);  // for RapidCheck's counterexamples
 
-// Jobs that wait, run, are suspended, resized, retracted; nodes that change hands while jobs run on them; capacities
-// that change; waits that may use some nodes only, and which; a declared period. Facts of one scenario never contradict
-// each other.
+// Jobs that wait, run, are suspended, resized, retracted; waits that are withdrawn in part; runs that say since when
+// they could have started, whether they were seen to wait or not; tasks of arrays that start out of one wait; nodes
+// that change hands while jobs run on them; capacities that change; waits that may use some nodes only, and which; a
+// declared period. Facts of one scenario never contradict each other.
 [[nodiscard]] rc::Gen<Scenario> arbitrary(Shape shape = {});
 
 [[nodiscard]] std::vector<Event> shuffled(std::vector<Event> events);

@@ -49,6 +49,18 @@ inline CapacityChanged capacity(std::string node, std::int64_t when, std::int64_
   return {std::move(node), at(when), 0, cores(count)};
 }
 
+inline JobDescribed described(std::uint32_t job, const std::string& account) {
+  return {.job = {job},
+          .submit = at(0),
+          .organization = account,
+          .array_task = {},
+          .account = account,
+          .partition = {},
+          .qos = {},
+          .name = {},
+          .wckey = {}};
+}
+
 class StateTest : public ::testing::Test {
  protected:
   void apply(const Event& event, Applied expected = Applied::changed) {

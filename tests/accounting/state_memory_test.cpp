@@ -233,5 +233,27 @@ TEST_F(StateTest, RemembersJobsAndSegments) {
   EXPECT_EQ(state_.find_job({7}), nullptr);
 }
 
+TEST_F(StateTest, RemembersSinceWhenARunCouldHaveStarted) {
+  SegmentOpened task = run(8, "ann", 100, {{"n1", cores(1)}});
+  task.released = at(40);
+  task.waited_as = {7};
+  apply(task);
+  apply(run(9, "ann", 100, {{"n1", cores(1)}}));
+  state_ = std::move(*State::load(state_.save()));
+  EXPECT_EQ(state_.find_segment(task.key)->opened, task);
+  apply(task, Applied::duplicate);
+  EXPECT_EQ(state_.find_segment(run_key(9, 100))->opened.released, std::nullopt);
+  task.released = at(41);
+  refuse(task, Errc::conflict);
+}
+
+TEST_F(StateTest, RefusesARunThatBeganBeforeItsRelease) {
+  SegmentOpened early = run(8, "ann", 100, {{"n1", cores(1)}});
+  early.released = at(101);
+  refuse(early, Errc::invalid_argument);
+  early.released = at(100);
+  apply(early);
+}
+
 }  // namespace
 }  // namespace shapley::accounting

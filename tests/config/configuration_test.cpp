@@ -18,6 +18,7 @@ TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   EXPECT_EQ(c.socket, "/run/shapley/shapleyd.sock");
   EXPECT_EQ(c.slurm_user, "slurm");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("direct_contr"));
+  EXPECT_TRUE(c.hindsight);
   EXPECT_EQ(c.order, Order::strict);
   EXPECT_EQ(c.rank_weight, 10000U);
   EXPECT_EQ(c.mode, Mode::priorities);
@@ -37,6 +38,7 @@ ledger: /srv/books/ledger.db
 socket: /run/other.sock
 slurm_user: "1005"
 contribution: shapley_rate
+hindsight: off
 order: weighted
 rank_weight: 500
 mode: observe
@@ -71,6 +73,7 @@ munge_socket: /run/other/munge.socket
   EXPECT_EQ(parsed("signing_key: none\norganizations: [{name: a}]").signing_key, "");
   EXPECT_EQ(c.slurm_user, "1005");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));
+  EXPECT_FALSE(c.hindsight);
   EXPECT_EQ(c.order, Order::weighted);
   EXPECT_EQ(c.rank_weight, 500U);
   EXPECT_EQ(c.mode, Mode::observe);
@@ -82,18 +85,18 @@ munge_socket: /run/other/munge.socket
   const OrganizationConfig& o = c.organizations[0];
   EXPECT_EQ(o.name, "Physics-1.a_b");
   EXPECT_EQ(o.title, "Institut für Physik: Optik");
-  EXPECT_EQ(o.line, 13);
+  EXPECT_EQ(o.line, 14);
   ASSERT_EQ(o.nodes.size(), 2U);
   EXPECT_EQ(o.nodes[0].nodes, (std::vector<std::string>{"n1", "n2"}));
   EXPECT_EQ(o.nodes[0].parts_per_million, 1'000'000);
   EXPECT_EQ(o.nodes[0].from, k_beginning_of_time);
   EXPECT_EQ(o.nodes[0].until, k_end_of_time);
-  EXPECT_EQ(o.nodes[0].line, 21);
+  EXPECT_EQ(o.nodes[0].line, 22);
   EXPECT_EQ(o.nodes[1].nodes, (std::vector<std::string>{"gpu1", "gpu2"}));
   EXPECT_EQ(o.nodes[1].parts_per_million, 333'333);
   EXPECT_EQ(o.nodes[1].from, Instant{1767225600});   // date -u -d 2026-01-01 +%s
   EXPECT_EQ(o.nodes[1].until, Instant{1893499200});  // date -u -d '2030-01-01 12:00' +%s
-  EXPECT_EQ(o.nodes[1].line, 22);
+  EXPECT_EQ(o.nodes[1].line, 23);
 }
 
 TEST(Configuration, OrdersRulesByKindAndFoldsWhatSlurmFolds) {
@@ -167,6 +170,42 @@ TEST(Configuration, AnOrganizationWithoutRulesAndNodesIsDoubted) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].line, 4);
   EXPECT_EQ(found[0].what, "organization 'c' has neither rules nor nodes");
+}
+
+std::string many_organizations(int count) {
+  std::string text = "organizations: [";
+  for (int i = 1; i <= count; ++i) text += (i == 1 ? "{name: o" : ", {name: o") + std::to_string(i) + "}";
+  return text + "]\n";
+}
+
+// With guests and commons 32 players, the most that hindsight is kept for.
+TEST(Configuration, KeepsHindsightOfThirtyOrganizationsUnlessToldOtherwise) {
+  const accounting::EstimatorId hindsight = accounting::parse_estimator("hindsight").value();
+  const auto keeps = [&](const std::string& text) { return kept_estimators(parsed(text)).contains(hindsight); };
+  EXPECT_TRUE(keeps(many_organizations(2)));
+  EXPECT_TRUE(keeps(many_organizations(30)));
+  EXPECT_TRUE(keeps("contribution: hindsight\n" + many_organizations(30)));
+  EXPECT_TRUE(keeps("contribution: hindsight\nhindsight: on\n" + many_organizations(2)));
+  EXPECT_FALSE(keeps("hindsight: off\n" + many_organizations(2)));
+  EXPECT_FALSE(keeps(many_organizations(31)));
+  accounting::EstimatorSet others = kept_estimators(parsed("hindsight: off\n" + many_organizations(2)));
+  others.insert(hindsight);
+  EXPECT_EQ(others, accounting::EstimatorSet::all()) << "no other one is left out";
+}
+
+TEST(Configuration, DoubtsThatHindsightIsWantedOfTooMany) {
+  const auto of_hindsight = [](const std::string& text) {
+    std::string found;
+    for (const Fault& doubt : doubts(parsed(text))) {
+      if (doubt.what.find("hindsight") != std::string::npos) found += doubt.what + "; " + doubt.remedy;
+    }
+    return found;
+  };
+  EXPECT_EQ(of_hindsight(many_organizations(30)), "");
+  EXPECT_EQ(of_hindsight("hindsight: off\n" + many_organizations(31)), "");
+  EXPECT_EQ(of_hindsight(many_organizations(31)),
+            "hindsight is not kept for more than 30 organizations; the other estimators are; write hindsight: off to "
+            "say that this is as it should be");
 }
 
 }  // namespace

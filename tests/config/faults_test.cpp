@@ -158,10 +158,26 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"user", k_ok + "slurm_user: \"slurm user\"\n", {{2, "slurm_user: 'slurm user' is no user name", ""}}},
         BadFile{"choices",
                 k_ok + "contribution: direct\norder: stric\nmode: off\nperiod: weekly\n",
-                {{2, "contribution: 'direct' is not known", "direct_contr or shapley_rate"},
+                {{2, "contribution: 'direct' is not known", "direct_contr, shapley_rate or hindsight"},
                  {3, "order: 'stric' is not known", "did you mean strict?"},
                  {4, "mode: 'off' is not known", "write priorities or observe"},
                  {5, "period: 'weekly' is not known", "none, monthly, quarterly or yearly"}}},
+        BadFile{"hindsight neither on nor off",
+                k_ok + "hindsight: always\n",
+                {{2, "hindsight: 'always' is not known", "write on or off"}}},
+        BadFile{"ranks by what is not kept",
+                k_ok + "contribution: hindsight\nhindsight: off\n",
+                {{3, "hindsight: off, but contribution: hindsight makes the ranks by it",
+                  "write hindsight: on, or another contribution"}}},
+        BadFile{"more organizations than hindsight can rank",
+                "contribution: hindsight\norganizations:\n" +
+                    [] {
+                      std::string lines;
+                      for (int i = 1; i <= 32; ++i) lines += "  - name: o" + std::to_string(i) + "\n";
+                      return lines;
+                    }(),
+                {{33, "organization 'o31' is one more than contribution: hindsight can rank, which are 30",
+                  "write another contribution, such as shapley_rate, or name fewer organizations"}}},
         BadFile{"rank weight",
                 k_ok + "rank_weight: 1000000001\n",
                 {{2, "rank_weight: '1000000001' is no such number", "from 1 to 1000000000"}}},

@@ -75,9 +75,10 @@ TEST_F(ShapleyctlBinary, HelpVersionAndUsageSucceed) {
 }
 
 TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
-  for (const char* arguments : {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic",
-                                "status -o nonsense", "status --ledger x --at yesterday", "jobs -j seven",
-                                "jobs -S noon", "jobs -u no_such_user_here", "--timeout 0 status"}) {
+  for (const char* arguments :
+       {"", "frobnicate", "status --nonsense", "status -i 0", "status --contribution magic", "status -o nonsense",
+        "status --worth -P", "status --worth -l", "status --ledger x --at yesterday", "jobs -j seven", "jobs -S noon",
+        "jobs -u no_such_user_here", "--timeout 0 status"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << arguments << ": " << outcome.err;
     EXPECT_NE(outcome.err, "") << arguments;
@@ -119,6 +120,10 @@ TEST_F(ShapleyctlBinary, PassesTheQuestionOnAndPrintsTheAnswer) {
   ASSERT_EQ(status.exit_code, code(ExitCode::success)) << status.err;
   EXPECT_EQ(json::parse(status.out)["asked"], (json{{"request", "status"}, {"contribution", "shapley_rate"}}));
 
+  const Outcome worth = run("status --worth --json" + socket);
+  ASSERT_EQ(worth.exit_code, code(ExitCode::success)) << worth.err;
+  EXPECT_EQ(json::parse(worth.out)["asked"], (json{{"request", "status"}, {"worth", true}}));
+
   const Outcome workflows = run("workflows physics --json" + socket);
   ASSERT_EQ(workflows.exit_code, code(ExitCode::success)) << workflows.err;
   EXPECT_EQ(json::parse(workflows.out)["asked"], (json{{"request", "workflows"}, {"organization", "physics"}}));
@@ -139,6 +144,35 @@ TEST_F(ShapleyctlBinary, FormatsComeFromTheEnvironmentUnlessGiven) {
             "rank|organization\n1|B\n2|guests\n3|A\n|commons\n");
   EXPECT_EQ(run("status -nP -o psi --ledger " + ledger, "SHAPLEYCTL_STATUS_FORMAT=rank").out, "310\n0\n710\n0\n");
   EXPECT_EQ(run("status --helpformat").exit_code, code(ExitCode::success));
+}
+
+TEST_F(ShapleyctlBinary, WorthOfTheExampleFromACopiedLedger) {
+  const std::string copy = copied(example_ledger()).string();
+  const Outcome now = run("status --worth --ledger " + copy);
+  EXPECT_EQ(now.exit_code, code(ExitCode::success)) << now.err;
+  EXPECT_EQ(now.out.substr(0, now.out.find('\n')),
+            "2026-11-18T11:07:20Z  what cooperation is worth, since 2026-11-18T11:06:40Z; core-hours, on average over "
+            "that time");
+  EXPECT_TRUE(contains(now.out, "A has got 16 % more than it would have got alone: ")) << now.out;
+  EXPECT_TRUE(contains(now.out, "B has got 48 % more than it would have got alone: ")) << now.out;
+  EXPECT_TRUE(contains(now.out, "\nNo coalition would have got more by leaving.\n")) << now.out;
+  EXPECT_TRUE(contains(now.out, "\nLimits:  ")) << now.out;
+  // While A's first job runs it has got twice of what it would have got alone.
+  const json then = json::parse(run("status --worth --json --at 2026-11-18T11:06:50 --ledger " + copy).out)["worth"];
+  EXPECT_EQ(then["organizations"][0]["psi"], "110");
+  EXPECT_EQ(then["organizations"][0]["alone"], "55");
+  EXPECT_EQ(then["organizations"][0]["gain_percent"], 100);
+  EXPECT_EQ(json::parse(run("status --json --ledger " + copy).out).count("worth"), 0U);
+  const Outcome one = run("status --worth -O B --ledger " + copy);
+  EXPECT_FALSE(contains(one.out, "A has got")) << one.out;
+  EXPECT_TRUE(contains(one.out, "B has got 48 %")) << one.out;
+  EXPECT_EQ(run("status --worth -O nosuch --ledger " + copy).exit_code, code(ExitCode::usage));
+  const Outcome advice = run("advise --ledger " + copy);
+  EXPECT_TRUE(
+      contains(advice.out, "\nBy utility, as the books have it (status --worth), from 2026-11-18T11:06:40Z to "))
+      << advice.out;
+  EXPECT_TRUE(contains(advice.out, "A has got 16 % more than it would have got alone: ")) << advice.out;
+  EXPECT_TRUE(contains(advice.out, "- By utility is another comparison and may come out otherwise: ")) << advice.out;
 }
 
 TEST_F(ShapleyctlBinary, StatusOfTheExampleAtEveryInstantOfACopiedLedger) {

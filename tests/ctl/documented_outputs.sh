@@ -36,6 +36,7 @@ shows() {
   [ "$fits" = 1 ] || { echo "docs/reference/shapleyctl.md: section '$1' has no command '$2'"; failed=1; }
 }
 
+shows 'status --worth' '*'
 shows statement '* --month 2026-11'
 shows 'statement --csv' '*'
 shows history '*'

@@ -257,7 +257,7 @@ TEST_F(Explain, ComparesJobs) {
 }
 
 TEST_F(Explain, ForecastsEveryPair) {
-  const json report = answer({{"request", "forecast"}});
+  json report = answer({{"request", "forecast"}});
   EXPECT_EQ(report["pairs"], 3);
   ASSERT_EQ(report["turns"].size(), 3U);
   for (const json& turn : report["turns"]) {
@@ -271,6 +271,9 @@ TEST_F(Explain, ForecastsEveryPair) {
   EXPECT_TRUE(contains(text, "Ranks at 2026-11-18T11:07:20Z: B, guests, A\n")) << text;
   EXPECT_TRUE(contains(text, "2026-11-18T11:07:30Z 10 s A      B\n")) << text;
   EXPECT_TRUE(contains(text, "exact as long as no job starts or ends")) << text;
+  EXPECT_FALSE(contains(text, "By hindsight")) << text;
+  report["ranked_by"] = "hindsight";
+  EXPECT_TRUE(contains(render_forecast(report), "By hindsight so does a job")) << render_forecast(report);
 }
 
 TEST_F(Explain, PrintsSentences) {

@@ -87,9 +87,10 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
   EXPECT_EQ(report["conservation"]["sum_psi"], "1020");
   EXPECT_EQ(report["conservation"]["sum_phi_direct"], "1020");
   EXPECT_EQ(report["conservation"]["sum_phi_rate"], "1020");
+  EXPECT_EQ(report["conservation"]["sum_phi_hindsight"], "1020");
   ASSERT_EQ(report["organizations"].size(), 4U);
   for (const json& row : report["organizations"]) {
-    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate",
+    for (const char* text : {"name", "title", "sentence", "psi", "phi", "phi_direct", "phi_rate", "phi_hindsight",
                              "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_TRUE(row[text].is_string()) << text;
     }
@@ -102,7 +103,7 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
     EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
     EXPECT_EQ(row["guarantee"].is_number(), !is_commons);
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
-    EXPECT_EQ(row.size(), 25U) << "a new member needs a line in docs/reference/shapleyctl.md";
+    EXPECT_EQ(row.size(), 26U) << "a new member needs a line in docs/reference/shapleyctl.md";
   }
 }
 

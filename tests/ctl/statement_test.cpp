@@ -176,6 +176,10 @@ TEST_F(Statement, of_the_program) {
   EXPECT_TRUE(contains(text.out, "(which begins here: before it everybody stands at zero)")) << text.out;
   EXPECT_TRUE(contains(text.out, "Not all of that time: the ledger recorded something last at 2026-11-01T00:33:20Z."));
   EXPECT_TRUE(contains(text.out, "Books:   exact: ")) << text.out;
+  EXPECT_TRUE(contains(text.out, "What cooperation was worth since 2026-11-01T00:00:00Z, utility in core-hours"))
+      << text.out;
+  EXPECT_TRUE(contains(text.out, " than it would have got alone: ")) << text.out;
+  EXPECT_TRUE(contains(text.out, "Limits:  Alone is by virtual schedules")) << text.out;
   EXPECT_TRUE(contains(text.out, "months and days in UTC")) << text.out;
   const Outcome one = run("--month 2026-11 -O bio");
   EXPECT_FALSE(contains(one.out, "astro owes")) << one.out;
@@ -184,6 +188,9 @@ TEST_F(Statement, of_the_program) {
   EXPECT_TRUE(csv.out.starts_with(
       "begin_utc,end_utc,organization,item,contribution,other,account,user,core_hours,exact,unit\n"))
       << csv.out;
+  EXPECT_TRUE(contains(csv.out, ",bio,psi,direct_contr,,,,")) << csv.out;
+  EXPECT_TRUE(contains(csv.out, ",bio,alone,direct_contr,,,,")) << csv.out;
+  EXPECT_TRUE(contains(csv.out, ",astro,pair_alone,direct_contr,bio,,,")) << csv.out;
   EXPECT_TRUE(contains(csv.out, ",bio,lent_to,direct_contr,astro,,,")) << csv.out;
   EXPECT_TRUE(contains(csv.out, ",bio,user_own,direct_contr,,bio_lab,4000003,")) << csv.out;
   EXPECT_EQ(run("--month 2026-11 -O nosuch").exit_code, code(ExitCode::usage));
@@ -248,6 +255,22 @@ TEST_F(MonthsOfStatements, agree_with_status_before_and_after) {
   }
 }
 
+TEST_F(MonthsOfStatements, say_what_cooperation_was_worth_as_status_does) {
+  const Instant since = month_begin(1) + Duration{3 * k_day_s + 7'777};
+  const Instant until = month_begin(1) + Duration{20 * k_day_s + 1'234};
+  const json report = must(offline_statement({.ledger = file(), .since = since, .until = until}));
+  const json status =
+      must(offline_status({.ledger = file(), .at = until, .contribution = std::nullopt, .worth = true}));
+  ASSERT_EQ(report["periods"].size(), 1U);
+  EXPECT_EQ(report["periods"][0]["worth"], status["worth"]);
+  ASSERT_FALSE(status["worth"].is_null());
+  EXPECT_GE(status["worth"]["organizations"].size(), 2U);
+  const std::string name = status["worth"]["organizations"][0]["name"];
+  const json one = must(offline_statement({.ledger = file(), .since = since, .until = until, .only = {name}}));
+  ASSERT_EQ(one["periods"][0]["worth"]["organizations"].size(), 1U);
+  EXPECT_EQ(one["periods"][0]["worth"]["organizations"][0], status["worth"]["organizations"][0]);
+}
+
 TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {
   ledger::Facts facts;
   must(ledger::testing::reader(file()).for_each_event(0, [&](const ledger::StoredEvent& stored) {
@@ -267,6 +290,14 @@ TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {
       EXPECT_EQ(ours["given"]["processor_seconds"], format_micro(row.direct.given.value)) << name << " in " << month;
       const json& closing = named(report["periods"].back()["organizations"], name)["closing"];
       EXPECT_EQ(closing["phi_minus_psi"], format_micro(row.direct.phi.value - row.psi.value)) << name << " " << month;
+    }
+    // What cooperation was worth in a month that is over is of all of it.
+    const json& worth = report["periods"].back()["worth"];
+    EXPECT_EQ(worth["end"], end.value);
+    for (const json& row : worth["organizations"]) {
+      const auto expected = naive.of_period({begin, end, end}).at(row["name"].get<std::string>());
+      EXPECT_EQ(row["psi"], format_micro(expected.psi.value)) << row["name"] << " in " << month;
+      EXPECT_EQ(row["got_processor_seconds"], format_micro(expected.got.value)) << row["name"] << " in " << month;
     }
   }
 }

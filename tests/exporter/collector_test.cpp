@@ -42,7 +42,7 @@ class Collecting : public testing::Test {
 TEST_F(Collecting, AsksAnewAtEachScrape) {
   std::atomic<int> asked = 0;
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
-                            EXPECT_EQ(request, json({{"request", "status"}}));
+                            EXPECT_EQ(request, json({{"request", "status"}, {"worth", true}}));
                             json status = full_status();
                             status["daemon"]["rebuilds"] = 0;
                             status["daemon"]["stale_after_s"] = ++asked;

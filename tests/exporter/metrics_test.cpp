@@ -29,6 +29,8 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
            R"(shapley_organization_psi_core_seconds_squared{organization="physics"} 1234567890.25)",
            R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="direct_contr"} 3.5)",
            R"(shapley_organization_phi_core_seconds_squared{organization="physics",estimator="shapley_rate"} 4)",
+           R"(shapley_estimator_behind{estimator="direct_contr"} 0)",
+           R"(shapley_estimator_behind{estimator="hindsight"} 1)",
            R"(shapley_organization_got_core_seconds{organization="physics"} 1800)",
            R"(shapley_organization_lent_processors{organization="physics"} 32.5)",
            R"(shapley_organization_owned_processors{organization="commons"} 4)",
@@ -41,6 +43,26 @@ TEST(Metrics, TellOrganizationsInBaseUnits) {
   // Commons has no rank, and nobody who could start.
   EXPECT_EQ(text.find(R"(rank{organization="commons"})"), std::string::npos);
   EXPECT_EQ(text.find(R"(no_start_since_timestamp_seconds{organization="commons"})"), std::string::npos);
+}
+
+TEST(Metrics, TellWhatCooperationIsWorth) {
+  json status = full_status();
+  const std::string text = text_of(status);
+  for (const char* line : {
+           R"(shapley_organization_alone_psi_core_seconds_squared{organization="physics"} 987654321.5)",
+           R"(shapley_organization_alone_core_seconds{organization="physics"} 1700)",
+           R"(shapley_organization_cooperation_gain_core_seconds{organization="physics"} 1800)",
+           R"(shapley_organization_alone_provisional{organization="physics"} 1)",
+           "shapley_cooperation_gain_core_seconds 900",
+           "shapley_leaving_gain_core_seconds -450",
+       }) {
+    EXPECT_TRUE(has(text, line)) << line << '\n' << text;
+  }
+  // Nobody can say, or there is nobody who could leave.
+  status["worth"]["leaving"] = nullptr;
+  EXPECT_EQ(text_of(status).find("shapley_leaving"), std::string::npos);
+  status["worth"] = nullptr;
+  EXPECT_EQ(text_of(status).find("alone"), std::string::npos);
 }
 
 TEST(Metrics, TellDaemonLedgerAndPlugin) {

@@ -7,7 +7,7 @@ namespace shapley::exporter {
 
 inline nlohmann::json full_status() {
   return nlohmann::json::parse(R"({
-    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true,
+    "at": 1795244400, "contribution": "direct_contr", "ranks_act": true, "behind": ["hindsight"], "not_kept": ["shapley_rate"],
     "organizations": [
       {"name": "physics", "rank": 1, "standing_core_hours": 12.5, "psi": "1234567890.25", "phi": "3", "phi_direct": "3.5",
        "phi_rate": "4", "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0,
@@ -16,6 +16,11 @@ inline nlohmann::json full_status() {
        "phi_rate": "0", "got_processor_seconds": "0", "given_processor_seconds": "0", "owned": 4, "used": 0, "lent": 0,
        "borrowed": 0, "waiting": 0, "running_jobs": 0, "waiting_jobs": 0, "no_start_since": null}],
     "conservation": {"holds": true},
+    "worth": {
+      "organizations": [
+        {"name": "physics", "psi": "1234567890.25", "alone": "987654321.5", "gain_core_hours": 0.5,
+         "alone_processor_seconds": "1700", "provisional": true}],
+      "together": {"gain_core_hours": 0.25}, "leaving": {"gain_core_hours": -0.125}},
     "daemon": {
       "version": "0.1.0", "started_at": 1795200000, "now": 1795244400, "mode": "priorities", "order": "strict",
       "ranks_computed_at": 1795244399, "stale_after_s": 300, "rebuild": null, "rebuilds": 2, "lost_runs": 3,

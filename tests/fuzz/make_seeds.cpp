@@ -134,20 +134,21 @@ std::vector<Event> events() {
   const SegmentKey run{SegmentKind::run, JobId{17}, Instant{1'700'000'000}, 0};
   const SegmentKey wait{SegmentKind::wait, JobId{18}, Instant{1'700'000'000}, 0};
   const MicroProcessors two{2 * k_micro};
-  return {OrganizationsDeclared{Instant{1'699'999'000}, {"physics", "chemistry"}},
-          PeriodDeclared{Instant{1'699'999'000}, Period::monthly},
-          OwnershipStated{
-              "n1",
-              Instant{1'699'999'000},
-              {{k_beginning_of_time, {{"physics", 600'000}, {"chemistry", 400'000}}}, {Instant{1'800'000'000}, {}}}},
-          CapacityChanged{"n1", Instant{1'699'999'000}, 0, {4 * k_micro}},
-          JobDescribed{JobId{17}, Instant{1'699'999'900}, "physics", 16, 3, 0, 1000, 100, "phys", "batch", "normal",
-                       "a \xff name", ""},
-          SegmentOpened{run, "physics", Instant{1'700'000'000}, two, {{"n1", two}}},
-          SegmentOpened{wait, "chemistry", Instant{1'700'000'000}, two, {}},
-          SegmentClosed{run, Instant{1'700'000'100}, CloseReason::ended, "COMPLETED"},
-          SegmentRetracted{wait, Instant{1'700'000'200}},
-          ConfigurationLoaded{Instant{1'700'000'300}, "organizations: ..."}};
+  return {
+      OrganizationsDeclared{Instant{1'699'999'000}, {"physics", "chemistry"}},
+      PeriodDeclared{Instant{1'699'999'000}, Period::monthly},
+      OwnershipStated{
+          "n1",
+          Instant{1'699'999'000},
+          {{k_beginning_of_time, {{"physics", 600'000}, {"chemistry", 400'000}}}, {Instant{1'800'000'000}, {}}}},
+      CapacityChanged{"n1", Instant{1'699'999'000}, 0, {4 * k_micro}},
+      JobDescribed{JobId{17}, Instant{1'699'999'900}, "physics", 16, 3, 0, 1000, 100, "phys", "batch", "normal",
+                   "a \xff name", ""},
+      SegmentOpened{run, "physics", Instant{1'700'000'000}, two, {{"n1", two}}, "", Instant{1'699'999'950}, JobId{16}},
+      SegmentOpened{wait, "chemistry", Instant{1'700'000'000}, two, {}},
+      SegmentClosed{run, Instant{1'700'000'100}, CloseReason::ended, "COMPLETED"},
+      SegmentRetracted{wait, Instant{1'700'000'200}},
+      ConfigurationLoaded{Instant{1'700'000'300}, "organizations: ..."}};
 }
 
 void write_events_and_states() {

@@ -21,6 +21,7 @@ class Pair {
  public:
   Pair(std::size_t organizations, std::int64_t unit)
       : unit_(unit),
+        organizations_(organizations),
         coalitions_(game::all_coalitions(organizations)),
         schedules_(organizations, coalitions_),
         names_() {}
@@ -49,7 +50,54 @@ class Pair {
     facts_.requests[request].withdrawn = true;
     schedules_.withdraw(names_[request]);
   }
+  // The first `amount` of a waiting request runs; returns its index.
+  std::size_t split(std::size_t request, std::int64_t amount) {
+    naive::Request& rest = facts_.requests[request];
+    naive::Request first = rest;
+    first.order = rest.order - k_parts + ++splits_;
+    first.amount = amount;
+    const Request name = schedules_.split(names_[request], amount * unit_, first.order);
+    if (amount == rest.amount) {
+      rest.order = first.order;
+      return request;
+    }
+    rest.amount -= amount;
+    facts_.requests.push_back(first);
+    names_.push_back(name);
+    return names_.size() - 1;
+  }
+  void amend(std::size_t request, std::int64_t amount) {
+    facts_.requests[request].amount = amount;
+    schedules_.amend(names_[request], amount * unit_);
+  }
   void settle(std::int64_t until) { schedules_.settle(until); }
+  void mark(std::int64_t at) { schedules_.mark(at); }
+  void forget_marks_before(std::int64_t at) { schedules_.forget_marks_before(at); }
+  void join() {
+    coalitions_ = game::all_coalitions(++organizations_);
+    schedules_.set_coalitions(organizations_, coalitions_);
+  }
+
+  // Goes on from what is saved.
+  void save_and_restore() {
+    auto saved = schedules_.image();
+    VirtualSchedules<Integer> restored(organizations_, coalitions_);
+    ASSERT_TRUE(restored.restore(saved.image));
+    const auto again = restored.image();
+    ASSERT_EQ(again.image.requests, saved.image.requests);
+    for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
+      ASSERT_EQ(again.image.schedules[slot].parts, saved.image.schedules[slot].parts);
+      ASSERT_EQ(again.image.schedules[slot].past, saved.image.schedules[slot].past);
+      ASSERT_EQ(again.image.schedules[slot].coming, saved.image.schedules[slot].coming);
+      ASSERT_EQ(again.image.schedules[slot].last_delayed, saved.image.schedules[slot].last_delayed);
+      ASSERT_EQ(again.image.schedules[slot].head, saved.image.schedules[slot].head);
+    }
+    schedules_ = std::move(restored);
+    for (Request& name : names_) {
+      const auto now = std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(name, Request{0}));
+      if (now != saved.names.end() && now->first == name) name = now->second;
+    }
+  }
 
   void compare_at(std::int64_t t) {
     schedules_.advance(t);
@@ -59,13 +107,23 @@ class Pair {
           << "coalition " << coalitions_[slot] << " at " << t;
       ASSERT_EQ(static_cast<Int128>(schedules_.work(slot, t)), expected.work * unit_)
           << "coalition " << coalitions_[slot] << " at " << t;
+      for (std::size_t mark = 0; mark < schedules_.marks().size(); ++mark) {
+        const naive::Value then = naive::value_of(facts_, coalitions_[slot], schedules_.marks()[mark]);
+        ASSERT_EQ(static_cast<Int128>(schedules_.utility_at_mark(slot, mark)), then.utility * unit_);
+        ASSERT_EQ(static_cast<Int128>(schedules_.work_at_mark(slot, mark)), then.work * unit_);
+      }
     }
   }
   [[nodiscard]] std::uint64_t undone() const { return schedules_.effort().undone; }
   [[nodiscard]] const naive::Facts& facts() const { return facts_; }
 
+  // Orders of one request's parts have room between those of others.
+  static constexpr std::uint64_t k_parts = 1U << 20U;
+
  private:
   std::int64_t unit_;
+  std::size_t organizations_;
+  std::uint64_t splits_ = 0;
   std::vector<Coalition> coalitions_;
   VirtualSchedules<Integer> schedules_;
   std::vector<Request> names_;
@@ -90,10 +148,12 @@ class Cluster {
         ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
         pair_.settle(now_);
       }
+      keep_books();
       end_some();
       arrive();
       if (rng_.below(8) == 0) change_some_capacity();
       withdraw_some();
+      amend_some();
       start_some();
       if (rng_.below(3) == 0) {
         ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
@@ -110,6 +170,23 @@ class Cluster {
     std::int64_t end;  // nobody is told before
   };
 
+  // What the books do: periods end, checkpoints are written and read, organizations join.
+  void keep_books() {
+    if (rng_.below(8) == 0 && marked_ < now_) {
+      ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
+      pair_.mark(now_);
+      marked_ = now_;
+      if (rng_.below(3) == 0) pair_.forget_marks_before(now_);
+    }
+    if (rng_.below(10) == 0) {
+      ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
+      ASSERT_NO_FATAL_FAILURE(pair_.save_and_restore());
+    }
+    if (rng_.below(30) == 0 && organizations_ < 4) {
+      pair_.join();
+      ++organizations_;
+    }
+  }
   void end_some() {
     for (std::size_t i = 0; i < running_.size();) {
       const Run run = running_[i];
@@ -124,6 +201,7 @@ class Cluster {
         naive::Request again = pair_.facts().requests[run.request];
         again.release = now_ + static_cast<std::int64_t>(rng_.below(3));
         again.duration.reset();
+        again.order = next_order();
         waiting_.push_back(pair_.add(again));
       }
     }
@@ -132,8 +210,8 @@ class Cluster {
     if (rng_.below(4) >= arrivals_) return;
     naive::Request request;
     request.release = now_ + static_cast<std::int64_t>(rng_.below(4) == 0 ? rng_.below(5) : 0);
-    request.order = rng_.below(3);
-    request.amount = 1 + static_cast<std::int64_t>(rng_.below(3));
+    request.order = next_order();
+    request.amount = 1 + static_cast<std::int64_t>(rng_.below(4));
     request.organization = rng_.below(organizations_);
     waiting_.push_back(pair_.add(request));
   }
@@ -147,13 +225,22 @@ class Cluster {
     if (waiting_.empty() || rng_.below(6) != 0) return;
     pair_.withdraw(take_waiting(rng_.below(waiting_.size())));
   }
+  std::uint64_t next_order() { return (rng_.below(3) * 1000 + ++added_) * Pair<Integer>::k_parts; }
+  void amend_some() {
+    if (waiting_.empty() || rng_.below(6) != 0) return;
+    pair_.amend(waiting_[rng_.below(waiting_.size())], 1 + static_cast<std::int64_t>(rng_.below(5)));
+  }
   void start_some() {
     for (std::size_t i = 0; i < waiting_.size();) {
       if (pair_.facts().requests[waiting_[i]].release > now_ || rng_.below(3) != 0) {
         ++i;
         continue;
       }
-      const std::size_t request = take_waiting(i);
+      const auto amount = static_cast<std::int64_t>(
+          1 + rng_.below(static_cast<std::uint64_t>(pair_.facts().requests[waiting_[i]].amount)));
+      const std::size_t pending = waiting_[i];
+      const std::size_t request = pair_.split(pending, amount);
+      if (request == pending) take_waiting(i);
       running_.push_back({request, now_, now_ + 1 + static_cast<std::int64_t>(rng_.below(9))});
       pair_.started(request, now_);
     }
@@ -170,6 +257,8 @@ class Cluster {
   std::uint64_t arrivals_ = 0;
   Pair<Integer> pair_;
   std::int64_t now_ = 0;
+  std::int64_t marked_ = 0;
+  std::uint64_t added_ = 0;
   std::vector<std::size_t> waiting_;
   std::vector<Run> running_;
 };
@@ -196,6 +285,22 @@ TEST(VirtualSchedules, ForgetOnlyWhatNoFactCanReach) {
 
 TEST(VirtualSchedules, AreTheSameInSixtyFourBits) {
   live_many<std::int64_t>(1, true);
+}
+
+// What starts of a request goes before those that were withdrawn where it waits, and what comes between has its place.
+TEST(VirtualSchedules, PlacesOfWithdrawnRequestsAreNobodys) {
+  Pair<Int128> pair(1, 1);
+  naive::Request waits{.release = k_origin, .order = 2 * Pair<Int128>::k_parts, .amount = 2};
+  for (int i = 0; i < 3; ++i) pair.withdraw(pair.add(waits));
+  const std::size_t rest = pair.add(waits);
+  pair.ended(pair.split(rest, 1), 1);
+  waits.order = Pair<Int128>::k_parts + 2;
+  pair.add(waits);
+  pair.change_capacity(0, k_origin + 1, 1);
+  pair.change_capacity(0, k_origin + 2, -1);
+  ASSERT_NO_FATAL_FAILURE(pair.compare_at(k_origin + 5));
+  ASSERT_NO_FATAL_FAILURE(pair.save_and_restore());
+  ASSERT_NO_FATAL_FAILURE(pair.compare_at(k_origin + 6));
 }
 
 // All facts of a small history in any order, some of them told twice, first with another duration, or taken back.

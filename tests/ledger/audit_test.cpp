@@ -168,7 +168,7 @@ TEST_F(Audit, names_a_fact_that_was_stated_twice) {
   tamper(
       file(),
       "INSERT INTO event_rows SELECT 9, kind, received, at, job, anchor, ordinal, organization, processors, placement, "
-      "reason, job_state, hash FROM event_rows WHERE seq = 6");
+      "reason, job_state, hash, released, waited_as FROM event_rows WHERE seq = 6");
   const auto found = report();
   EXPECT_TRUE(has(of(found, "chain"), "event 9: its hash does not follow"));
   EXPECT_TRUE(has(of(found, "chain"), "events of segments that state a fact again: 1"));

@@ -37,6 +37,17 @@ TEST(EventJson, has_the_documented_form) {
       encode(two_nodes()),
       R"({"anchor":1700000000,"begin":1700000000,"job":17,"kind":"run","nodes":[{"node":"n1","processors":4000000},)"
       R"({"node":"n2","processors":2000000}],"ordinal":0,"organization":"physics","processors":6000000})");
+  SegmentOpened task = two_nodes();
+  task.nodes.pop_back();
+  task.processors = {4'000'000};
+  task.placement = "nodes=n1";
+  task.released = {1699999999};
+  task.waited_as = {16};
+  EXPECT_EQ(
+      encode(task),
+      R"({"anchor":1700000000,"begin":1700000000,"job":17,"kind":"run","nodes":[{"node":"n1","processors":4000000}],)"
+      R"("ordinal":0,"organization":"physics","placement":"nodes=n1","processors":4000000,"released":1699999999,)"
+      R"("waited_as":16})");
   EXPECT_EQ(encode(SegmentClosed{{SegmentKind::wait, {17}, {5}, 2}, {9}, CloseReason::started, "RUNNING"}),
             R"({"anchor":5,"end":9,"job":17,"job_state":"RUNNING","kind":"wait","ordinal":2,"reason":"started"})");
   EXPECT_EQ(encode(RankingDeclared{{5}, "shapley_rate", 3600, 500'000, {{"physics", 0}}}),
@@ -88,6 +99,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"organizations_declared", R"({"at":5,"names":"a"})", "names is no array"},
         Refused{
             "segment_opened",
+            R"({"anchor":1,"begin":1,"job":1,"kind":"run","nodes":[],"ordinal":0,"organization":"a","processors":0,)"
+            R"("released":null})",
+            "released is written though it says nothing"},
+        Refused{
+            "segment_opened",
             R"({"anchor":1,"begin":1,"job":1,"kind":"run","nodes":[17],"ordinal":0,"organization":"a","processors":0})",
             "not an object"}));
 
@@ -123,6 +139,20 @@ INSTANTIATE_TEST_SUITE_P(
                       Malformed{changed([](auto& e) { e.organization = ""; }), "needs a name"},
                       Malformed{changed([](auto& e) { e.begin = {-1}; }), "1970"},
                       Malformed{changed([](auto& e) { e.key.kind = SegmentKind::wait; }), "a wait holds no nodes"},
+                      Malformed{changed([](auto& e) { e.released = {-1}; }), "1970"},
+                      Malformed{changed([](auto& e) { e.released = e.begin + Duration{1}; }), "before it is released"},
+                      Malformed{changed([](auto& e) { e.waited_as = {16}; }), "was released"},
+                      Malformed{changed([](auto& e) {
+                                  e.released = e.begin;
+                                  e.waited_as = e.key.job;
+                                }),
+                                "its own job"},
+                      Malformed{changed([](auto& e) {
+                                  e.key.kind = SegmentKind::wait;
+                                  e.nodes.clear();
+                                  e.released = e.begin;
+                                }),
+                                "at its anchor"},
                       Malformed{SegmentClosed{{}, {-5}, CloseReason::ended, ""}, "1970"},
                       Malformed{SegmentRetracted{{}, {-5}}, "1970"},
                       Malformed{OrganizationsDeclared{{5}, {"a", "a"}}, "once"},

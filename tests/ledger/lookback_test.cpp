@@ -67,6 +67,32 @@ TEST_F(LookbackTest, knows_what_later_times_reach_back_to) {
   EXPECT_EQ(must(Lookback::by_time(database(), 0, 6)).from(0), k_end_of_time);
 }
 
+// The begin of a run reaches back to its release, for six hours.
+TEST_F(LookbackTest, knows_that_a_run_reaches_back_to_its_release) {
+  const auto released = [](std::uint32_t job, std::int64_t begin, std::int64_t at) {
+    auto run = opened(job, begin, "a", 1);
+    run.released = Instant{at};
+    return run;
+  };
+  must(ledger_->append(std::vector<Event>{released(10, 100'000, 90'000), released(11, 200'000, 60'000),
+                                          released(12, 300'000, 300'000), opened(13, 400'000, "a", 1)},
+                       {0}));
+  const Lookback numbers = must(Lookback::by_sequence(database(), 0, 12, k_hasty));
+  EXPECT_EQ(numbers.from(9), Instant{90'000});
+  EXPECT_EQ(numbers.from(10), Instant{200'000 - 6 * 3600}) << "not for ever";
+  EXPECT_EQ(numbers.from(11), Instant{300'000});
+  EXPECT_EQ(numbers.from(12), Instant{400'000}) << "it does not say";
+  const Lookback times = must(Lookback::by_time(database(), 8, 12));
+  EXPECT_EQ(times.from(100'000), Instant{90'000});
+  EXPECT_EQ(times.from(200'000), Instant{200'000 - 6 * 3600});
+  EXPECT_EQ(times.from(200'001), k_end_of_time);
+  // So does its retraction: an organization may have joined by that release alone.
+  must(ledger_->append(std::vector<Event>{accounting::SegmentRetracted{released(10, 100'000, 90'000).key, {500'000}}},
+                       {0}));
+  EXPECT_EQ(must(Lookback::by_sequence(database(), 8, 13, k_hasty)).from(13), Instant{90'000});
+  EXPECT_EQ(must(Lookback::by_time(database(), 8, 13)).from(450'000), Instant{90'000});
+}
+
 // What happened in a week is not remembered for the sake of one event; the books forget as shapleyd's own do.
 TEST_F(LookbackTest, gives_up_on_events_that_reach_back_too_far) {
   for (std::uint32_t job = 10; job < 20; ++job) {

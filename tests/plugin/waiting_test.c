@@ -75,6 +75,8 @@ static void test_array_rest(void) {
   job = read_job(&made);
   CHECK_EQ(job.wait, SHAPLEY_WAIT_STARTABLE);
   CHECK_EQ(job.pending_tasks, 2);
+  made.details.begin_time = 0; /* the scheduler has not looked at it yet */
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_OTHER);
   made.record.array_task_id = 9; /* the last task keeps the counters and is a job like others */
   job = read_job(&made);
   CHECK_EQ(job.array_task_id, 9);

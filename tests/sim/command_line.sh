@@ -53,7 +53,7 @@ ends 0 '' "$sim" experiment strategy --cases load_0.80,junk_waits,pinned,delay -
 grep -q '^pinned  *placements ' "$dir/out" || die "no row for an attack: $(cat "$dir/out")"
 ends 0 '' "$sim" experiment strategy --cases load_1.05,junk_waits,delay --instances 2 --json --threads 1
 cp "$dir/out" "$dir/strategy"
-jq -e '[.tables[].contribution] == ["direct_contr", "shapley_rate"] and .tables[0].seeds == 2 and
+jq -e '[.tables[].contribution] == ["direct_contr", "shapley_rate", "hindsight"] and .tables[0].seeds == 2 and
   (.tables[0].attacks | map(.attack)) == ["junk_waits", "delay"]' "$dir/out" >/dev/null
 jq -e '.tables[1].attacks[0] | .change_without_remedy.phi_percent.mean > .change.phi_percent.mean' "$dir/out" >/dev/null ||
   die "junk that waits gains no contribution where it is not taken back"
@@ -166,7 +166,7 @@ sed -nE 's/.*interrupted: ([0-9]+) of [0-9]+ instances are finished/\1/p' "$dir/
 grids=$(sed -nE 's/.* a cell, ([0-9]+) homogeneous and ([0-9]+) heterogeneous.*/\1 + \2/p' "$dir/out")
 ((grids <= $(<"$dir/grids"))) || die "$grids grids are counted, $(<"$dir/grids") are finished"
 interrupted "$sim" experiment strategy --instances 100000
-grep -qE 'interrupted: [0-9]+ of 600000 seeds are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
+grep -qE 'interrupted: [0-9]+ of 900000 seeds are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
 interrupted "$sim" experiment workflow --instances 100000
 grep -qE 'interrupted: [0-9]+ of 2400000 repetitions are finished' "$dir/err" || die "Ctrl-C is not said: $(cat "$dir/err")"
 

@@ -1,4 +1,4 @@
-// A third estimator, of which only its pair of files and a row of the table know, and everything that goes through the
+// One more estimator, of which only its pair of files and a row of the table know, and everything that goes through the
 // table: standings, ranks, checkpoints, the ledger's rows, audit, report, status, configuration.
 #include <algorithm>
 #include <set>
@@ -50,8 +50,9 @@ State some_state() {
   return state;
 }
 
-TEST(ToyEstimator, IsTheThirdRow) {
-  EXPECT_EQ(estimator_names(), (std::vector<std::string_view>{"direct_contr", "shapley_rate", "equal_split"}));
+TEST(ToyEstimator, IsTheLastRow) {
+  EXPECT_EQ(estimator_names(),
+            (std::vector<std::string_view>{"direct_contr", "shapley_rate", "hindsight", "equal_split"}));
   EXPECT_EQ(figure_name("phi", equal_split()), "phi_equal");
 }
 
@@ -130,7 +131,7 @@ TEST(ToyEstimator, IsAcceptedByTheConfiguration) {
   EXPECT_EQ(chosen->contribution, equal_split());
   const auto refused = config::parse("contribution: another\norganizations: [{name: a}]\n");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().front().remedy, "write direct_contr, shapley_rate or equal_split");
+  EXPECT_EQ(refused.error().front().remedy, "write direct_contr, shapley_rate, hindsight or equal_split");
 }
 
 class ToyEstimatorLedger : public LedgerTest {
@@ -153,7 +154,7 @@ class ToyEstimatorLedger : public LedgerTest {
 
 TEST_F(ToyEstimatorLedger, HasARowForEveryOrganization) {
   EXPECT_EQ(rows(file(), "SELECT estimator, COUNT(*) FROM contributions_by_day GROUP BY estimator"),
-            (std::vector<std::string>{"direct_contr|5", "equal_split|5", "shapley_rate|5"}));
+            (std::vector<std::string>{"direct_contr|5", "equal_split|5", "hindsight|5", "shapley_rate|5"}));
   State state = some_state();
   const Standing a = state.standings(k_evening)[state.find_organization("a")->value];
   EXPECT_EQ(rows(file(),
@@ -190,7 +191,7 @@ TEST_F(ToyEstimatorLedger, SaysNothingOfDaysBeforeItCame) {
   tamper(file(), "DELETE FROM contributions_by_day WHERE estimator = 'equal_split'");
   EXPECT_EQ(findings(), "");
   must(writer(file()).rebuild_projections());
-  EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM contributions_by_day"), std::vector<std::string>{"10"});
+  EXPECT_EQ(rows(file(), "SELECT COUNT(*) FROM contributions_by_day"), std::vector<std::string>{"15"});
 }
 
 TEST(ToyEstimator, ACheckpointFromBeforeItCameIsReplayed) {

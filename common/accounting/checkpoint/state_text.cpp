@@ -11,6 +11,7 @@
 
 #include "accounting/checkpoint/fact_text.hpp"
 #include "accounting/checkpoint/text_format.hpp"
+#include "accounting/estimators/left_out.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
 
@@ -35,6 +36,7 @@ void write_segment(TextWriter& out, const SegmentRecord& record) {
       write_value(out, share);
     }
     if (!opened.placement.empty()) out.line("placed").word(opened.placement);
+    if (opened.released) out.line("released").instant(*opened.released).number(opened.waited_as.value);
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -307,8 +309,22 @@ class Loader {
       if (!in_.next("estimator") || in_.word() != name_of(id)) {
         return in_.fault("the lines of " + std::string(name_of(id)) + " are missing");
       }
-      state_.estimators[id.value]->load(in_, state_.remembered());
+      read_estimator(id);
       if (!in_.ok()) return;
+    }
+  }
+
+  void read_estimator(EstimatorId id) {
+    const bool is_left_out = state_.options.left_out.contains(id);
+    if (in_.next(k_left_out)) {
+      if (is_left_out) return;
+      if (!state_.options.as_saved) return in_.fault(std::string(name_of(id)) + " was not kept");
+      state_.options.left_out.insert(id);
+      state_.estimators[id.value] = make_left_out();
+    } else if (is_left_out) {
+      in_.skip_to("estimator");
+    } else {
+      state_.estimators[id.value]->load(in_, state_.remembered());
     }
   }
 
@@ -373,6 +389,10 @@ class Loader {
     opened.processors = {in_.small(0, k_max_wanted.value)};
     while (in_.next(k_description<NodeShare>.name)) read_value(in_, opened.nodes.emplace_back());
     if (in_.next("placed")) opened.placement = in_.word();
+    if (in_.next("released")) {
+      opened.released = in_.instant(k_zero, k_last_instant);
+      opened.waited_as = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
+    }
     accept(opened);
   }
 
@@ -388,22 +408,6 @@ class Loader {
 };
 
 }  // namespace
-
-PeriodSums State::Impl::got_by_forgotten() const {
-  PeriodSums forgotten = got;
-  for_each_remembered_piece([&](const Piece& piece) {
-    forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
-  });
-  return forgotten;
-}
-
-std::vector<std::string> State::Impl::sorted_names(const std::deque<Node>& all) {
-  std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const Node& node : all) names.push_back(node.name);
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 void State::Impl::restore_statement(const OwnershipStated& statement) {
   const std::uint32_t index = index_of(statement.node);

@@ -1,5 +1,6 @@
 #include "accounting/checkpoint/text_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -88,6 +89,14 @@ bool TextReader::next(std::string_view keyword) {
   rest_.remove_prefix(end + 1);
   ++line_number_;
   return true;
+}
+
+void TextReader::skip_to(std::string_view keyword) {
+  if (ok() && !line_.empty()) fault("words left over");
+  while (ok() && !rest_.empty() && !(rest_.starts_with(keyword) && rest_.substr(keyword.size()).starts_with(' '))) {
+    rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size() - 1) + 1);
+    ++line_number_;
+  }
 }
 
 std::string_view TextReader::raw_word() {

@@ -32,6 +32,8 @@ class TextReader {
 
   // Goes to the next line if it begins with `keyword`. A line with words left over is a fault.
   [[nodiscard]] bool next(std::string_view keyword);
+  // Passes over all lines up to the next one that begins with `keyword`, or over all that are left.
+  void skip_to(std::string_view keyword);
   [[nodiscard]] std::string word();
   // A number in [low, high]; low and a fault otherwise.
   [[nodiscard]] Int128 number(Int128 low, Int128 high);

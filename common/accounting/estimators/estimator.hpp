@@ -15,11 +15,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
+#include "game/utility.hpp"
 
 namespace shapley::accounting {
 
@@ -73,14 +76,18 @@ struct SegmentFact {
   Instant begin;
   Instant end;                              // exclusive; k_end_of_time while it is open
   CloseReason reason = CloseReason::ended;  // why it ended, if it did
+  // As of SegmentOpened: of a run, since when Slurm could have started it, and the job that its wait is booked under.
+  std::optional<Instant> released = std::nullopt;
+  JobId waited_as = {};
 };
 
 class Estimator {
  public:
   // The period of the books that a question is about, and when: at the period's end if it is closed.
   struct Question {
-    std::size_t period = 0;  // 0 is the first one
-    Instant t;               // >= every fact, or the period's end
+    std::size_t period = 0;                 // 0 is the first one
+    Instant t;                              // >= every fact, or the period's end
+    std::span<const game::UtilitySum> got;  // psi and work of the period, by OrgId
   };
   // What a checkpoint is written from, and what it is read into.
   struct Remembered {
@@ -114,6 +121,30 @@ class Estimator {
   // The contributions of every organization in a period, from the period's begin on; index: OrgId.
   virtual void contributions(const Question& question, std::span<Credit> credits) = 0;
 
+  // What cooperation is worth in a period, by an estimator that keeps what coalitions would have got alone; nullopt: by
+  // this one it cannot be said, or not of this period any more. `rows`: by OrgId, whose row an organization is part of.
+  [[nodiscard]] virtual std::optional<CooperationWorth> worth(const Question& /*question*/,
+                                                              std::span<const OrgId> /*rows*/) {
+    return std::nullopt;
+  }
+
+  // Whether this segment, whose begin is not before the horizon, is too old nevertheless: the books have to be made
+  // again with it.
+  [[nodiscard]] virtual bool is_too_old(const SegmentFact& /*segment*/) const { return false; }
+
+  // Whether this segment, which was told and whose begin is not before the horizon, cannot be taken back without making
+  // the books again.
+  [[nodiscard]] virtual bool stays(const SegmentFact& /*segment*/) const { return false; }
+
+  // Whether it says of everybody that he gave what he got: it is not kept, or cannot be for so many organizations. Once
+  // it does it always will.
+  [[nodiscard]] virtual bool is_off() const { return false; }
+
+  // Does some of the work that contributions() at t would have to do, about `effort` steps of it. False: there is more.
+  [[nodiscard]] virtual bool catch_up(Instant /*t*/, std::uint64_t /*effort*/) { return true; }
+
+  // How far towards `horizon` forget_before() gets with about `effort` steps.
+  [[nodiscard]] virtual Instant forgettable(Instant horizon, std::uint64_t /*effort*/) const { return horizon; }
   // No fact will change what happened before `horizon`.
   virtual void forget_before(Instant /*horizon*/) {}
 

@@ -1,7 +1,9 @@
 #include "accounting/estimators/table.hpp"
 
 #include "accounting/estimators/direct_contr.hpp"
+#include "accounting/estimators/hindsight.hpp"
 #include "accounting/estimators/shapley_rate.hpp"
+#include "hindsight/contributions.hpp"
 
 namespace shapley::accounting {
 
@@ -10,6 +12,8 @@ namespace {
 constexpr EstimatorRow k_estimators[] = {
     {"direct_contr", "direct", "the work done on its own nodes", make_direct_contr},
     {"shapley_rate", "rate", "what its nodes were worth to the others at that moment", make_shapley_rate},
+    {"hindsight", "hindsight", "what every coalition would have produced alone, corrected as durations become known",
+     make_hindsight, "shapley_rate", hindsight::k_most_players},
 };
 
 static_assert(std::size(k_estimators) <= k_max_estimators, "raise k_max_estimators in table.hpp");
@@ -44,6 +48,11 @@ std::vector<std::string_view> estimator_names() {
   std::vector<std::string_view> names;
   for (const EstimatorRow& row : estimators()) names.push_back(row.name);
   return names;
+}
+
+EstimatorId acting(EstimatorId wanted, const EstimatorSet& able) {
+  if (able.contains(wanted)) return wanted;
+  return parse_estimator(estimators()[wanted.value].stand_in).value_or(wanted);
 }
 
 std::string figure_name(std::string_view figure, EstimatorId estimator) {

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +27,10 @@ struct EstimatorRow {
   std::string_view member;   // its part of the names of members and columns: phi_direct, given_direct
   std::string_view meaning;  // one line: what an organization gave, by it
   std::unique_ptr<Estimator> (*make)();
+  // The name of the one by which ranks are made while this one cannot say (State::caught_up). Empty: it always can.
+  std::string_view stand_in = {};
+  // Of books with more, guests and commons counted, it is off (Estimator::is_off).
+  std::size_t most_organizations = std::numeric_limits<std::size_t>::max();
 };
 
 // Never empty, at most k_max_estimators rows, in the order in which people see them.
@@ -43,6 +49,36 @@ inline constexpr EstimatorId k_default_estimator{0};
 [[nodiscard]] std::string_view name_of(EstimatorId estimator);
 [[nodiscard]] std::optional<EstimatorId> parse_estimator(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> estimator_names();
+
+// Some of them.
+class EstimatorSet {
+ public:
+  constexpr EstimatorSet() = default;
+  constexpr EstimatorSet(std::initializer_list<EstimatorId> estimators) {
+    for (const EstimatorId estimator : estimators) insert(estimator);
+  }
+  [[nodiscard]] static EstimatorSet all() { return EstimatorSet{}.others(); }
+
+  constexpr void insert(EstimatorId estimator) { bits_ |= 1U << estimator.value; }
+  constexpr void erase(EstimatorId estimator) { bits_ &= ~(1U << estimator.value); }
+  [[nodiscard]] constexpr bool contains(EstimatorId estimator) const { return (bits_ >> estimator.value & 1U) != 0; }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  // All that are not among them.
+  [[nodiscard]] EstimatorSet others() const {
+    EstimatorSet others;
+    for (const EstimatorId estimator : estimator_ids()) {
+      if (!contains(estimator)) others.insert(estimator);
+    }
+    return others;
+  }
+  friend constexpr bool operator==(const EstimatorSet&, const EstimatorSet&) = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+// By whom ranks are made where `wanted` should: itself if it is among those that can say, else its stand-in.
+[[nodiscard]] EstimatorId acting(EstimatorId wanted, const EstimatorSet& able);
 
 // The name of a figure by this estimator: "phi" -> "phi_direct".
 [[nodiscard]] std::string figure_name(std::string_view figure, EstimatorId estimator);

@@ -76,6 +76,11 @@ inline constexpr auto k_description<NodeShare> = describe("on", member("node", &
 // [begin, ...) of `organization`. For a run, `nodes` names where (each node once, ascending by name) and `processors`
 // is their sum. For a wait `nodes` is empty. `placement` says which nodes the job may use (PlacementResolved), a run's
 // those that its request could have used; empty: any.
+//
+// Of a run, `released` is when Slurm could have started it first: on the segment with which the run began, absent from
+// later ones (after a suspension or a resize), whose own begin it is then, and where it is not known. It is never after
+// `begin`. Where the request was booked as waiting, it is the anchor of that wait, whose job is `waited_as`: the record
+// of an array's pending tasks; 0: the run's own job, or none waited.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;
@@ -83,6 +88,8 @@ struct SegmentOpened {
   MicroProcessors processors;
   std::vector<NodeShare> nodes;
   std::string placement = {};
+  std::optional<Instant> released = std::nullopt;
+  JobId waited_as = {};
   friend bool operator==(const SegmentOpened&, const SegmentOpened&) = default;
 };
 template <>
@@ -90,7 +97,9 @@ inline constexpr auto k_description<SegmentOpened> =
     describe("segment_opened", member<Role::identity>("", &SegmentOpened::key),
              member("organization", &SegmentOpened::organization), member<Role::time>("begin", &SegmentOpened::begin),
              member("processors", &SegmentOpened::processors), member("nodes", &SegmentOpened::nodes),
-             member<Role::supplement>("placement", &SegmentOpened::placement));
+             member<Role::supplement>("placement", &SegmentOpened::placement),
+             member<Role::supplement>("released", &SegmentOpened::released),
+             member<Role::supplement>("waited_as", &SegmentOpened::waited_as));
 
 enum class CloseReason : std::uint8_t { ended, suspended, requeued, resized, started, changed, vanished };
 

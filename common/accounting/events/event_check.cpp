@@ -58,6 +58,18 @@ Expected<void> check_nodes(const SegmentOpened& event) {
   return {};
 }
 
+Expected<void> check_release(const SegmentOpened& event) {
+  if (!event.released) {
+    if (event.waited_as.value != 0) return refuse(event, "what waited as another job was released");
+    return {};
+  }
+  if (event.key.kind == SegmentKind::wait) return refuse(event, "a wait is released at its anchor");
+  if (!in_range(*event.released)) return refuse(event, k_bad_instant);
+  if (*event.released > event.begin) return refuse(event, "a run cannot begin before it is released");
+  if (event.waited_as == event.key.job) return refuse(event, "that it waited as its own job is not said");
+  return {};
+}
+
 Expected<void> check_owners(const OwnershipStated& event, const OwnershipSpan& span) {
   std::set<std::string_view> seen;
   std::int64_t sum = 0;
@@ -85,6 +97,7 @@ Expected<void> check_content(const SegmentOpened& event) {
   if (event.organization.empty()) return refuse(event, "the organization needs a name; jobs of none belong to guests");
   if (event.organization == k_commons)
     return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
+  SHAPLEY_TRY(check_release(event));
   if (event.key.kind == SegmentKind::run) return check_nodes(event);
   if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
   if (event.processors.value < 0 || event.processors > k_max_wanted) {

@@ -71,7 +71,7 @@ std::optional<std::int64_t> first_of(const Quadratic& q, std::int64_t first, std
 }  // namespace
 
 Outlook outlook(State& state, Instant t, EstimatorId estimator) {
-  const std::vector<Standing> rows = state.standings(t);
+  const std::vector<Standing> rows = state.standings(t, {estimator});
   const RankingDeclared rule = state.ranking_rule();
   const Instant at = state.now();
   const Instant dated = state.next_dated_change();

@@ -10,6 +10,9 @@
 // turns at most twice. Exact integers throughout: no root is taken; a turn is found by halving the stretches in which
 // the quadratic is monotone.
 //
+// By the estimator hindsight r stays only until a virtual coalition starts or ends a job, which it does though nobody
+// else does: there a forecast is what follows from the rates of now.
+//
 // A forecast holds up to the next dated change of the books (State::next_dated_change), and says no more than a year.
 // Pure functions, apart from that State moves to t.
 #pragma once

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "accounting/estimators/left_out.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/ranking.hpp"
 #include "accounting/state/state_impl.hpp"
@@ -37,7 +38,7 @@ Instant State::now() const {
   return impl_->now;
 }
 
-std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t) const {
+std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, const EstimatorSet& by) const {
   const std::vector<game::UtilitySum>& got_sums = got.periods()[period].sums;
   const std::vector<Level>& period_levels = levels.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
@@ -54,7 +55,11 @@ std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t) c
   }
   std::vector<Credit> credits(standings.size());
   for (std::size_t e = 0; e < estimators.size(); ++e) {
-    estimators[e]->contributions({period, t}, credits);
+    if (by.contains({static_cast<std::uint32_t>(e)})) {
+      estimators[e]->contributions({.period = period, .t = t, .got = got_sums}, credits);
+    } else {
+      credit_as_got({.period = period, .t = t, .got = got_sums}, credits);
+    }
     for (std::size_t i = 0; i < standings.size(); ++i) standings[i].credits[e] = credits[i];
   }
   for (std::size_t i = 0; i < standings.size(); ++i) {
@@ -82,25 +87,88 @@ Standing& Standing::operator+=(const Standing& part) {
   return *this;
 }
 
+std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t, const EstimatorSet& by) const {
+  for (std::uint32_t e = 0; e < estimators.size(); ++e) {
+    if (!by.contains({e})) continue;
+    auto worth = estimators[e]->worth({.period = period, .t = t, .got = got.periods()[period].sums}, row_by_id);
+    if (!worth) continue;
+    worth->begin = period == 0 ? std::min(first_event, t) : got.periods()[period].begin;
+    return worth;
+  }
+  return std::nullopt;
+}
+
 const std::vector<ClosedPeriod>& State::Impl::closed_periods() {
   if (!closed_stale) return closed;
   closed.clear();
   for (std::size_t i = 0; i + 1 < got.periods().size(); ++i) {
     const PeriodSums::Period& period = got.periods()[i];
     const Instant begin = i == 0 ? std::min(first_event, period.end) : period.begin;
-    closed.push_back({begin, period.end, standings_of(i, period.end)});
+    closed.push_back({begin, period.end, standings_of(i, period.end, EstimatorSet::all())});
   }
   closed_stale = false;
   return closed;
 }
 
-std::vector<Standing> State::standings(Instant t) {
+PeriodSums State::Impl::got_by_forgotten() const {
+  PeriodSums forgotten = got;
+  for_each_remembered_piece([&](const Piece& piece) {
+    forgotten.fold(-1, piece.organization, {piece.processors, piece.begin, piece.end});
+  });
+  return forgotten;
+}
+
+std::vector<std::string> State::Impl::sorted_names(const std::deque<Node>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const Node& node : all) names.push_back(node.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<Standing> State::standings(Instant t, const EstimatorSet& by) {
   impl_->advance(t);
-  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now);
+  return impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, by);
+}
+
+EstimatorSet State::kept() const {
+  EstimatorSet kept;
+  for (std::uint32_t e = 0; e < impl_->estimators.size(); ++e) {
+    if (!impl_->estimators[e]->is_off()) kept.insert({e});
+  }
+  return kept;
+}
+
+EstimatorSet State::caught_up(Instant t, std::uint64_t effort) {
+  impl_->advance(t);
+  EstimatorSet able;
+  for (std::uint32_t e = 0; e < impl_->estimators.size(); ++e) {
+    Estimator& estimator = *impl_->estimators[e];
+    if (!estimator.is_off() && estimator.catch_up(impl_->now, effort)) able.insert({e});
+  }
+  return able;
+}
+
+void State::leave_out(EstimatorId estimator) {
+  impl_->options.left_out.insert(estimator);
+  // Those of a memory alone are gone already.
+  if (estimator.value < impl_->estimators.size()) impl_->estimators[estimator.value] = make_left_out();
+  impl_->closed_stale = true;
 }
 
 const std::vector<ClosedPeriod>& State::closed_periods() const {
   return impl_->closed_periods();
+}
+
+std::optional<CooperationWorth> State::worth(Instant t, const EstimatorSet& by) {
+  impl_->advance(t);
+  return impl_->worth_in(impl_->got.periods().size() - 1, impl_->now, by);
+}
+
+std::optional<CooperationWorth> State::last_closed_worth() {
+  const std::size_t open = impl_->got.periods().size() - 1;
+  if (open == 0) return std::nullopt;
+  return impl_->worth_in(open - 1, impl_->got.periods()[open - 1].end, EstimatorSet::all());
 }
 
 Instant State::period_begin() const {
@@ -148,12 +216,14 @@ RankingDeclared State::ranking_rule() const {
 }
 
 std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator) {
-  const std::vector<Standing> rows = standings(t);
+  impl_->advance(t);
   const RankingDeclared rule = ranking_rule();
-  if (!estimator) estimator = parse_estimator(rule.contribution);
+  if (!estimator) estimator = parse_estimator(rule.contribution).value_or(k_default_estimator);
+  estimator = acting(*estimator, kept());
+  const std::vector<Standing> rows = impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, {*estimator});
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
-  return rank(rows, order, organizations(), rule, estimator.value_or(k_default_estimator));
+  return rank(rows, order, organizations(), rule, *estimator);
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {
@@ -287,8 +357,8 @@ void State::visit_waits(Instant from, Instant until, const VisitWait& visit) con
   });
 }
 
-void State::compact(Instant keep) {
-  impl_->compact(keep);
+bool State::compact(Instant keep, std::uint64_t effort) {
+  return impl_->compact(keep, effort);
 }
 
 Instant State::horizon() const {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "accounting/estimators/estimator.hpp"
 #include "accounting/estimators/table.hpp"
 #include "accounting/events/event.hpp"
+#include "accounting/worth/worth.hpp"
 #include "base/error.hpp"
 
 namespace shapley::accounting {
@@ -109,6 +111,11 @@ struct StateOptions {
   // thousands of jobs are cancelled at once, late events of a moment before must still find what they speak of.
   std::size_t most_finished = 150'000;  // > 0
   Duration shortest_horizon{6 * 3600};
+  // These are not kept and cost nothing: what everybody got is, by them, what he gave. They can be left out of books
+  // that had them; books that had not have to be made again from the first event to have them.
+  EstimatorSet left_out = {};
+  // For readers: load() leaves out what the text's books had not.
+  bool as_saved = false;
 };
 
 struct Rank;  // ranking.hpp
@@ -135,12 +142,19 @@ class State {
   [[nodiscard]] Instant now() const;  // largest instant seen by advance or apply
 
   // All rows by OrgId, at max(t, now()); moves the present there, like advance(). What is a part of another row is
-  // zero.
-  [[nodiscard]] std::vector<Standing> standings(Instant t);
+  // zero. Of estimators that are not among `by`, what everybody got is what he gave.
+  [[nodiscard]] std::vector<Standing> standings(Instant t, const EstimatorSet& by = EstimatorSet::all());
   [[nodiscard]] const std::vector<ClosedPeriod>& closed_periods() const;
   [[nodiscard]] Instant period_begin()
       const;  // of the period that holds now(); time of the first event at the earliest
   [[nodiscard]] Period period() const;
+  // Those that are neither left out nor off for another reason (Estimator::is_off).
+  [[nodiscard]] EstimatorSet kept() const;
+  // Of these, those that can say at once how things stand at max(t, now()); moves the present there. Others work on it
+  // with about `effort` steps each, so that asking again and again brings them there.
+  [[nodiscard]] EstimatorSet caught_up(Instant t, std::uint64_t effort);
+  // From now on it is left out.
+  void leave_out(EstimatorId estimator);
   // When the books change next by themselves, by what is known now(): a period ends, or a node changes hands.
   // k_end_of_time: never.
   [[nodiscard]] Instant next_dated_change() const;
@@ -157,11 +171,18 @@ class State {
   // commons.
   [[nodiscard]] std::vector<OrgId> configured_order() const;
 
+  // What cooperation is worth in the current period, at max(t, now()); moves the present there, like advance().
+  // nullopt: none of these estimators can say. One that has fallen behind catches up with everything: leave it out.
+  [[nodiscard]] std::optional<CooperationWorth> worth(Instant t, const EstimatorSet& by = EstimatorSet::all());
+  // The same of the closed period that ended last, as of its end, by what is known now. nullopt, too: there is none, or
+  // it is so long ago that nothing changes it any more, and what coalitions did in it is forgotten.
+  [[nodiscard]] std::optional<CooperationWorth> last_closed_worth();
+
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
   [[nodiscard]] RankingDeclared ranking_rule() const;
   // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
-  // program does not know that, the first of the table). Ties by configured order. Commons, which runs nothing, is left
-  // out.
+  // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.
+  // Commons, which runs nothing, is left out.
   [[nodiscard]] std::vector<Rank> ranking(Instant t, std::optional<EstimatorId> estimator = std::nullopt);
 
   // All of them, ascending.
@@ -206,8 +227,9 @@ class State {
   void visit_waits(Instant from, Instant until, const VisitWait& visit) const;
 
   // Forgets closed segments, jobs and breakpoints from before the horizon that StateOptions give, or from before `keep`
-  // if that is earlier. The books do not change.
-  void compact(Instant keep = k_end_of_time);
+  // if that is earlier. The books do not change. An estimator for which that is more than about `effort` steps of work
+  // makes it forget less; false then: there is more to forget.
+  bool compact(Instant keep = k_end_of_time, std::uint64_t effort = std::numeric_limits<std::uint64_t>::max());
   [[nodiscard]] Instant horizon() const;
   [[nodiscard]] std::size_t remembered_jobs() const;
 

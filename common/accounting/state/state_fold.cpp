@@ -3,6 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "accounting/estimators/left_out.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
 #include "base/brackets.hpp"
@@ -11,7 +12,10 @@
 namespace shapley::accounting {
 
 State::Impl::Impl(StateOptions state_options) : options(state_options) {
-  for (const EstimatorRow& row : accounting::estimators()) estimators.push_back(row.make());
+  for (const EstimatorId id : estimator_ids()) {
+    const bool is_left_out = options.left_out.contains(id);
+    estimators.push_back(is_left_out ? make_left_out() : accounting::estimators()[id.value].make());
+  }
   set_organizations();
 }
 
@@ -327,12 +331,15 @@ void State::Impl::advance(Instant t) {
   now = std::max(now, t);
 }
 
-void State::Impl::compact(Instant keep) {
-  if (now == k_beginning_of_time) return;
+bool State::Impl::compact(Instant keep, std::uint64_t effort) {
+  if (now == k_beginning_of_time) return true;
   const Instant far_enough = std::max(
       now - options.horizon, std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
-  const Instant next = std::min(far_enough, keep);
-  if (next <= horizon) return;
+  const Instant wanted = std::min(far_enough, keep);
+  if (wanted <= horizon) return true;
+  Instant next = wanted;
+  for (const auto& estimator : estimators) next = std::min(next, estimator->forgettable(wanted, effort));
+  if (next <= horizon) return false;
   horizon = next;
   levels.settle(horizon);
   for (const auto& estimator : estimators) estimator->forget_before(horizon);
@@ -351,6 +358,7 @@ void State::Impl::compact(Instant keep) {
   compact_placements();
   for (Node& node : nodes) node.forget_before(horizon);
   forget_jobs_of_nodes(changed, lose_some);
+  return next == wanted;
 }
 
 void State::Impl::forget_task(JobId id, const JobRecord& job) {

@@ -84,6 +84,9 @@ struct State::Impl {
   template <typename Fact>
   [[nodiscard]] Expected<Applied> validate(const Fact& event) const = delete;
   [[nodiscard]] Applied fresh_since(Instant reach) const;
+  // Whether an estimator cannot be told of this segment, whose begin is not before the horizon.
+  [[nodiscard]] bool is_too_old_for_estimators(const SegmentOpened& event) const;
+  [[nodiscard]] bool stays_for_estimators(const SegmentRecord& segment) const;
   [[nodiscard]] const SegmentRecord* find(const SegmentKey& key) const;
 
   // REQUIRES: validate() said `changed` and now >= the event's time. state_fold.cpp has one for each kind of event.
@@ -92,7 +95,7 @@ struct State::Impl {
   void fold(const Fact& event) = delete;
 
   void advance(Instant t);
-  void compact(Instant keep);
+  bool compact(Instant keep, std::uint64_t effort);
   void compact_placements();
   void forget_task(JobId id, const JobRecord& job);
   // Lets the nodes of forgotten segments (`lose_some`, by index) know only the segments left of these jobs.
@@ -134,6 +137,7 @@ struct State::Impl {
   // Raises its organization's last start to that of the run, if it is one that counts.
   void note_start(const SegmentRecord& record, std::vector<Instant>& starts) const;
   [[nodiscard]] SegmentFact fact_of(const SegmentRecord& segment) const;
+  [[nodiscard]] static SegmentFact fact_of(const SegmentOpened& opened, OrgId organization);  // while it is open
 
   // Tell psi, levels and estimators.
   void fold_piece(int sign, const Piece& piece);
@@ -187,7 +191,10 @@ struct State::Impl {
   void restore_runs();
   void restore_offers();
 
-  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t) const;
+  // With the credits of these estimators.
+  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by) const;
+  // Of the period, at t: its end if it is closed.
+  [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t, const EstimatorSet& by) const;
   const std::vector<ClosedPeriod>& closed_periods();
 };
 

@@ -21,14 +21,21 @@ OrgId State::Impl::organization_of(const SegmentRecord& segment) const {
   return *organizations.find(segment.live.opened.organization);
 }
 
-SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
-  const SegmentOpened& opened = segment.live.opened;
+SegmentFact State::Impl::fact_of(const SegmentOpened& opened, OrgId organization) {
   return {.key = opened.key,
-          .organization = organization_of(segment),
+          .organization = organization,
           .processors = opened.processors,
           .begin = opened.begin,
-          .end = segment.end(),
-          .reason = segment.reason};
+          .end = k_end_of_time,
+          .released = opened.released,
+          .waited_as = opened.waited_as};
+}
+
+SegmentFact State::Impl::fact_of(const SegmentRecord& segment) const {
+  SegmentFact fact = fact_of(segment.live.opened, organization_of(segment));
+  fact.end = segment.end();
+  fact.reason = segment.reason;
+  return fact;
 }
 
 void State::Impl::fold_segment(int sign, const SegmentRecord& segment) {

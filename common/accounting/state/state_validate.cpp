@@ -24,6 +24,23 @@ Applied State::Impl::fresh_since(Instant reach) const {
   return reach < horizon && !memory_only ? Applied::needs_replay : Applied::changed;
 }
 
+bool State::Impl::is_too_old_for_estimators(const SegmentOpened& event) const {
+  // Of an organization that the books have not met yet, its first id.
+  const auto organization =
+      organizations.find(event.organization).value_or(OrgId{static_cast<std::uint32_t>(row_by_id.size())});
+  const SegmentFact fact = fact_of(event, organization);
+  return std::any_of(estimators.begin(), estimators.end(),
+                     [&](const auto& estimator) { return estimator->is_too_old(fact); });
+}
+
+// Whether an estimator needs that a segment that counts goes on to count.
+bool State::Impl::stays_for_estimators(const SegmentRecord& segment) const {
+  if (!segment.counts()) return false;
+  const SegmentFact fact = fact_of(segment);
+  return std::any_of(estimators.begin(), estimators.end(),
+                     [&](const auto& estimator) { return estimator->stays(fact); });
+}
+
 const SegmentRecord* State::Impl::find(const SegmentKey& key) const {
   const auto job = jobs.find(key.job);
   return job == jobs.end() ? nullptr : job->second.find(key);
@@ -34,7 +51,8 @@ Expected<Applied> State::Impl::validate(const SegmentOpened& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->opened) return same_or_conflict(known->live.opened == event, event);
   if (known != nullptr && known->end() < event.begin) return ends_before_it_begins(event);
-  return fresh_since(event.begin);
+  if (fresh_since(event.begin) == Applied::needs_replay) return Applied::needs_replay;
+  return is_too_old_for_estimators(event) ? Applied::needs_replay : Applied::changed;
 }
 
 template <>
@@ -46,7 +64,9 @@ Expected<Applied> State::Impl::validate(const SegmentClosed& event) const {
                             event);
   }
   if (known != nullptr && known->opened && event.end < known->live.opened.begin) return ends_before_it_begins(event);
-  return fresh_since(event.end);
+  if (fresh_since(event.end) == Applied::needs_replay) return Applied::needs_replay;
+  const bool vanishes = known != nullptr && known->opened && event.end == known->live.opened.begin;
+  return vanishes && stays_for_estimators(*known) ? Applied::needs_replay : Applied::changed;
 }
 
 template <>
@@ -54,7 +74,9 @@ Expected<Applied> State::Impl::validate(const SegmentRetracted& event) const {
   const SegmentRecord* known = find(event.key);
   if (known != nullptr && known->retracted) return same_or_conflict(known->retracted_at == event.at, event);
   // It reaches back to the segment's begin. An unknown segment from before the horizon may have been forgotten.
-  if (known != nullptr && known->opened) return fresh_since(known->live.opened.begin);
+  if (known != nullptr && known->opened) {
+    return stays_for_estimators(*known) ? Applied::needs_replay : fresh_since(known->live.opened.begin);
+  }
   return fresh_since(std::min(event.at, event.key.anchor));
 }
 

@@ -21,16 +21,20 @@ constexpr Duration k_usual_memory = StateOptions{}.horizon;
 // The opening books hold all jobs of this time, in memory at every start and in the file.
 constexpr Duration k_longest_memory{14 * k_day_s};
 
-// The first moment at which an event after `sequence` changes the books; a retraction reaches back to its segment's
-// begin.
-constexpr std::string_view k_first_reach =
-    "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT o.at FROM main.segment_events s "
-    "  JOIN main.event_rows o ON o.seq = s.opened "
-    "  WHERE s.job = e.job AND s.anchor = e.anchor AND s.kind = e.kind % 2 AND s.ordinal = e.ordinal), e.anchor) "
-    "  ELSE e.at END) "
-    "FROM main.event_rows e WHERE e.seq > ?1 AND (e.kind BETWEEN 2 AND 7 OR (e.kind = 0 AND EXISTS ("
-    "  SELECT 1 FROM main.event_texts t WHERE t.seq = e.seq AND t.kind IN ('organizations_declared', "
-    "  'ownership_stated', 'capacity_changed', 'period_declared', 'placement_resolved'))))";
+// The first moment at which an event after `sequence` changes the books; a run reaches back to its release, and so does
+// its retraction.
+std::string first_reach() {
+  return "SELECT MIN(CASE WHEN e.kind IN (6, 7) THEN COALESCE((SELECT " + reach_of_segment("o") +
+         " FROM main.segment_events s "
+         "  JOIN main.event_rows o ON o.seq = s.opened "
+         "  WHERE s.job = e.job AND s.anchor = e.anchor AND s.kind = e.kind % 2 AND s.ordinal = e.ordinal), e.anchor) "
+         "  ELSE " +
+         reach_of_segment("e") +
+         " END) "
+         "FROM main.event_rows e WHERE e.seq > ?1 AND (e.kind BETWEEN 2 AND 7 OR (e.kind = 0 AND EXISTS ("
+         "  SELECT 1 FROM main.event_texts t WHERE t.seq = e.seq AND t.kind IN ('organizations_declared', "
+         "  'ownership_stated', 'capacity_changed', 'period_declared', 'placement_resolved'))))";
+}
 
 // The number that `sql` answers with for ?1, ?2; nullopt for NULL.
 Expected<std::optional<std::int64_t>> number(const Database& database, std::string_view sql, std::int64_t first,
@@ -51,7 +55,7 @@ class Planner {
     SHAPLEY_TRY_ASSIGN(const auto genesis, read_genesis(database_));
     if (genesis) last_ = {.sequence = genesis->sequence, .hash = genesis->hash};
     const Instant archived = genesis ? genesis->until : k_beginning_of_time;
-    SHAPLEY_TRY_ASSIGN(const Recovered books, recover_books(database_, {}));
+    SHAPLEY_TRY_ASSIGN(const Recovered books, recover_books(database_, k_as_saved));
     const auto& closed = books.state.closed_periods();
     std::optional<Instant> begin;  // of the periods that are not in an archive yet
     for (std::size_t i = 0; i + 1 < closed.size(); ++i) {
@@ -71,7 +75,7 @@ class Planner {
                               last_.sequence, until.value));
     if (!later || *later - 1 <= last_.sequence) return false;
     const std::int64_t sequence = *later - 1;
-    SHAPLEY_TRY_ASSIGN(const auto reach, number(database_, k_first_reach, sequence));
+    SHAPLEY_TRY_ASSIGN(const auto reach, number(database_, first_reach(), sequence));
     const Instant needed = std::min(until - k_usual_memory, Instant{reach.value_or(until.value)});
     if (needed < until - k_longest_memory) return false;
     SHAPLEY_TRY_ASSIGN(const auto hash, hash_of_event(database_, sequence));

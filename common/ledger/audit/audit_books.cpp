@@ -9,6 +9,7 @@
 #include "base/calendar.hpp"
 #include "ledger/audit/audit_parts.hpp"
 #include "ledger/audit/naive_books.hpp"
+#include "ledger/projections/standings.hpp"
 #include "ledger/recovery/replay.hpp"
 #include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_impl.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 using accounting::estimator_ids;
 using accounting::EstimatorId;
+using accounting::EstimatorSet;
 using accounting::figure_name;
 using accounting::Standing;
 using accounting::State;
@@ -28,13 +30,15 @@ constexpr std::int64_t k_instants = 16;
 // The figures of a standing by name, as text.
 using Figures = std::vector<std::pair<std::string, std::string>>;
 
-Figures figures_of(const Standing& row) {
+Figures figures_of(const Standing& row, const EstimatorSet& kept) {
   Figures figures{{"psi", to_string(row.psi.value)}};
   for (const EstimatorId estimator : estimator_ids()) {
+    if (!kept.contains(estimator)) continue;
     figures.emplace_back(figure_name("phi", estimator), to_string(row.phi(estimator).value));
   }
   figures.emplace_back("got", to_string(row.got.value));
   for (const EstimatorId estimator : estimator_ids()) {
+    if (!kept.contains(estimator)) continue;
     figures.emplace_back(figure_name("given", estimator), to_string(row.given(estimator).value));
   }
   for (const auto& [name, level] :
@@ -57,7 +61,8 @@ class BooksAudit {
   Expected<void> run() {
     SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database_));
     if (genesis) begin_ = genesis->until;
-    SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, k_remembers_nothing));
+    SHAPLEY_TRY_ASSIGN(kept_, estimators_of_last_day(database_));
+    SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, remembers_nothing(kept_)));
     State& state = opening.state;
     // A moment may be known already that lies after what was archived.
     SHAPLEY_TRY(choose_instants(std::max(begin_, state.now())));
@@ -234,13 +239,17 @@ class BooksAudit {
     tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
     SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover());
     const Instant t = std::max(state.now(), recovered.state.now());
+    // Which shapleyd keeps may have changed since the day that was recorded last.
+    for (const EstimatorId estimator : estimator_ids()) {
+      if (!recovered.state.kept().contains(estimator)) kept_.erase(estimator);
+    }
     const auto rebuilt = rows_by_name(state, t);
     auto theirs = rows_by_name(recovered.state, t);
     for (const auto& [name, row] : rebuilt) {
-      compare_recovered(name, figures_of(theirs[name]), figures_of(row));
+      compare_recovered(name, figures_of(theirs[name], kept_), figures_of(row, kept_));
       theirs.erase(name);
     }
-    for (const auto& [name, row] : theirs) compare_recovered(name, figures_of(row), figures_of({}));
+    for (const auto& [name, row] : theirs) compare_recovered(name, figures_of(row, kept_), figures_of({}, kept_));
     return {};
   }
 
@@ -272,6 +281,7 @@ class BooksAudit {
   AuditReport& report_;
   const AuditOptions& options_;
   Instant begin_ = k_beginning_of_time;  // what was before is in an archive
+  EstimatorSet kept_;                    // by shapleyd
   std::vector<Instant> instants_;
   std::int64_t checked_ = 0;
   Utility sum_;

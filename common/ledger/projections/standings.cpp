@@ -1,5 +1,6 @@
 #include "ledger/projections/standings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ namespace shapley::ledger {
 namespace {
 
 using accounting::EstimatorId;
+using accounting::EstimatorSet;
 using accounting::Standing;
 
 constexpr std::array<std::string_view, 2> k_standing_tables{"books_by_day", "contributions_by_day"};
@@ -20,16 +22,16 @@ struct RecordedDay {
   DayOfStandings day;
 };
 
-Expected<std::vector<EstimatorId>> recorded_estimators(const Database& database, Instant day) {
+Expected<EstimatorSet> recorded_estimators(const Database& database, Instant day) {
   SHAPLEY_TRY_ASSIGN(Statement select,
                      database.prepare("SELECT DISTINCT estimator FROM main.contributions_by_day WHERE day = ?1"));
   select.bind(1, day.value);
-  std::vector<EstimatorId> estimators;
+  EstimatorSet estimators;
   while (true) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return estimators;
     // An audit finds rows of an estimator that this program does not know.
-    if (const auto known = accounting::parse_estimator(select.text(0))) estimators.push_back(*known);
+    if (const auto known = accounting::parse_estimator(select.text(0))) estimators.insert(*known);
   }
 }
 
@@ -41,9 +43,18 @@ Expected<std::vector<RecordedDay>> recorded_days(const Database& database) {
     SHAPLEY_TRY_ASSIGN(const bool row, select.step());
     if (!row) return days;
     const Instant day{select.integer(0)};
-    SHAPLEY_TRY_ASSIGN(auto estimators, recorded_estimators(database, day));
-    days.push_back({{select.integer(1)}, {day, select.integer(2), std::move(estimators)}});
+    SHAPLEY_TRY_ASSIGN(const EstimatorSet estimators, recorded_estimators(database, day));
+    days.push_back({{select.integer(1)}, {day, select.integer(2), estimators}});
   }
+}
+
+EstimatorSet all_of(const std::vector<RecordedDay>& days) {
+  EstimatorSet all;
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    const auto has_it = [&](const RecordedDay& day) { return day.day.estimators.contains(estimator); };
+    if (std::ranges::any_of(days, has_it)) all.insert(estimator);
+  }
+  return all;
 }
 
 Expected<void> forget_day(const Database& database, std::string_view schema, Instant day) {
@@ -83,7 +94,8 @@ Expected<void> write_contributions(const Database& database, std::string_view sc
                                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
   for (const Standing& row : standings) {
     if (state.row_of(row.organization) != row.organization) continue;
-    for (const EstimatorId estimator : day.estimators) {
+    for (const EstimatorId estimator : accounting::estimator_ids()) {
+      if (!day.estimators.contains(estimator)) continue;
       const std::string phi = to_string(row.phi(estimator).value);
       const std::string balance = to_string(row.balance(estimator).value);
       const std::string given = to_string(row.given(estimator).value);
@@ -108,20 +120,28 @@ Expected<void> write_standings(const Database& database, std::string_view schema
   return write_contributions(database, schema, day, state, standings);
 }
 
+Expected<EstimatorSet> estimators_of_last_day(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT MAX(day) FROM main.books_by_day"));
+  SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+  if (!row || select.is_null(0)) return EstimatorSet::all();
+  return recorded_estimators(database, {select.integer(0)});
+}
+
 Expected<void> rebuild_standings(const Database& database, std::string_view schema, const ReplayPace& pace,
                                  const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(const auto days, recorded_days(database));
   if (days.empty()) return {};
   const std::int64_t last = days.back().day.sequence;
-  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, k_remembers_nothing));
+  const accounting::StateOptions options = remembers_nothing(all_of(days));
+  SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
   SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, pace));
-  Replay replay(database, k_remembers_nothing, std::move(opening), Forgetting(std::move(lookback), pace));
+  Replay replay(database, options, std::move(opening), Forgetting(std::move(lookback), pace));
   for (const RecordedDay& recorded : days) {
     tell(on_progress, {.what = "books of every day", .done = replay.books().last_sequence, .all = last});
     SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
     accounting::State& state = replay.books().state;
     state.advance(recorded.at);
-    const auto standings = state.standings(recorded.at);
+    const auto standings = state.standings(recorded.at, recorded.day.estimators);
     SHAPLEY_TRY(write_standings(database, schema, recorded.day, state, standings));
   }
   return {};

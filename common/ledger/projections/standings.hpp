@@ -25,7 +25,7 @@ namespace shapley::ledger {
 struct DayOfStandings {
   Instant day;
   std::int64_t sequence = 0;
-  std::vector<accounting::EstimatorId> estimators;
+  accounting::EstimatorSet estimators;
 };
 [[nodiscard]] Expected<void> write_standings(const Database& database, std::string_view schema,
                                              const DayOfStandings& day, const accounting::State& state,
@@ -36,5 +36,8 @@ struct DayOfStandings {
 // `on_progress` hears of every day.
 [[nodiscard]] Expected<void> rebuild_standings(const Database& database, std::string_view schema,
                                                const ReplayPace& pace = {}, const OnProgress& on_progress = {});
+
+// The estimators of the day that was recorded last, or all where none was: those that shapleyd keeps.
+[[nodiscard]] Expected<accounting::EstimatorSet> estimators_of_last_day(const Database& database);
 
 }  // namespace shapley::ledger

@@ -88,10 +88,23 @@ class Reading {
   ToldUntil told_;
 };
 
+// Estimators that may fall behind cost too much for whoever asks about ranks that were not made by them.
+void leave_out_costly_ones(State& state, const std::vector<Event>& told) {
+  std::set<std::string, std::less<>> ranking{state.ranking_rule().contribution};
+  for (const Event& event : told) {
+    if (const auto* rule = std::get_if<accounting::RankingDeclared>(&event)) ranking.insert(rule->contribution);
+  }
+  for (const accounting::EstimatorId estimator : accounting::estimator_ids()) {
+    const bool may_fall_behind = !accounting::estimators()[estimator.value].stand_in.empty();
+    if (may_fall_behind && !ranking.contains(accounting::name_of(estimator))) state.leave_out(estimator);
+  }
+}
+
 Expected<BooksThen> books_of(const Files& files, const PastQuestion& question, const OnInstant& on_instant) {
   SHAPLEY_TRY_ASSIGN(ToldUntil told, Reading(question).read(files));
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
   State& state = opening.state;
+  leave_out_costly_ones(state, told.events);
   SHAPLEY_TRY(apply_adjustments(state, std::move(told.adjustments)));
   SHAPLEY_TRY(retract_known(state, told.retracted, question.at));
   for (std::size_t i = 0; i < told.events.size(); ++i) {

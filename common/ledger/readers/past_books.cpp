@@ -64,7 +64,7 @@ Expected<PastBooks> PastBooks::read(const Ledger& ledger, const Asked& asked) {
   SHAPLEY_TRY_ASSIGN(const PastFiles past, PastFiles::open(ledger, directory, asked.since));
   const Files& files = past.files();
   SHAPLEY_TRY_ASSIGN(Told told, told_until(files, asked.until));
-  SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
+  SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening({.left_out = asked.by.others()}));
   PastBooks books;
   books.state_ = std::move(opening.state);
   std::vector<accounting::AdjustmentMade> made;

@@ -37,6 +37,7 @@ class PastBooks {
     std::filesystem::path archives = {};  // where its archives are; empty: near it
     Instant since;
     Instant until;
+    accounting::EstimatorSet by = accounting::EstimatorSet::all();  // with what was given by these
   };
   // Errc::not_found names an archive that is needed and is not there.
   [[nodiscard]] static Expected<PastBooks> read(const Ledger& ledger, const Asked& asked);

@@ -14,7 +14,7 @@ Expected<void> make_checkpoint(const std::filesystem::path& ledger, std::mutex& 
   SHAPLEY_TRY_ASSIGN(const SecondWriter writer, SecondWriter::open(ledger, watch.stop));
   SHAPLEY_TRY_ASSIGN(Recovered books, recover_books(writer.database(), options.state, &watch, options.upto));
   books.state.advance(options.now);
-  books.state.compact();
+  books.state.compact(options.keep);
   return writer.write(turns, books.state, books.last_sequence);
 }
 

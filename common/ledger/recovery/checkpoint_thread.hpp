@@ -21,8 +21,9 @@ class CheckpointThread {
  public:
   struct Options {
     accounting::StateOptions state = {};
-    std::int64_t upto = 0;  // the last event in it
-    Instant now;            // what is older than the horizon then is forgotten
+    std::int64_t upto = 0;         // the last event in it
+    Instant now;                   // what is older than the horizon then is forgotten
+    Instant keep = k_end_of_time;  // but nothing from this instant on
   };
 
   // `turns` is the ledger's (Ledger::turns). Errc::unavailable: there is no thread to be had.

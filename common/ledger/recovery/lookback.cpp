@@ -10,14 +10,23 @@ namespace {
 constexpr std::int64_t k_sequences_in_a_step = 10'000;
 constexpr std::int64_t k_seconds_in_a_step = 3600;
 
-// What an event row reaches back to: a retraction to the begin of its segment, others to their own time. Events after
-// ?2 have no say, so that what is forgotten, and when, follows from the events up to it alone.
-constexpr const char* k_reach =
-    "CASE WHEN e.kind < 6 THEN e.at ELSE MIN(e.at, e.anchor, COALESCE("
-    "(SELECT o.at FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
-    "s.anchor = e.anchor AND s.kind = e.kind - 6 AND s.ordinal = e.ordinal AND o.seq <= ?2), e.at)) END";
+// What an event row reaches back to: a retraction as far as its segment did, others as above. Events after ?2 have no
+// say, so that what is forgotten, and when, follows from the events up to it alone.
+std::string reach() {
+  return "CASE WHEN e.kind < 6 THEN " + reach_of_segment("e") +
+         " ELSE MIN(e.at, e.anchor, COALESCE("
+         "(SELECT " +
+         reach_of_segment("o") +
+         " FROM main.segment_events s JOIN main.event_rows o ON o.seq = s.opened WHERE s.job = e.job AND "
+         "s.anchor = e.anchor AND s.kind = e.kind - 6 AND s.ordinal = e.ordinal AND o.seq <= ?2), e.at)) END";
+}
 
 }  // namespace
+
+std::string reach_of_segment(const std::string& row) {
+  const std::string at = row + ".at";
+  return "MIN(" + at + ", COALESCE(MAX(" + row + ".released, " + at + " - 21600), " + at + "))";
+}
 
 void Lookback::add(std::int64_t place, std::int64_t width, Instant reach, Instant at) {
   if (steps_.empty() || steps_.back().last / width != place / width) {
@@ -55,7 +64,7 @@ Expected<Lookback> Lookback::by_sequence(const Database& database, std::int64_t 
   // The books accept the description of a job however old it is.
   SHAPLEY_TRY_ASSIGN(
       Statement select,
-      database.prepare("SELECT e.seq, e.at, " + std::string(k_reach) +
+      database.prepare("SELECT e.seq, e.at, " + reach() +
                        " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND e.kind <> 1 ORDER BY e.seq"));
   select.bind(1, after).bind(2, upto);
   Lookback lookback;
@@ -71,10 +80,9 @@ Expected<Lookback> Lookback::by_sequence(const Database& database, std::int64_t 
 }
 
 Expected<Lookback> Lookback::by_time(const Database& database, std::int64_t after, std::int64_t upto) {
-  SHAPLEY_TRY_ASSIGN(
-      Statement select,
-      database.prepare("SELECT e.at, " + std::string(k_reach) +
-                       " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND e.kind >= 6 ORDER BY e.at"));
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT e.at, " + reach() +
+                                                        " FROM main.event_rows e WHERE e.seq > ?1 AND e.seq <= ?2 AND "
+                                                        "(e.kind >= 6 OR e.released < e.at) ORDER BY e.at"));
   select.bind(1, after).bind(2, upto);
   Lookback lookback;
   while (true) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,14 +26,24 @@ struct ReplayPace {
 // Books that remember only what they are told to keep: for replays that know what is to come.
 inline constexpr accounting::StateOptions k_remembers_nothing{
     .horizon = {}, .most_finished = 1, .shortest_horizon = {}};
+// The same of these estimators alone.
+[[nodiscard]] inline accounting::StateOptions remembers_nothing(const accounting::EstimatorSet& kept) {
+  accounting::StateOptions options = k_remembers_nothing;
+  options.left_out = kept.others();
+  return options;
+}
+
+// SQL: what `row`, of a segment's begin or end, reaches back to: the begin of a run to its release, for an estimator
+// decides again what it knows of the run since then, but for six hours at most; others to their own time.
+[[nodiscard]] std::string reach_of_segment(const std::string& row);
 
 class Lookback {
  public:
   // For replays in the order of numbers, of the events after `after` up to `upto`: places are sequence numbers.
   [[nodiscard]] static Expected<Lookback> by_sequence(const Database& database, std::int64_t after, std::int64_t upto,
                                                       const ReplayPace& pace);
-  // For replays of those events in the order of time: places are instants. Only a retraction reaches back then, to its
-  // segment's begin.
+  // For replays of those events in the order of time: places are instants. Only two reach back then: the begin
+  // of a run to its release, and a retraction as far as its segment did.
   [[nodiscard]] static Expected<Lookback> by_time(const Database& database, std::int64_t after, std::int64_t upto);
 
   // An instant not after any that events at this place or later reach back to; k_end_of_time: none reaches back. (Of

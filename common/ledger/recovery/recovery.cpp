@@ -26,7 +26,7 @@ Expected<void> rebuild(const Database& database, Writer& writer) {
 
 }  // namespace
 
-Expected<Recovered> Ledger::recover(accounting::StateOptions options, ReplayWatch* watch) const {
+Expected<Recovered> Ledger::recover(const accounting::StateOptions& options, ReplayWatch* watch) const {
   const StepLimit stop(impl_->database, 0, watch == nullptr ? nullptr : &watch->stop);
   auto books = recover_books(impl_->database, options, watch);
   if (!books) return impl_->failed("recover", std::move(books).error());
@@ -43,8 +43,8 @@ Expected<Recovered> Ledger::recover_from_scratch(accounting::StateOptions option
   return books;
 }
 
-Expected<Recovered> Ledger::opening() const {
-  auto books = opening_books(impl_->database, {});
+Expected<Recovered> Ledger::opening(const accounting::StateOptions& options) const {
+  auto books = opening_books(impl_->database, options);
   if (!books) return impl_->failed("read what it begins with", std::move(books).error());
   return books;
 }
@@ -62,13 +62,13 @@ Expected<void> Ledger::save_checkpoint(const accounting::State& state, std::int6
 }
 
 Expected<void> Ledger::record_standings(Instant day, const accounting::State& state,
-                                        std::span<const accounting::Standing> standings) {
+                                        std::span<const accounting::Standing> standings,
+                                        const accounting::EstimatorSet& by) {
   auto recorded = [&]() -> Expected<void> {
     SHAPLEY_TRY_ASSIGN(Writer * writer, impl_->to_write());
     const std::scoped_lock turn(*impl_->turns);
     SHAPLEY_TRY_ASSIGN(Transaction transaction, Transaction::begin(impl_->database, Transaction::Kind::write));
-    const auto estimators = accounting::estimator_ids();
-    const DayOfStandings rows{day_begin(day), writer->head.sequence, {estimators.begin(), estimators.end()}};
+    const DayOfStandings rows{day_begin(day), writer->head.sequence, by};
     SHAPLEY_TRY(write_standings(impl_->database, "main", rows, state, standings));
     return transaction.commit();
   }();

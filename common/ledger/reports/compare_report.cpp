@@ -47,6 +47,7 @@ void follow(const Outlook& outlook, std::size_t a, std::size_t b, Instant end, s
 json forecast_limits(const Moment& moment) {
   json report{{"report_version", k_report_version},
               {"contribution", moment.status["contribution"]},
+              {"ranked_by", moment.status["ranked_by"]},
               {"ranking", moment.status["ranking"]},
               {"by_date", moment.outlook.by_date}};
   add_instant(report, "at", moment.at);

@@ -28,15 +28,20 @@ accounting::EstimatorId ranking_estimator(const accounting::State& state) {
   return accounting::parse_estimator(state.ranking_rule().contribution).value_or(accounting::k_default_estimator);
 }
 
-Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId estimator) {
-  json status = status_report(state, t, estimator);
+Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted) {
+  return moment_of(state, t, wanted, state.kept());
+}
+
+Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted,
+                 const accounting::EstimatorSet& able) {
+  json status = status_report(state, t, wanted, able);
   const Instant at = state.now();
   std::vector<OpenSegment> open;
   for_each_open_segment(state, [&](const OpenSegment& segment) { open.push_back(segment); });
   return Moment{.at = at,
                 .is_past = false,
                 .status = std::move(status),
-                .outlook = accounting::outlook(state, at, estimator),
+                .outlook = accounting::outlook(state, at, accounting::acting(wanted, able)),
                 .names = state.organizations(),
                 .open = std::move(open),
                 .next_starts = {}};

@@ -37,7 +37,10 @@ struct Moment {
 [[nodiscard]] accounting::EstimatorId ranking_estimator(const accounting::State& state);
 
 // At max(t, state.now()). Walks over all remembered jobs.
-[[nodiscard]] Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId estimator);
+[[nodiscard]] Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted);
+// The same by those that are able (status_report).
+[[nodiscard]] Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wanted,
+                               const accounting::EstimatorSet& able);
 
 // A past one, as books_then() has it, by the estimator that ranked then.
 [[nodiscard]] Expected<Moment> past_moment(const Ledger& ledger, const PastQuestion& question);

@@ -21,6 +21,7 @@ namespace shapley::ledger {
 namespace {
 
 using accounting::EstimatorId;
+using accounting::EstimatorSet;
 using accounting::Standing;
 using nlohmann::json;
 
@@ -71,7 +72,8 @@ struct RowContext {
   const accounting::Rank* by = nullptr;
   Duration horizon;
   EstimatorId estimator;
-  Duration elapsed;  // since the period began
+  EstimatorSet able;  // those that can say
+  Duration elapsed;   // since the period began
   JobCounts jobs;
   Instant last_start;
 };
@@ -105,17 +107,20 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"no_start_since", no_start_since(context.jobs, context.last_start)},
   };
   for (const EstimatorId estimator : accounting::estimator_ids()) {
-    row[accounting::figure_name("phi", estimator)] = exact(standing.phi(estimator));
+    const bool is_known = context.able.contains(estimator);
+    row[accounting::figure_name("phi", estimator)] = is_known ? json(exact(standing.phi(estimator))) : json(nullptr);
   }
   return row;
 }
 
-json conservation(const std::vector<Standing>& standings) {
+json conservation(const std::vector<Standing>& standings, const EstimatorSet& able) {
   Utility psi;
   for (const Standing& standing : standings) psi += standing.psi;
   bool holds = true;
   json sums{{"sum_psi", exact(psi)}};
   for (const EstimatorId estimator : accounting::estimator_ids()) {
+    sums[accounting::figure_name("sum_phi", estimator)] = nullptr;
+    if (!able.contains(estimator)) continue;
     Utility phi;
     for (const Standing& standing : standings) phi += standing.phi(estimator);
     sums[accounting::figure_name("sum_phi", estimator)] = exact(phi);
@@ -123,6 +128,22 @@ json conservation(const std::vector<Standing>& standings) {
   }
   sums["holds"] = holds;
   return sums;
+}
+
+// Those of `all` that are not among `some`.
+json names_without(const EstimatorSet& some, const EstimatorSet& all) {
+  json names = json::array();
+  for (const EstimatorId estimator : accounting::estimator_ids()) {
+    if (all.contains(estimator) && !some.contains(estimator)) names.push_back(accounting::name_of(estimator));
+  }
+  return names;
+}
+
+std::string stand_in_sentence(EstimatorId wanted, EstimatorId by, bool is_kept) {
+  const std::string name(accounting::name_of(wanted));
+  const std::string others(accounting::name_of(by));
+  if (!is_kept) return name + " is not kept here; these are by " + others;
+  return name + " is behind what happened; these are by " + others + " until it has caught up, which it does by itself";
 }
 
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
@@ -280,10 +301,15 @@ void set_titles(json& report, const std::map<std::string, std::string>& titles) 
   }
 }
 
-json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
+json status_report(accounting::State& state, Instant t, EstimatorId wanted) {
+  return status_report(state, t, wanted, state.kept());
+}
+
+json status_report(accounting::State& state, Instant t, EstimatorId wanted, const EstimatorSet& able) {
   state.advance(t);
   const Instant at = state.now();
-  const std::vector<Standing> standings = state.standings(at);
+  const EstimatorId estimator = accounting::acting(wanted, able);
+  const std::vector<Standing> standings = state.standings(at, able);
   const accounting::RankingDeclared rule = state.ranking_rule();
   const Duration horizon = accounting::horizon_of(rule);
   const std::vector<accounting::Rank> ranked = state.ranking(at, estimator);
@@ -300,12 +326,16 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
                                                     .by = i < ranked.size() ? &ranked[i] : nullptr,
                                                     .horizon = horizon,
                                                     .estimator = estimator,
+                                                    .able = able,
                                                     .elapsed = at - begin,
                                                     .jobs = jobs[id],
                                                     .last_start = starts[id]}));
   }
   const bool any_event = begin > k_beginning_of_time;
   json sentences = ranking_sentences(rows, horizon);
+  // First, for a reader may be shown the first few only.
+  if (estimator != wanted)
+    sentences.insert(sentences.begin(), stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
   return {
       {"report_version", k_report_version},
       {"at", at.value},
@@ -314,13 +344,16 @@ json status_report(accounting::State& state, Instant t, EstimatorId estimator) {
        {{"name", name_of(state.period())},
         {"begin", any_event ? json(begin.value) : json(nullptr)},
         {"begin_utc", any_event ? json(format_instant(begin)) : json(nullptr)}}},
-      {"contribution", accounting::name_of(estimator)},
+      {"contribution", accounting::name_of(wanted)},
+      {"ranked_by", accounting::name_of(estimator)},
+      {"behind", names_without(able, state.kept())},
+      {"not_kept", names_without(state.kept(), EstimatorSet::all())},
       {"ranking",
        {{"horizon_s", rule.horizon},
         {"guarantee", static_cast<double>(rule.guarantee) / static_cast<double>(k_micro)},
         {"sentences", std::move(sentences)}}},
       {"organizations", std::move(rows)},
-      {"conservation", conservation(standings)},
+      {"conservation", conservation(standings, able)},
   };
 }
 

@@ -38,7 +38,11 @@ inline constexpr int k_report_version = 2;
 //              "configuration": {"file", "hash", "loaded_at", "refused_at", "refusal"}}
 //   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}
 // An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
-[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId estimator);
+// Figures are by `wanted` ("contribution"), or, if it is not among `able`, by its stand-in ("ranked_by"); able: those
+// of State::caught_up at t, else all that are kept. phi of others is null.
+[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted);
+[[nodiscard]] nlohmann::json status_report(accounting::State& state, Instant t, accounting::EstimatorId wanted,
+                                           const accounting::EstimatorSet& able);
 
 // Into every row whose organization has one: its title, the name for people. Without one "title" is the name.
 void set_titles(nlohmann::json& report, const std::map<std::string, std::string>& titles);

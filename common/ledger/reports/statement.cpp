@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "base/calendar.hpp"
 #include "ledger/reports/adjustment_report.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/worth_report.hpp"
 
 namespace shapley::ledger {
 
@@ -207,15 +209,24 @@ json history_row(const Stretch& stretch, std::size_t id, EstimatorId estimator, 
 Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
   Totals totals;
   std::vector<Stretch> stretches;
-  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, [&](const Stretch& stretch, PastBooks&) {
+  std::vector<std::optional<accounting::CooperationWorth>> worths;
+  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, [&](const Stretch& stretch, PastBooks& then) {
     totals.add(stretch, asked.estimator);
     stretches.push_back(stretch);
     stretches.back().held.clear();
+    accounting::State& state = then.state();
+    worths.push_back(stretch.closes_period ? state.last_closed_worth() : state.worth(stretch.end));
   }));
   const std::vector<std::string>& names = books.state().organizations();
   SHAPLEY_TRY_ASSIGN(const std::vector<OrgId> order, chosen(books.state(), asked.only));
   json periods = json::array();
-  for (const Stretch& stretch : stretches) periods.push_back(part_of(stretch, asked.estimator, order, names));
+  std::vector<std::string> shown;
+  for (const OrgId id : order) shown.push_back(names[id.value]);
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    periods.push_back(part_of(stretches[i], asked.estimator, order, names));
+    periods.back()["worth"] = worth_report(books.state(), worths[i]);
+    if (!asked.only.empty()) keep_only(periods.back()["worth"], shown);
+  }
   json rows = json::array();
   for (const OrgId id : order) rows.push_back(totals.row(id, books, names));
   json report = heading(asked);

@@ -126,9 +126,21 @@ OwnerMatrix matrix_of(const Held& held, std::size_t organizations) {
   return matrix;
 }
 
+namespace {
+
+EstimatorId by_owners() {
+  return *accounting::parse_estimator("direct_contr");
+}
+
+}  // namespace
+
+accounting::EstimatorSet needed_for_stretches(EstimatorId wanted) {
+  return {wanted, by_owners()};
+}
+
 bool is_exact(const Stretch& stretch) {
   const OwnerMatrix matrix = matrix_of(stretch.held, stretch.closing.size());
-  const EstimatorId direct = *accounting::parse_estimator("direct_contr");
+  const EstimatorId direct = by_owners();
   for (std::size_t u = 0; u < matrix.size(); ++u) {
     CpuTime got;
     CpuTime given;

@@ -55,6 +55,8 @@ using VisitStretch = std::function<void(const Stretch& stretch, PastBooks& books
 using OwnerMatrix = std::vector<std::vector<CpuTime>>;
 [[nodiscard]] OwnerMatrix matrix_of(const Held& held, std::size_t organizations);
 
+// What is_exact() looks at besides what an asker wants.
+[[nodiscard]] accounting::EstimatorSet needed_for_stretches(accounting::EstimatorId wanted);
 // Whether what was held is what the books say that everybody got and gave.
 [[nodiscard]] bool is_exact(const Stretch& stretch);
 

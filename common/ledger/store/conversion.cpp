@@ -78,8 +78,11 @@ Expected<void> take_over_events(const Database& database, const OnProgress& on_p
                      database.integer("SELECT COUNT(*) FROM sqlite_master WHERE name = 'events_of_schema_4'"));
   if (waiting == 0) return {};
   SHAPLEY_TRY_ASSIGN(const std::int64_t all, database.integer("SELECT COALESCE(MAX(seq), 0) FROM events_of_schema_4"));
-  SHAPLEY_TRY_ASSIGN(const Head head, copy_events(database, all, on_progress));
-  SHAPLEY_TRY(read_back(database, head, on_progress));
+  // Without events, as where only a past schema is made, the tables may be too old to be written to.
+  if (all > 0) {
+    SHAPLEY_TRY_ASSIGN(const Head head, copy_events(database, all, on_progress));
+    SHAPLEY_TRY(read_back(database, head, on_progress));
+  }
   return database.execute("DROP TABLE events_of_schema_4");
 }
 

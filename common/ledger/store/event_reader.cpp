@@ -28,7 +28,9 @@ enum Column : int {
   k_processors,
   k_placement,
   k_reason,
-  k_job_state
+  k_job_state,
+  k_released,
+  k_waited_as
 };
 
 tl::unexpected<Error> unreadable(std::string_view what) {
@@ -52,7 +54,8 @@ class Used {
 Expected<EventReader> EventReader::create(const Database& database) {
   SHAPLEY_TRY_ASSIGN(Statement rows,
                      database.prepare("SELECT seq, received, kind, at, job, anchor, ordinal, organization, processors, "
-                                      "placement, reason, job_state FROM main.event_rows WHERE seq > ?1 AND seq <= ?2 "
+                                      "placement, reason, job_state, released, waited_as FROM main.event_rows "
+                                      "WHERE seq > ?1 AND seq <= ?2 "
                                       "ORDER BY seq"));
   SHAPLEY_TRY_ASSIGN(
       Statement job,
@@ -129,6 +132,8 @@ Expected<Event> EventReader::opened(SegmentKind of) {
   if (!row.is_null(k_placement)) {
     SHAPLEY_TRY_ASSIGN(event.placement, text(row, k_placement));
   }
+  if (!row.is_null(k_released)) event.released = {row.integer(k_released)};
+  if (!row.is_null(k_waited_as)) event.waited_as = {small(row, k_waited_as)};
   SHAPLEY_TRY_ASSIGN(event.nodes, nodes(row.integer(k_seq)));
   return event;
 }

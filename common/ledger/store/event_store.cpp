@@ -65,8 +65,9 @@ Expected<EventStore::Rows> EventStore::prepare_rows(const Database& database) {
   };
   SHAPLEY_TRY_ASSIGN(Statement other, prepare("", "0"));
   SHAPLEY_TRY_ASSIGN(Statement described, prepare(", job", "1, ?5"));
-  SHAPLEY_TRY_ASSIGN(Statement opened, prepare(", job, anchor, ordinal, organization, processors, placement",
-                                               "?5, ?6, ?7, ?8, ?9, ?10, ?11"));
+  SHAPLEY_TRY_ASSIGN(Statement opened, prepare(", job, anchor, ordinal, organization, processors, placement, released, "
+                                               "waited_as",
+                                               "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13"));
   SHAPLEY_TRY_ASSIGN(Statement closed, prepare(", job, anchor, ordinal, reason, job_state", "?5, ?6, ?7, ?8, ?9, ?10"));
   SHAPLEY_TRY_ASSIGN(Statement retracted, prepare(", job, anchor, ordinal", "?5, ?6, ?7, ?8"));
   return Rows{std::move(described), std::move(opened), std::move(closed), std::move(retracted), std::move(other)};
@@ -161,7 +162,12 @@ Expected<void> EventStore::put(const SegmentOpened& e, const EventRow& row, cons
   } else {
     SHAPLEY_TRY(bind_word(rows_.opened, 11, e.placement));
   }
-  SHAPLEY_TRY(rows_.opened.run());
+  if (e.released) {
+    rows_.opened.bind(12, e.released->value);
+  } else {
+    rows_.opened.bind_null(12);
+  }
+  SHAPLEY_TRY(bind_unless_zero(rows_.opened, 13, e.waited_as.value).run());
   std::int64_t position = 0;
   for (const accounting::NodeShare& share : e.nodes) SHAPLEY_TRY(put_node(share, row.sequence, position++));
   return {};

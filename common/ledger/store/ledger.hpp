@@ -63,6 +63,9 @@ struct QueryBudget {
   [[nodiscard]] bool is_ended() const { return ended != nullptr && ended->load(); }
 };
 
+// For readers, who take the estimators that whoever wrote the newest checkpoint keeps.
+inline constexpr accounting::StateOptions k_as_saved{.as_saved = true};
+
 class Ledger {
  public:
   // Creates or migrates as needed (create_or_write). Errors: Errc::conflict when another process writes this ledger
@@ -92,10 +95,11 @@ class Ledger {
   // State from the newest checkpoint that remembers back to all later events, plus those; from_scratch ignores
   // checkpoints and applies all events ordered by their own time (so that nothing is older than the horizon). `watch`
   // (recovery/replay_watch.hpp) lets another thread follow it, and end it.
-  [[nodiscard]] Expected<Recovered> recover(accounting::StateOptions options = {}, ReplayWatch* watch = nullptr) const;
+  [[nodiscard]] Expected<Recovered> recover(const accounting::StateOptions& options = k_as_saved,
+                                            ReplayWatch* watch = nullptr) const;
   [[nodiscard]] Expected<Recovered> recover_from_scratch(accounting::StateOptions options = {}) const;
   // The books that the ledger begins with: empty ones, or those after the last event of its archive.
-  [[nodiscard]] Expected<Recovered> opening() const;
+  [[nodiscard]] Expected<Recovered> opening(const accounting::StateOptions& options = {}) const;
   // Of the books after event `sequence`; takes seconds where much is remembered (in a thread of its own:
   // recovery/checkpoint_thread.hpp). Another thread may set `stop` to end it soon: Errc::unavailable.
   [[nodiscard]] Expected<void> save_checkpoint(const accounting::State& state, std::int64_t sequence, Instant at,
@@ -104,10 +108,11 @@ class Ledger {
   // that waits for the file's lock would give up after a moment, or for long be passed over.
   [[nodiscard]] std::shared_ptr<std::mutex> turns() const;
 
-  // The row of every organization on a day (UTC), as the daemon saw it at the day's end: for trends. Overwrites that
-  // day.
+  // The row of every organization on a day (UTC), as the daemon saw it at the day's end, with what it gave by these
+  // estimators: for trends. Overwrites that day.
   [[nodiscard]] Expected<void> record_standings(Instant day, const accounting::State& state,
-                                                std::span<const accounting::Standing> standings);
+                                                std::span<const accounting::Standing> standings,
+                                                const accounting::EstimatorSet& by = accounting::EstimatorSet::all());
 
   // What signed heads call this ledger: 32 hexadecimal digits, drawn when it was made.
   [[nodiscard]] Expected<std::string> identity() const;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "game/accrual.hpp"
+#include "game/coalition_weights.hpp"
 #include "scheduling/fcfs_schedules.hpp"
 #include "scheduling/guaranteed.hpp"
 #include "scheduling/policies/policy.hpp"
@@ -50,17 +51,7 @@ class CoalitionPolicy : public Policy {
   std::int64_t evaluated_at_ = -1;  // with horizon_
 };
 
-// scale * phi[u] = sum over the coalitions C of of[u] of of[u][C] * v(C).
-struct CoalitionWeights {
-  std::vector<std::map<Coalition, std::int64_t>> of;  // by organization
-  Int128 scale = 1;
-
-  explicit CoalitionWeights(std::size_t organizations) : of(organizations) {}
-  // Adds weight * v(coalition) to organization u; the empty coalition is worth nothing.
-  void add(std::size_t u, Coalition coalition, std::int64_t weight) {
-    if (coalition != 0) of[u][coalition] += weight;
-  }
-};
+using game::CoalitionWeights;
 
 [[nodiscard]] std::unique_ptr<Policy> make_weighted_coalitions(const Instance& instance,
                                                                const CoalitionWeights& weights,

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "game/accrual.hpp"
+#include "game/coalition_weights.hpp"
 #include "hindsight/lattice_keys.hpp"
 #include "hindsight/virtual_schedules.hpp"
 #include "scheduling/guaranteed.hpp"
-#include "scheduling/policies/coalitions_pair.hpp"
 
 namespace shapley::scheduling {
 
@@ -158,7 +158,7 @@ class OverLattice final : public OverSchedules {
 };
 
 // The coalitions that any organization's phi is made of; the grand one is none of the virtual ones.
-std::vector<Coalition> virtual_coalitions(const CoalitionWeights& weights) {
+std::vector<Coalition> virtual_coalitions(const game::CoalitionWeights& weights) {
   std::set<Coalition> coalitions;
   for (const auto& of_one : weights.of) {
     for (const auto& [coalition, weight] : of_one) coalitions.insert(coalition);
@@ -169,7 +169,7 @@ std::vector<Coalition> virtual_coalitions(const CoalitionWeights& weights) {
 
 class OverPairs final : public OverSchedules {
  public:
-  OverPairs(const Instance& instance, const CoalitionWeights& weights, const game::ServingRule& rule)
+  OverPairs(const Instance& instance, const game::CoalitionWeights& weights, const game::ServingRule& rule)
       : OverSchedules(instance, virtual_coalitions(weights), rule),
         scale_(weights.scale),
         terms_(instance.organizations()),
@@ -217,7 +217,7 @@ class OverPairs final : public OverSchedules {
 }  // namespace
 
 std::unique_ptr<HindsightPolicy> make_hindsight_pair(const Instance& instance, const game::ServingRule& rule) {
-  return std::make_unique<OverPairs>(instance, pair_weights(instance.organizations()), rule);
+  return std::make_unique<OverPairs>(instance, game::pair_weights(instance.organizations()), rule);
 }
 
 std::unique_ptr<HindsightPolicy> make_hindsight(const Instance& instance, const game::ServingRule& rule) {

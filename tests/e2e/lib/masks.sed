@@ -15,6 +15,10 @@ s/(events|age|free|ledger|commit)=[0-9.]+(e-[0-9]+)?/\1=N/g
 s/\b[0-9][0-9,]*\.[0-9]+(e[+-]?[0-9]+)?\b/N/g
 s/\b[0-9]+e[0-9]+\b/N/g
 s/\b[0-9]{3,}\b/N/g
+# What cooperation was worth hangs on seconds, and who gains on who had to wait; ctl_documented_outputs compares all of it on a ledger that stays.
+/^ *What cooperation was worth/,/^ *Before \+ Given/{
+  /^ *(What cooperation|Before \+ Given)/!d
+}
 # What Slurm says of a job's start depends on when it planned last.
 s/ Slurm expects it to start at TIME \(local time\)\.//
 # Columns are as wide as what is in them.

@@ -1,0 +1,285 @@
+#include "accounting/estimators/coalition_books.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "hindsight/contributions.hpp"
+
+namespace shapley::accounting {
+
+using hindsight::k_never;
+using hindsight::k_unknown;
+
+void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes) {
+  const std::size_t players = ranks.size();
+  schedules_.set_ranks(std::move(ranks));
+  if (players == players_ && sizes == sizes_) return;
+  players_ = players;
+  sizes_ = sizes;
+  std::set<hindsight::Coalition> all;
+  for (const std::size_t size : sizes) {
+    for (const hindsight::Coalition coalition : hindsight::coalitions_of(size)) all.insert(coalition);
+  }
+  coalitions_.assign(all.begin(), all.end());
+  schedules_.set_coalitions(std::max<std::size_t>(players, 1), coalitions_);
+}
+
+std::vector<std::size_t> CoalitionBooks::slots_of(std::size_t players) const {
+  std::vector<std::size_t> slots;
+  for (const hindsight::Coalition coalition : hindsight::coalitions_of(players)) {
+    slots.push_back(*slot_of(coalition));
+  }
+  return slots;
+}
+
+bool CoalitionBooks::is_pending(const WantedRequest& request) {
+  return request.order.start == std::numeric_limits<std::int64_t>::max();
+}
+
+bool CoalitionBooks::is_final(const WantedRequest& told) const {
+  return told.begin != k_never && told.duration != k_unknown && told.begin < schedules_.settled() &&
+         told.begin + told.duration < schedules_.settled();
+}
+
+// A run that began before the horizon keeps its release: the wait that it depends on may be forgotten.
+bool CoalitionBooks::same_request(const WantedRequest& told, const WantedRequest& wanted) const {
+  const bool same_release = told.release == wanted.release || (told.begin != k_never && told.begin < horizon_.value);
+  return same_release && told.order == wanted.order && told.amount == wanted.amount;
+}
+
+// Of what began before what is settled it is known that it ran until then, or when it ended.
+bool CoalitionBooks::can_change(const WantedRequest& told, const WantedRequest& wanted) const {
+  if (told.begin == wanted.begin && told.duration == wanted.duration) return true;
+  if (told.begin == k_never) return true;
+  const std::int64_t settled = schedules_.settled();
+  if (wanted.begin != told.begin || is_final(told)) return false;
+  return told.begin >= settled || wanted.duration == k_unknown || told.begin + wanted.duration >= settled;
+}
+
+bool CoalitionBooks::waits_since(const Group& group, std::int64_t release) {
+  return std::any_of(group.begin(), group.end(),
+                     [&](const Told& told) { return is_pending(told.is) && told.is.release == release; });
+}
+
+// No other run of the group began later.
+bool CoalitionBooks::is_next(const Group& group, const WantedRequest& run) {
+  return std::none_of(group.begin(), group.end(), [&](const Told& told) {
+    return !is_pending(told.is) && told.is.release == run.release && told.is.order > run.order;
+  });
+}
+
+bool CoalitionBooks::allows(const Group& group, std::span<const WantedRequest> wanted) const {
+  for (const Told& told : group) {
+    if (is_pending(told.is)) continue;
+    const auto like = std::find_if(wanted.begin(), wanted.end(),
+                                   [&](const WantedRequest& request) { return same_request(told.is, request); });
+    if (like == wanted.end() ? is_final(told.is) || (told.is.begin != k_never && told.is.begin < schedules_.settled())
+                             : !can_change(told.is, *like))
+      return false;
+  }
+  return std::all_of(wanted.begin(), wanted.end(), [&](const WantedRequest& request) {
+    if (request.release >= schedules_.settled()) return true;
+    const auto is_told = [&](const Told& told) {
+      return same_request(told.is, request) || (is_pending(request) && is_pending(told.is));
+    };
+    if (std::any_of(group.begin(), group.end(), is_told)) return true;
+    // Then it can only be the next part of what waits.
+    return takes_of_what_waits(group, request);
+  });
+}
+
+void CoalitionBooks::tell_outcome(Told& told, const WantedRequest& wanted) {
+  if (told.is.begin != wanted.begin) schedules_.started(told.name, wanted.begin);
+  if (told.is.duration != wanted.duration) {
+    if (wanted.duration == k_unknown) {
+      schedules_.retract_end(told.name);
+    } else {
+      schedules_.ended(told.name, wanted.duration);
+    }
+  }
+  const std::int64_t release = told.is.release;
+  told.is = wanted;
+  told.is.release = release;
+}
+
+void CoalitionBooks::add(Group& group, std::size_t player, const WantedRequest& request) {
+  Told told{schedules_.add(player, request.release, request.amount, request.order), request};
+  told.is.begin = k_never;
+  told.is.duration = k_unknown;
+  tell_outcome(told, request);
+  group.push_back(told);
+}
+
+bool CoalitionBooks::takes_of_what_waits(const Group& group, const WantedRequest& run) {
+  return waits_since(group, run.release) && is_next(group, run);
+}
+
+// What waits is, from its release on, as much as starts out of it now and what waits on.
+void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending) {
+  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
+  if (waits == group.end()) return;
+  std::int64_t amount = 0;
+  for (const WantedRequest* run : starts) {
+    if (takes_of_what_waits(group, *run)) amount += run->amount;
+  }
+  if (amount == 0) return;
+  if (pending != nullptr && pending->release == waits->is.release) amount += pending->amount;
+  schedules_.amend(waits->name, amount);
+  waits->is.amount = amount;
+}
+
+// The run takes the first part of what waits. Where another one took it already that began later, and where nothing
+// waits, it is a request by itself.
+void CoalitionBooks::start(Group& group, std::size_t player, const WantedRequest& run) {
+  if (!takes_of_what_waits(group, run)) return add(group, player, run);
+  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
+  const hindsight::Request name = schedules_.split(waits->name, run.amount, run.order);
+  Told told{name, run};
+  told.is.begin = k_never;
+  told.is.duration = k_unknown;
+  if (waits->is.amount == run.amount) {
+    group.erase(waits);
+  } else {
+    waits->is.amount -= run.amount;
+  }
+  tell_outcome(told, run);
+  group.push_back(told);
+}
+
+void CoalitionBooks::wait(Group& group, std::size_t player, const WantedRequest* pending) {
+  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
+  if (waits == group.end()) {
+    if (pending != nullptr) add(group, player, *pending);
+    return;
+  }
+  if (pending == nullptr || pending->release != waits->is.release) {
+    schedules_.withdraw(waits->name);
+    group.erase(waits);
+    if (pending != nullptr) add(group, player, *pending);
+    return;
+  }
+  schedules_.amend(waits->name, pending->amount);
+  waits->is.amount = pending->amount;
+}
+
+bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted, Late late) {
+  auto [entry, is_new] = groups_.try_emplace(key);
+  Group& group = entry->second;
+  if (!allows(group, wanted)) {
+    if (late == Late::clamp) {
+      for (WantedRequest& request : wanted) request.release = std::max(request.release, schedules_.settled());
+    } else {
+      if (is_new) groups_.erase(entry);
+      return false;
+    }
+  }
+  const WantedRequest* pending = nullptr;
+  std::vector<const WantedRequest*> starts;
+  std::vector<bool> is_wanted(group.size());
+  for (const WantedRequest& request : wanted) {
+    if (is_pending(request)) {
+      pending = &request;
+      continue;
+    }
+    const auto like =
+        std::find_if(group.begin(), group.end(), [&](const Told& told) { return same_request(told.is, request); });
+    if (like == group.end()) {
+      starts.push_back(&request);
+      continue;
+    }
+    tell_outcome(*like, request);
+    is_wanted[static_cast<std::size_t>(like - group.begin())] = true;
+  }
+  for (std::size_t i = group.size(); i-- > 0;) {
+    if (is_wanted[i] || is_pending(group[i].is)) continue;
+    schedules_.withdraw(group[i].name);
+    group.erase(group.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  provide(group, starts, pending);
+  for (const WantedRequest* run : starts) start(group, player, *run);
+  wait(group, player, pending);
+  if (group.empty()) groups_.erase(entry);
+  return true;
+}
+
+bool CoalitionBooks::change_capacity(std::size_t player, Instant at, std::int64_t by) {
+  if (at.value < schedules_.settled()) return false;
+  schedules_.change_capacity(player, at.value, by);
+  return true;
+}
+
+void CoalitionBooks::forget_before(Instant horizon) {
+  horizon_ = horizon;
+  schedules_.settle(horizon.value);
+  for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
+    std::erase_if(group->second, [horizon](const Told& told) {
+      return told.is.duration != k_unknown && told.is.begin + told.is.duration < horizon.value;
+    });
+    group = group->second.empty() ? groups_.erase(group) : std::next(group);
+  }
+}
+
+std::vector<GroupKey> CoalitionBooks::groups() const {
+  std::vector<GroupKey> keys;
+  for (const auto& [key, group] : groups_) keys.push_back(key);
+  return keys;
+}
+
+bool CoalitionBooks::waits(const GroupKey& key) const {
+  const auto group = groups_.find(key);
+  return group != groups_.end() && waits_since(group->second, key.released.value);
+}
+
+Produced CoalitionBooks::produced(std::size_t slot, std::optional<Instant> begin, Instant end) const {
+  const auto mark_of = [&](Instant boundary) {
+    const std::vector<std::int64_t>& marks = schedules_.marks();
+    return static_cast<std::size_t>(std::lower_bound(marks.begin(), marks.end(), boundary.value) - marks.begin());
+  };
+  const bool is_now = end.value == schedules_.time();
+  Produced produced{
+      .utility = {is_now ? schedules_.utility(slot, end.value) : schedules_.utility_at_mark(slot, mark_of(end))},
+      .work = {is_now ? schedules_.work(slot, end.value) : schedules_.work_at_mark(slot, mark_of(end))}};
+  if (!begin) return produced;
+  // What was done before the period is worth what it was at its begin, and one more for each second since.
+  const Int128 done_before = schedules_.work_at_mark(slot, mark_of(*begin));
+  const Int128 value_before = schedules_.utility_at_mark(slot, mark_of(*begin));
+  produced.utility -= {value_before + (end - *begin).value * done_before};
+  produced.work -= {done_before};
+  return produced;
+}
+
+std::optional<std::size_t> CoalitionBooks::slot_of(hindsight::Coalition coalition) const {
+  const auto slot = std::lower_bound(coalitions_.begin(), coalitions_.end(), coalition);
+  if (slot == coalitions_.end() || *slot != coalition) return std::nullopt;
+  return static_cast<std::size_t>(slot - coalitions_.begin());
+}
+
+CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalitions) const {
+  std::vector<std::size_t> slots;
+  for (const hindsight::Coalition coalition : coalitions) slots.push_back(*slot_of(coalition));
+  CoalitionBooks few;
+  few.schedules_ = schedules_.only(slots);
+  few.players_ = players_;
+  few.coalitions_.assign(coalitions.begin(), coalitions.end());
+  few.horizon_ = horizon_;
+  few.groups_ = groups_;
+  return few;
+}
+
+// The last ones first: what is made again after each is then less and less.
+void CoalitionBooks::end_all(Instant t) {
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    for (const Told& told : group->second) {
+      if (told.is.begin == k_never) {
+        schedules_.withdraw(told.name);
+      } else if (told.is.duration == k_unknown) {
+        schedules_.ended(told.name, std::max<std::int64_t>(t.value - told.is.begin, 1));
+      }
+    }
+  }
+  groups_.clear();
+  schedules_.advance(t.value);
+}
+
+}  // namespace shapley::accounting

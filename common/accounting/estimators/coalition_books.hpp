@@ -1,0 +1,100 @@
+// The virtual schedules of all coalitions, and which requests they were told: what is wanted is compared with that, so
+// that only what changed is told.
+//
+// Copies are independent. Single-threaded; the estimator owns it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "accounting/estimators/request_facts.hpp"
+#include "accounting/worth/worth.hpp"
+#include "base/types.hpp"
+#include "hindsight/virtual_schedules.hpp"
+
+namespace shapley::accounting {
+
+class TextReader;
+class TextWriter;
+
+class CoalitionBooks {
+ public:
+  using Schedules = hindsight::VirtualSchedules<Int128>;
+
+  CoalitionBooks() : schedules_(1, {}) {}
+
+  // Players so far stay. `ranks`: by player, the order by name. `sizes`: contributions are wanted of the first so many
+  // players, ascending; all of them are the last.
+  void set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes);
+  [[nodiscard]] std::size_t players() const { return players_; }
+  // The slots of coalitions_of(players), one of the sizes.
+  [[nodiscard]] std::vector<std::size_t> slots_of(std::size_t players) const;
+  [[nodiscard]] Instant horizon() const { return horizon_; }
+
+  // Makes what the group was told equal to what is wanted. False, and nothing was done, if that changes what is
+  // settled. Told to force it, a request that is too old begins with what is not settled, and the answer is true.
+  enum class Late : std::uint8_t { refuse, clamp };
+  [[nodiscard]] bool reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted,
+                               Late late = Late::refuse);
+  // False if it lies before what is settled.
+  [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by);
+
+  // No fact will change what happened before it. REQUIRES: it was reached.
+  void forget_before(Instant horizon);
+
+  [[nodiscard]] Schedules& schedules() { return schedules_; }
+  [[nodiscard]] const Schedules& schedules() const { return schedules_; }
+  // Groups with requests that are not final, ascending.
+  [[nodiscard]] std::vector<GroupKey> groups() const;
+  // Whether some demand of the group waits.
+  [[nodiscard]] bool waits(const GroupKey& key) const;
+
+  // psi and work of a coalition between two instants: what was done before `begin` counts for nothing. `begin`: a mark;
+  // none: from the beginning. `end`: a mark, or the time reached.
+  [[nodiscard]] Produced produced(std::size_t slot, std::optional<Instant> begin, Instant end) const;
+
+  // The slot of a coalition; none: its schedule is not kept.
+  [[nodiscard]] std::optional<std::size_t> slot_of(hindsight::Coalition coalition) const;
+  // The same of these coalitions only. REQUIRES: they are kept, and ascending.
+  [[nodiscard]] CoalitionBooks only(std::span<const hindsight::Coalition> coalitions) const;
+
+  // Durations that are not known yet are from now on as if what runs ended, and what waits was cancelled, at `t`.
+  void end_all(Instant t);
+
+  void save(TextWriter& out) const;
+  // REQUIRES: the players are set. A fault of the reader's if it is not what save() wrote with them.
+  void load(TextReader& in, Instant now);
+
+ private:
+  struct Told {
+    hindsight::Request name = 0;
+    WantedRequest is;
+  };
+  using Group = std::vector<Told>;  // in no particular order
+
+  [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
+  [[nodiscard]] bool is_final(const WantedRequest& told) const;
+  [[nodiscard]] bool allows(const Group& group, std::span<const WantedRequest> wanted) const;
+  [[nodiscard]] static bool is_pending(const WantedRequest& request);
+  [[nodiscard]] bool same_request(const WantedRequest& told, const WantedRequest& wanted) const;
+  [[nodiscard]] static bool waits_since(const Group& group, std::int64_t release);
+  [[nodiscard]] static bool is_next(const Group& group, const WantedRequest& run);
+  void tell_outcome(Told& told, const WantedRequest& wanted);
+  [[nodiscard]] static bool takes_of_what_waits(const Group& group, const WantedRequest& run);
+  void provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending);
+  void start(Group& group, std::size_t player, const WantedRequest& run);
+  void wait(Group& group, std::size_t player, const WantedRequest* pending);
+  void add(Group& group, std::size_t player, const WantedRequest& request);
+
+  Schedules schedules_;
+  std::size_t players_ = 0;
+  std::vector<std::size_t> sizes_;
+  std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
+  Instant horizon_ = k_beginning_of_time;
+  std::map<GroupKey, Group> groups_;
+};
+
+}  // namespace shapley::accounting

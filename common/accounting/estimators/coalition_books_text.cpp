@@ -1,0 +1,204 @@
+// CoalitionBooks as lines of a checkpoint.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "accounting/checkpoint/text_format.hpp"
+#include "accounting/estimators/coalition_books.hpp"
+#include "accounting/events/event_check.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+using Image = CoalitionBooks::Schedules::Image;
+using Schedule = decltype(Image::schedules)::value_type;
+using Value = decltype(Schedule::value);
+
+constexpr std::int64_t k_most = 1'000'000'000;  // of anything that is counted
+constexpr std::int64_t k_first = k_beginning_of_time.value;
+constexpr std::int64_t k_last = k_end_of_time.value;
+constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t k_highest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t k_level = std::numeric_limits<std::int64_t>::max() / 4;  // of processors, in sum
+constexpr Int128 k_coefficient = Int128{1} << 126U;
+
+void write_value(TextWriter& out, const Value& value) {
+  out.number(value.running).number(static_cast<Int128>(value.slope)).number(static_cast<Int128>(value.constant));
+}
+
+Value read_value(TextReader& in) {
+  Value value;
+  value.running = in.small(-k_level, k_level);
+  value.slope = static_cast<decltype(value.slope)>(in.number(-k_coefficient, k_coefficient));
+  value.constant = static_cast<decltype(value.constant)>(in.number(-k_coefficient, k_coefficient));
+  return value;
+}
+
+void write_order(TextWriter& out, const hindsight::Order& order) {
+  out.number(Int128{order.group}).number(order.start).number(Int128{order.run});
+}
+
+hindsight::Order read_order(TextReader& in) {
+  const auto u64 = [&] { return static_cast<std::uint64_t>(in.number(0, std::numeric_limits<std::uint64_t>::max())); };
+  hindsight::Order order;
+  order.group = u64();
+  order.start = in.small(k_lowest, k_highest);
+  order.run = u64();
+  return order;
+}
+
+std::int64_t read_amount(TextReader& in) {
+  return in.small(1, k_max_wanted.value);
+}
+
+std::int64_t read_begin(TextReader& in) {
+  const std::int64_t begin = in.small(k_first, k_highest);
+  return begin > k_last ? hindsight::k_never : begin;
+}
+
+void write_ends(TextWriter& out, const std::vector<hindsight::End>& ends) {
+  out.number(static_cast<Int128>(ends.size()));
+  for (const hindsight::End& end : ends) out.number(end.at).number(end.start).number(end.amount);
+}
+
+std::vector<hindsight::End> read_ends(TextReader& in) {
+  std::vector<hindsight::End> ends;
+  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
+    hindsight::End end;
+    end.at = in.small(0, 2 * k_last_instant.value);
+    end.start = in.small(0, k_last_instant.value);
+    end.amount = read_amount(in);
+    ends.push_back(end);
+  }
+  return ends;
+}
+
+void write_schedule(TextWriter& out, const Schedule& schedule) {
+  out.line("schedule").number(schedule.members).number(schedule.head).number(schedule.begun).number(schedule.free);
+  out.number(schedule.reached).number(schedule.last_delayed);
+  write_value(out, schedule.value);
+  out.number(static_cast<Int128>(schedule.marked.size()));
+  for (const Value& value : schedule.marked) write_value(out, value);
+  out.number(static_cast<Int128>(schedule.parts.size()));
+  for (const hindsight::Part& part : schedule.parts) out.number(part.place).number(part.start).number(part.amount);
+  write_ends(out, schedule.past);
+  write_ends(out, schedule.coming);
+}
+
+Schedule read_schedule(TextReader& in) {
+  Schedule schedule;
+  schedule.members = static_cast<hindsight::Coalition>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
+  schedule.head = static_cast<std::uint32_t>(in.small(0, k_most));
+  schedule.begun = in.small(0, k_max_wanted.value);
+  schedule.free = in.small(-k_level, k_level);
+  schedule.reached = in.small(k_lowest, k_last);
+  schedule.last_delayed = in.small(k_lowest, k_last);
+  schedule.value = read_value(in);
+  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) schedule.marked.push_back(read_value(in));
+  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
+    hindsight::Part part;
+    part.place = static_cast<std::uint32_t>(in.small(0, k_most));
+    part.start = in.small(0, k_last_instant.value);
+    part.amount = read_amount(in);
+    schedule.parts.push_back(part);
+  }
+  schedule.past = read_ends(in);
+  schedule.coming = read_ends(in);
+  return schedule;
+}
+
+std::int64_t player_of(hindsight::Coalition owner) {
+  return std::countr_zero(owner);
+}
+
+hindsight::Coalition read_owner(TextReader& in, std::size_t players) {
+  return hindsight::Coalition{1} << in.small(0, std::max<std::int64_t>(static_cast<std::int64_t>(players) - 1, 0));
+}
+
+void write_request(TextWriter& out, const hindsight::Known& known) {
+  out.line("request").number(known.release).number(player_of(known.owner));
+  write_order(out, known.order);
+  out.number(known.amount).number(known.really_began).number(known.duration);
+}
+
+hindsight::Known read_request(TextReader& in, std::size_t players) {
+  hindsight::Known known;
+  known.release = in.small(0, k_last_instant.value);
+  known.owner = read_owner(in, players);
+  known.order = read_order(in);
+  known.amount = in.small(0, k_max_wanted.value);
+  known.really_began = read_begin(in);
+  known.duration = in.small(hindsight::k_unknown, k_last_instant.value);
+  return known;
+}
+
+}  // namespace
+
+void CoalitionBooks::save(TextWriter& out) const {
+  const auto saved = schedules_.image();
+  const Image& image = saved.image;
+  out.line("coalitions").instant(horizon_).number(image.time).number(image.settled);
+  out.number(static_cast<Int128>(image.marks.size()));
+  for (const std::int64_t mark : image.marks) out.number(mark);
+  for (const hindsight::Known& known : image.requests) write_request(out, known);
+  for (const hindsight::CapacityChange& change : image.changes)
+    out.line("offered").number(change.at).number(player_of(change.owner)).number(change.by);
+  for (const Schedule& schedule : image.schedules) write_schedule(out, schedule);
+  for (const auto& [key, group] : groups_) {
+    out.line("group").instant(key.released).number(key.organization.value).number(key.job.value);
+    out.number(static_cast<Int128>(group.size()));
+    std::vector<Told> told = group;
+    std::sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
+      return std::tie(a.is.release, a.is.order) < std::tie(b.is.release, b.is.order);
+    });
+    for (const Told& one : told) {
+      const auto name =
+          std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(one.name, hindsight::Request{0}));
+      out.number(name->second);
+    }
+  }
+}
+
+void CoalitionBooks::load(TextReader& in, Instant now) {
+  if (!in.next("coalitions")) return in.fault("the coalitions are missing");
+  horizon_ = in.instant(k_beginning_of_time, now);
+  Image image;
+  image.time = in.small(k_lowest, now.value);
+  image.settled = in.small(k_lowest, now.value);
+  for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left)
+    image.marks.push_back(in.small(k_first, k_last));
+  while (in.next("request")) image.requests.push_back(read_request(in, players_));
+  while (in.next("offered")) {
+    hindsight::CapacityChange change;
+    change.at = in.small(k_first, k_last);
+    change.owner = read_owner(in, players_);
+    change.by = in.small(-k_max_wanted.value, k_max_wanted.value);
+    image.changes.push_back(change);
+  }
+  while (in.next("schedule")) image.schedules.push_back(read_schedule(in));
+  const std::vector<hindsight::Known> requests = image.requests;
+  if (!in.ok()) return;
+  if (!schedules_.restore(std::move(image))) return in.fault("these are not the schedules of coalitions");
+  std::vector<bool> is_told(requests.size());
+  while (in.next("group")) {
+    GroupKey key;
+    key.released = in.instant(k_beginning_of_time, k_end_of_time);
+    key.organization.value = static_cast<std::uint32_t>(in.small(0, k_most));
+    key.job.value = static_cast<std::uint32_t>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
+    Group& group = groups_[key];
+    for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
+      const auto name = static_cast<std::size_t>(in.small(0, k_most));
+      if (name >= requests.size() || is_told[name] || requests[name].amount == 0)
+        return in.fault("a request that the schedules do not have");
+      is_told[name] = true;
+      const hindsight::Known& known = requests[name];
+      group.push_back({static_cast<hindsight::Request>(name),
+                       {known.release, known.order, known.amount, known.really_began, known.duration}});
+    }
+  }
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,489 @@
+#include "accounting/estimators/hindsight.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "accounting/checkpoint/text_format.hpp"
+#include "accounting/estimators/closed_shares.hpp"
+#include "accounting/estimators/coalition_books.hpp"
+#include "accounting/estimators/coalition_worth.hpp"
+#include "accounting/estimators/players.hpp"
+#include "accounting/estimators/request_facts.hpp"
+#include "accounting/estimators/table.hpp"
+#include "hindsight/contributions.hpp"
+
+namespace shapley::accounting {
+
+namespace {
+
+// The present schedules keep what lies before them open for as many groups and as long; older facts have them made
+// again from the horizon.
+constexpr std::size_t k_open_groups = 4'096;
+constexpr Duration k_open_longest{3600};
+constexpr Duration k_open_shortest{30};
+// Groups that are told at once.
+constexpr std::size_t k_batch = 256;
+// The rest of the time is made in about so many stretches, none of them shorter than this.
+constexpr std::int64_t k_stretches = 64;
+constexpr std::int64_t k_stretch_s = 60;
+constexpr std::int64_t k_longest_in_stretches_s = 30LL * 24 * 3600;
+
+class Hindsight final : public Estimator {
+ public:
+  void set_organizations(const std::vector<OrgId>& by_name) override {
+    players_.set_organizations(by_name);
+    organizations_ = by_name.size();
+    if (by_name.size() > hindsight::k_most_players) give_up();
+    ranks_changed_ = true;
+  }
+
+  void fold_segment(int sign, const SegmentFact& segment) override {
+    if (is_off_ || segment.end < horizon_) return;
+    if (segment.begin < segment.end && segment.processors.value > 0)
+      players_.fold(sign, segment.organization, fact_of(segment));
+    requests_.fold(sign, segment);
+    if (present_) stale_.insert(group_of(segment));
+  }
+
+  void change_levels(Instant t, OrgId organization, const LevelChange& change) override {
+    if (is_off_ || change.owned.value == 0 || t < horizon_) return;
+    const bool was_there = capacities_.contains({t, organization});
+    const bool is_there = add_to(capacities_, {t, organization}, change.owned.value);
+    if (was_there != is_there) players_.fold(is_there ? 1 : -1, organization, {t, t});
+    if (present_) (void)add_to(stale_capacities_, {t, organization}, change.owned.value);
+  }
+
+  void close_period(const std::vector<Instant>& boundaries) override {
+    boundaries_ = boundaries;
+    if (!present_) return;
+    if (boundaries_.back().value < present_->schedules().time()) {
+      drop_present();
+    } else {
+      present_->schedules().mark(boundaries_.back().value);
+    }
+  }
+  void set_boundaries(const std::vector<Instant>& boundaries) override {
+    boundaries_ = boundaries;
+    drop_present();
+  }
+
+  void contributions(const Question& question, std::span<Credit> credits) override {
+    std::fill(credits.begin(), credits.end(), Credit{});
+    if (is_off_) return credit_all(question, credits);
+    (void)synchronize(std::max(question.t, latest_), std::numeric_limits<std::uint64_t>::max());
+    if (question.period < closed_.size()) return credit(closed_.of(question.period), question, credits);
+    credit(shares_in(*present_, question.period), question, credits);
+  }
+
+  [[nodiscard]] std::optional<CooperationWorth> worth(const Question& question, std::span<const OrgId> rows) override;
+
+  [[nodiscard]] bool is_too_old(const SegmentFact& segment) const override {
+    if (is_off_) return false;
+    const bool is_run = segment.key.kind == SegmentKind::run;
+    const Instant release = is_run ? requests_.release_of(segment) : segment.key.anchor;
+    return release < horizon_ && segment.begin >= horizon_ && !settled_.waits(group_of(segment));
+  }
+
+  [[nodiscard]] bool stays(const SegmentFact& segment) const override {
+    return !is_off_ && players_.hangs_on(segment.organization, fact_of(segment));
+  }
+
+  [[nodiscard]] bool is_off() const override { return is_off_; }
+
+  [[nodiscard]] bool catch_up(Instant t, std::uint64_t effort) override {
+    return is_off_ || synchronize(std::max(t, latest_), effort);
+  }
+
+  // Every group of requests has a part at least in half of the coalitions, which it begins and ends.
+  [[nodiscard]] Instant forgettable(Instant horizon, std::uint64_t effort) const override {
+    if (is_off_) return horizon;
+    const std::uint64_t of_a_group = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
+    std::uint64_t left = std::max<std::uint64_t>(effort / of_a_group, k_batch);
+    for (auto group = requests_.groups().lower_bound({horizon_, {}, {}});
+         group != requests_.groups().end() && group->first.released < horizon; ++group) {
+      if (left-- == 0) return std::max(group->first.released, horizon_ + Duration{1});
+    }
+    return horizon;
+  }
+
+  void forget_before(Instant horizon) override {
+    if (is_off_) return;
+    set_present_players();
+    players_.settle(horizon);
+    set_settled_players();
+    tell_settled(horizon);
+    settled_.forget_before(horizon);
+    if (present_ && !settle_present_before(horizon)) drop_present();
+    requests_.forget_before(horizon);
+    capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon, OrgId{}}));
+    horizon_ = horizon;
+    close_shares();
+  }
+
+  void save(TextWriter& out, const Remembered& /*books*/) override;
+  void load(TextReader& in, const Remembered& books) override;
+
+ private:
+  using When = std::pair<Instant, OrgId>;
+  using Capacities = std::map<When, std::int64_t>;
+
+  // They are made again, from the settled ones and all facts since, when somebody asks.
+  void drop_present() {
+    present_.reset();
+    stale_.clear();
+    stale_capacities_.clear();
+    is_beginning_ = false;
+  }
+  // There are more organizations than it is kept for.
+  void give_up() {
+    is_off_ = true;
+    drop_present();
+    requests_ = {};
+    capacities_.clear();
+    settled_ = {};
+  }
+
+  // Whether there is any change left at that instant.
+  static bool add_to(Capacities& capacities, const When& when, std::int64_t by) {
+    if ((capacities[when] += by) != 0) return true;
+    capacities.erase(when);
+    return false;
+  }
+
+  // An organization plays from its first release on. A run that was seen to wait is believed for as long as it waited,
+  // which the wait says; any other one for k_believed.
+  [[nodiscard]] static Players::Fact fact_of(const SegmentFact& segment) {
+    const bool is_run = segment.key.kind == SegmentKind::run;
+    const Instant believed = is_run ? segment.begin - k_believed : k_beginning_of_time;
+    return {std::min(segment.begin, std::max(group_of(segment).released, believed)), segment.begin};
+  }
+
+  // Contributions are wanted of the players of every period that is not final, and of all.
+  [[nodiscard]] std::vector<std::size_t> sizes_of(std::size_t players) {
+    std::set<std::size_t> sizes{players};
+    for (std::size_t period = closed_.size(); period < boundaries_.size(); ++period)
+      sizes.insert(std::min(players, players_.joined_before(boundaries_[period])));
+    return {sizes.begin(), sizes.end()};
+  }
+
+  void set_settled_players() {
+    settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()));
+  }
+
+  // Schedules of players that come in another order are made again, and so are those of coalitions that nobody asked
+  // for.
+  void set_present_players() {
+    const std::vector<OrgId>& all = players_.all();
+    const bool goes_on = present_players_.size() <= all.size() &&
+                         std::equal(present_players_.begin(), present_players_.end(), all.begin());
+    if (!goes_on) drop_present();
+    // How many there were before a boundary changes with the instants at which they joined, too.
+    std::vector<std::size_t> sizes = sizes_of(all.size());
+    const auto is_kept = [&](std::size_t size) {
+      return size == all.size() || std::ranges::binary_search(present_sizes_, size);
+    };
+    if (present_ && !std::ranges::all_of(sizes, is_kept)) drop_present();
+    if (goes_on && !ranks_changed_ && present_ && present_players_.size() == all.size() && sizes == present_sizes_)
+      return;
+    present_players_ = all;
+    player_of_.assign(organizations_, std::nullopt);
+    for (std::size_t u = 0; u < all.size(); ++u) player_of_[all[u].value] = u;
+    ranks_changed_ = false;
+    present_sizes_ = std::move(sizes);
+    if (present_) present_->set_players(players_.ranks(all.size()), present_sizes_);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> player_of(OrgId organization) const {
+    return organization.value < player_of_.size() ? player_of_[organization.value] : std::nullopt;
+  }
+
+  // Tells the settled schedules all that happened before the horizon, and makes them up to there.
+  void tell_settled(Instant horizon) {
+    CoalitionBooks::Schedules& schedules = settled_.schedules();
+    for (const auto& [when, by] : capacities_) {
+      if (when.first >= horizon) break;
+      (void)settled_.change_capacity(*player_of(when.second), when.first, by);
+    }
+    mark_boundaries(schedules, horizon);
+    std::set<GroupKey> keys;
+    for (const GroupKey& key : settled_.groups()) keys.insert(key);
+    for (const auto& [key, group] : requests_.groups()) {
+      if (key.released >= horizon) break;
+      keys.insert(key);
+    }
+    std::size_t told = 0;
+    for (const GroupKey& key : keys) {
+      const auto player = player_of(key.organization);
+      if (player && *player < settled_.players()) {
+        (void)settled_.reconcile(key, *player, requests_.wanted(key, horizon), CoalitionBooks::Late::clamp);
+      }
+      if (++told % k_batch == 0) schedules.advance(std::max(schedules.time(), key.released.value));
+    }
+    schedules.advance(horizon.value);
+  }
+
+  // Those of the boundaries before `until` that the schedules do not have yet.
+  void mark_boundaries(CoalitionBooks::Schedules& schedules, Instant until) const {
+    for (const Instant boundary : boundaries_) {
+      const bool is_new = schedules.marks().empty() || schedules.marks().back() < boundary.value;
+      if (is_new && boundary.value >= schedules.time() && boundary < until) schedules.mark(boundary.value);
+    }
+  }
+
+  void begin_present() {
+    present_ = settled_;
+    present_->set_players(players_.ranks(present_players_.size()), sizes_of(present_players_.size()));
+    mark_boundaries(present_->schedules(), k_end_of_time);
+    stale_capacities_ = capacities_;
+    for (const GroupKey& key : settled_.groups()) stale_.insert(key);
+    for (const auto& [key, group] : requests_.groups()) stale_.insert(key);
+  }
+
+  // False: what is new lies before what the present schedules have settled.
+  [[nodiscard]] bool tell_capacities(bool is_fresh) {
+    for (const auto& [when, by] : stale_capacities_) {
+      const auto player = player_of(when.second);
+      if (player && !present_->change_capacity(*player, when.first, by) && !is_fresh) return false;
+    }
+    stale_capacities_.clear();
+    return true;
+  }
+
+  enum class Outcome : std::uint8_t { done, more, too_old };
+  // Tells the requests that were released before `until`, and makes the schedules reach t.
+  [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, bool is_fresh, Instant until = k_end_of_time) {
+    CoalitionBooks::Schedules& schedules = present_->schedules();
+    std::uint64_t told = 0;
+    const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + told; };
+    const std::uint64_t most = effort + std::min(spent(), std::numeric_limits<std::uint64_t>::max() - effort);
+    const auto late = is_fresh ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
+    while (!stale_.empty() && stale_.begin()->released < until) {
+      const GroupKey key = *stale_.begin();
+      const auto player = player_of(key.organization);
+      if (player && !present_->reconcile(key, *player, requests_.wanted(key, k_end_of_time), late))
+        return Outcome::too_old;
+      stale_.erase(stale_.begin());
+      ++groups_told_;
+      if (++told % k_batch == 0) schedules.advance(std::max(schedules.time(), std::min(key.released, t).value));
+      if (spent() >= most) return Outcome::more;
+    }
+    // What is still to come of it is made in stretches, for there may be much.
+    const std::int64_t until_now = std::max(schedules.time(), t.value);
+    schedules.advance(std::max(schedules.time(), until_now - k_longest_in_stretches_s));
+    while (schedules.time() < until_now) {
+      const std::int64_t stretch = std::max((until_now - schedules.time()) / k_stretches, k_stretch_s);
+      schedules.advance(std::min(until_now, schedules.time() + stretch));
+      if (spent() >= most && schedules.time() < until_now) return Outcome::more;
+    }
+    return Outcome::done;
+  }
+
+  // What the present schedules were not told yet of the time before the horizon they could not be told afterwards.
+  // False: they are of no use any more.
+  [[nodiscard]] bool settle_present_before(Instant horizon) {
+    if (!tell_capacities(is_beginning_)) return false;
+    const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+    if (tell_requests(horizon, no_limit, is_beginning_, horizon) != Outcome::done) return false;
+    present_->forget_before(horizon);
+    return true;
+  }
+
+  // Makes the present schedules reach t. False: the effort did not suffice.
+  [[nodiscard]] bool synchronize(Instant t, std::uint64_t effort) {
+    set_present_players();
+    bool is_fresh = is_beginning_;
+    while (true) {
+      if (!present_) {
+        begin_present();
+        is_fresh = true;
+      }
+      is_beginning_ = is_fresh;
+      const Outcome outcome = tell_capacities(is_fresh) ? tell_requests(t, effort, is_fresh) : Outcome::too_old;
+      if (outcome == Outcome::more) return false;
+      if (outcome == Outcome::done) break;
+      drop_present();
+    }
+    is_beginning_ = false;
+    latest_ = t;
+    settle_present(t);
+    return true;
+  }
+
+  void settle_present(Instant t) {
+    const auto& groups = requests_.groups();
+    Instant oldest_open = t - k_open_longest;
+    if (groups.size() > k_open_groups && groups_told_ > k_open_groups / 4) {
+      groups_told_ = 0;
+      oldest_open = std::max(oldest_open, std::prev(groups.end(), k_open_groups)->first.released);
+    }
+    present_->schedules().settle(std::min(oldest_open, t - k_open_shortest).value);
+  }
+
+  // none: the first period.
+  [[nodiscard]] std::optional<Instant> begin_of(std::size_t period) const {
+    return period == 0 ? std::nullopt : std::optional(boundaries_[period - 1]);
+  }
+  [[nodiscard]] std::size_t players_in(const CoalitionBooks& books, std::size_t period);
+  [[nodiscard]] PeriodShares shares_in(const CoalitionBooks& books, std::size_t period);
+  void close_shares();
+  void credit(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
+  // What everybody got is what everybody gave.
+  static void credit_all(const Question& question, std::span<Credit> credits);
+
+  std::size_t organizations_ = 0;
+  bool is_off_ = false;  // there are too many of them
+  Players players_;
+  std::vector<OrgId> present_players_;
+  std::vector<std::optional<std::size_t>> player_of_;  // by OrgId, of present_players_
+  bool ranks_changed_ = false;
+  std::vector<std::size_t> present_sizes_;  // of the coalitions whose schedules present_ has
+
+  RequestFacts requests_;  // those that ended before the horizon apart
+  Capacities capacities_;  // changes from the horizon on
+  std::vector<Instant> boundaries_;
+  Instant horizon_ = k_beginning_of_time;
+  Instant latest_ = k_beginning_of_time;  // that the present schedules were asked for
+
+  CoalitionBooks settled_;                 // ends at the horizon
+  std::optional<CoalitionBooks> present_;  // made from it
+  bool is_beginning_ = false;              // some of what was there when it was made is still to be told
+  std::set<GroupKey> stale_;               // to be told to present_
+  Capacities stale_capacities_;
+  std::size_t groups_told_ = 0;  // since it was looked up how far the last of them reach
+  ClosedShares closed_;          // of periods that no fact changes any more
+};
+
+std::size_t Hindsight::players_in(const CoalitionBooks& books, std::size_t period) {
+  if (period == boundaries_.size()) return books.players();
+  return std::min(books.players(), players_.joined_before(boundaries_[period]));
+}
+
+PeriodShares Hindsight::shares_in(const CoalitionBooks& books, std::size_t period) {
+  const bool is_open = period == boundaries_.size();
+  const std::size_t players = players_in(books, period);
+  if (players == 0) return {};
+  std::vector<Int128> utility;
+  std::vector<Int128> work;
+  std::vector<Int128> running;
+  for (const std::size_t slot : books.slots_of(players)) {
+    const Produced produced = books.produced(slot, begin_of(period), is_open ? latest_ : boundaries_[period]);
+    utility.push_back(produced.utility.value);
+    work.push_back(produced.work.value);
+    if (is_open) running.push_back(books.schedules().running(slot));
+  }
+  PeriodShares shares{
+      .phi = hindsight::shares_of(utility, players), .given = hindsight::shares_of(work, players), .rate = {}};
+  if (is_open) shares.rate = hindsight::shares_of(running, players);
+  return shares;
+}
+
+std::optional<CooperationWorth> Hindsight::worth(const Question& question, std::span<const OrgId> rows) {
+  if (is_off_) return std::nullopt;
+  (void)synchronize(std::max(question.t, latest_), std::numeric_limits<std::uint64_t>::max());
+  if (question.period < closed_.size()) return std::nullopt;
+  const std::size_t players = players_in(*present_, question.period);
+  return worth_of(*present_, {.begin = begin_of(question.period),
+                              .end = question.t,
+                              .players = std::span(players_.all()).first(players),
+                              .rows = rows,
+                              .got = question.got});
+}
+
+void Hindsight::close_shares() {
+  if (closed_.size() == boundaries_.size() || boundaries_[closed_.size()] >= horizon_) return;
+  // What is closed by now follows from the facts and the horizon alone, not from how often it was looked at.
+  settled_.schedules().forget_settled();
+  const std::int64_t final_until = std::min(settled_.schedules().reached(), horizon_.value - 1);
+  const std::size_t before = closed_.size();
+  while (closed_.size() < boundaries_.size() && boundaries_[closed_.size()].value <= final_until) {
+    closed_.add(shares_in(settled_, closed_.size()));
+  }
+  if (closed_.size() == before) return;
+  const std::int64_t last = boundaries_[closed_.size() - 1].value;
+  set_settled_players();
+  settled_.schedules().forget_marks_before(last);
+  if (present_) present_->schedules().forget_marks_before(last);
+}
+
+void Hindsight::credit_all(const Question& question, std::span<Credit> credits) {
+  for (std::size_t i = 0; i < credits.size(); ++i) {
+    const game::UtilitySum& got = question.got[i];
+    credits[i] = {.phi = got.utility_at(question.t), .given = got.work_at(question.t), .rate = got.running()};
+  }
+}
+
+void Hindsight::credit(const PeriodShares& shares, const Question& question, std::span<Credit> credits) {
+  const std::size_t players = shares.phi.size();
+  if (players == 0) return credit_all(question, credits);
+  Int128 utility = 0;
+  Int128 work = 0;
+  Int128 running = 0;
+  for (const game::UtilitySum& got : question.got) {
+    utility += got.utility_at(question.t).value;
+    work += got.work_at(question.t).value;
+    running += got.running().value;
+  }
+  const std::vector<std::uint32_t> ranks = players_.ranks(players);
+  const std::vector<OrgId>& all = players_.all();
+  const std::vector<Int128> phi = hindsight::contributions_of(shares.phi, utility, ranks);
+  const std::vector<Int128> given = hindsight::contributions_of(shares.given, work, ranks);
+  for (std::size_t u = 0; u < players; ++u) {
+    Credit& credit = credits[all[u].value];
+    credit.phi = {phi[u]};
+    credit.given = {given[u]};
+  }
+  if (shares.rate.empty()) return;
+  const std::vector<Int128> rate = hindsight::contributions_of(shares.rate, running, ranks);
+  for (std::size_t u = 0; u < players; ++u) credits[all[u].value].rate = {static_cast<std::int64_t>(rate[u])};
+}
+
+void Hindsight::save(TextWriter& out, const Remembered& /*books*/) {
+  out.line("hindsight").number(static_cast<Int128>(players_.settled().size()));
+  for (const Players::Joined& player : players_.settled()) {
+    out.number(player.organization.value).instant(player.at).number(player.hangs ? 1 : 0);
+  }
+  if (is_off_) return;
+  closed_.save(out);
+  settled_.save(out);
+}
+
+void Hindsight::load(TextReader& in, const Remembered& books) {
+  if (!in.next("hindsight")) return in.fault("the players of hindsight are missing");
+  std::vector<Players::Joined> joined;
+  std::set<OrgId> met;
+  const auto organizations = static_cast<std::int64_t>(organizations_);
+  for (std::int64_t left = in.small(0, organizations); left > 0 && in.ok(); --left) {
+    const OrgId player{static_cast<std::uint32_t>(in.small(0, organizations - 1))};
+    const Instant at = in.instant(k_beginning_of_time, books.now);
+    joined.push_back({at, player, in.small(0, 1) == 1});
+    if (!met.insert(player).second) return in.fault("a player that is there twice");
+  }
+  if (!std::ranges::is_sorted(joined, {}, &Players::Joined::at)) return in.fault("players out of order");
+  if (!in.ok() || is_off_) return;
+  const std::size_t players = joined.size();
+  players_.restore(std::move(joined), books.horizon);
+  closed_.load(in, players);
+  if (closed_.size() > boundaries_.size()) return in.fault("shares of a period that is not closed");
+  set_settled_players();
+  settled_.load(in, books.now);
+  if (!in.ok()) return;
+  horizon_ = books.horizon;
+  if (settled_.horizon() != horizon_) return in.fault("the coalitions' schedules do not end at the horizon");
+  // What the remembered facts told from before the horizon is in the schedules.
+  requests_.forget_before(horizon_);
+  capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon_, OrgId{}}));
+  drop_present();
+}
+
+}  // namespace
+
+std::unique_ptr<Estimator> make_hindsight() {
+  return std::make_unique<Hindsight>();
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,17 @@
+// The estimator `hindsight`: phi is the Shapley value of v(C), what coalition C would have produced alone, as far as is
+// known [SR13 Sec. 3]; docs/concepts.md#hindsight.
+//
+// Two sets of virtual schedules: one that ends at the books' horizon, which is what a checkpoint holds, and one that
+// goes on to the present, made again from the first when a fact turns out to be older than what it has settled. All
+// work is put off until somebody asks.
+#pragma once
+
+#include <memory>
+
+#include "accounting/estimators/estimator.hpp"
+
+namespace shapley::accounting {
+
+[[nodiscard]] std::unique_ptr<Estimator> make_hindsight();
+
+}  // namespace shapley::accounting

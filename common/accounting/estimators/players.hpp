@@ -1,0 +1,68 @@
+// Who plays: every organization from the first of its facts on, a job that waited or ran, or processors that it
+// offered.
+//
+// Players come in the order in which they joined, so that those of an instant are the first ones: whoever joins later
+// changes nothing of what was before. A fact that is taken back counts for nothing.
+//
+// A run is a fact of its release, and may be taken back until the horizon has passed its begin. Who joined before the
+// horizon by such facts alone hangs on them: none of them may be taken back any more. Single-threaded; the estimator
+// owns it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace shapley::accounting {
+
+class Players {
+ public:
+  void set_organizations(const std::vector<OrgId>& by_name) { by_name_ = by_name; }
+
+  struct Fact {
+    Instant at;
+    Instant firm;  // it may be taken back until the horizon has passed this instant
+    friend auto operator<=>(const Fact&, const Fact&) = default;
+  };
+  // One more fact of the organization, or (sign -1) one less.
+  void fold(int sign, OrgId organization, const Fact& fact);
+  // Whether the organization, which joined before the horizon, hangs on this fact.
+  [[nodiscard]] bool hangs_on(OrgId organization, const Fact& fact) const;
+  // Who joined before the horizon stays.
+  void settle(Instant horizon);
+
+  // Those that are there by now, in their order.
+  [[nodiscard]] const std::vector<OrgId>& all();
+  // How many of them joined before t.
+  [[nodiscard]] std::size_t joined_before(Instant t);
+  // Of each of the first `players`, its place in the order by name.
+  [[nodiscard]] std::vector<std::uint32_t> ranks(std::size_t players);
+
+  // Those that stay, in their order, and when they joined; for checkpoints.
+  struct Joined {
+    Instant at;
+    OrgId organization;
+    bool hangs = false;  // on facts that might have been taken back
+    friend auto operator<=>(const Joined&, const Joined&) = default;
+  };
+  [[nodiscard]] const std::vector<Joined>& settled() const { return settled_; }
+  // After facts were told that the books remember: those before the horizon are in `settled`.
+  void restore(std::vector<Joined> settled, Instant horizon);
+
+ private:
+  void refresh();
+
+  std::vector<OrgId> by_name_;
+  std::vector<Joined> settled_;
+  std::set<OrgId> settled_ids_;
+  std::map<OrgId, std::multiset<Fact>> facts_;  // of the others
+  bool is_stale_ = true;
+  std::vector<OrgId> all_;
+  std::vector<Instant> joined_;  // of all_
+};
+
+}  // namespace shapley::accounting

@@ -1,0 +1,108 @@
+#include "accounting/estimators/request_facts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace shapley::accounting {
+
+namespace {
+
+constexpr std::int64_t k_last = std::numeric_limits<std::int64_t>::max();
+
+bool is_empty(const SegmentFact& fact) {
+  return fact.begin == fact.end || fact.processors.value <= 0;
+}
+
+// Whether the group's demand of this wait was there when the run began.
+bool covers(const SegmentFact& wait, const SegmentFact& run) {
+  return wait.key.kind == SegmentKind::wait && !is_empty(wait) && wait.begin <= run.begin && run.begin <= wait.end;
+}
+
+bool was_seen_to_wait(const RequestFacts::Group& group, const SegmentFact& run) {
+  return std::any_of(group.begin(), group.end(), [&](const auto& entry) { return covers(entry.second, run); });
+}
+
+Instant release_within(const RequestFacts::Group& group, const GroupKey& key, const SegmentFact& run) {
+  return was_seen_to_wait(group, run) ? key.released : std::max(key.released, run.begin - k_believed);
+}
+
+// What the group asks for at `until`: what it asks for next if the books do not have what it asked for then.
+std::int64_t waiting_at(const RequestFacts::Group& group, Instant until) {
+  std::int64_t amount = 0;
+  const SegmentFact* next = nullptr;
+  for (const auto& [name, fact] : group) {
+    if (name.kind != SegmentKind::wait || is_empty(fact) || fact.end < until) continue;
+    if (fact.begin < until) {
+      amount += fact.processors.value;
+    } else if (next == nullptr || fact.begin < next->begin) {
+      next = &fact;
+    }
+  }
+  return amount == 0 && next != nullptr ? next->processors.value : amount;
+}
+
+hindsight::Order order_of(const GroupKey& key, const SegmentFact& run) {
+  return {key.job.value, run.begin.value, std::uint64_t{run.key.job.value} << 32U | run.key.ordinal};
+}
+
+}  // namespace
+
+GroupKey group_of(const SegmentFact& fact) {
+  if (fact.key.kind == SegmentKind::wait) return {fact.key.anchor, fact.organization, fact.key.job};
+  const JobId job = fact.waited_as.value == 0 ? fact.key.job : fact.waited_as;
+  return {fact.released.value_or(fact.begin), fact.organization, job};
+}
+
+void RequestFacts::fold(int sign, const SegmentFact& fact) {
+  const GroupKey key = group_of(fact);
+  if (sign > 0) {
+    groups_[key].insert_or_assign(fact.key, fact);
+    return;
+  }
+  const auto group = groups_.find(key);
+  if (group == groups_.end()) return;
+  group->second.erase(fact.key);
+  if (group->second.empty()) groups_.erase(group);
+}
+
+Instant RequestFacts::release_of(const SegmentFact& run) const {
+  const GroupKey key = group_of(run);
+  const auto group = groups_.find(key);
+  return release_within(group == groups_.end() ? Group{} : group->second, key, run);
+}
+
+std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant until) const {
+  std::vector<WantedRequest> wanted;
+  const auto group = groups_.find(key);
+  if (group == groups_.end()) return wanted;
+  const WantedRequest pending{
+      .release = key.released.value, .order = {key.job.value, k_last, 0}, .amount = waiting_at(group->second, until)};
+  for (const auto& [name, fact] : group->second) {
+    if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
+    WantedRequest run{.release = release_within(group->second, key, fact).value,
+                      .order = order_of(key, fact),
+                      .amount = fact.processors.value};
+    if (run.release >= until.value) continue;
+    const bool has_begun = fact.begin < until;
+    // Until it begins it is part of what waits, if anything does.
+    if (!has_begun && pending.amount > 0 && run.release == pending.release) continue;
+    if (has_begun) run.begin = fact.begin.value;
+    if (fact.end < until) run.duration = (fact.end - fact.begin).value;
+    wanted.push_back(run);
+  }
+  if (pending.amount > 0 && key.released < until) wanted.push_back(pending);
+  std::sort(wanted.begin(), wanted.end(), [](const WantedRequest& a, const WantedRequest& b) {
+    return std::tie(a.release, a.order) < std::tie(b.release, b.order);
+  });
+  return wanted;
+}
+
+void RequestFacts::forget_before(Instant horizon) {
+  for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
+    std::erase_if(group->second, [horizon](const auto& entry) { return entry.second.end < horizon; });
+    group = group->second.empty() ? groups_.erase(group) : std::next(group);
+  }
+}
+
+}  // namespace shapley::accounting

@@ -1,0 +1,66 @@
+// What the books know of requests, for the virtual schedules (hindsight/virtual_schedules.hpp): which requests there
+// are, when they were released, what became of them.
+//
+// A request is a run, or the demand of an open wait. Runs and waits of one job, or of one array, and one stretch of
+// waiting are a group: what starts of the group's demand takes its first part, so that a start changes no virtual
+// schedule. Runs go before what still waits, in the order of their starts.
+//
+// The release of a run is when Slurm could have started it: SegmentFact::released. Where the books did not see it wait
+// it is believed for `k_believed` only; a run that does not say begins when it is released. Closed waits and segments
+// without length are no requests: what they asked for has started, or was withdrawn.
+//
+// Single-threaded; the estimator owns it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "accounting/estimators/estimator.hpp"
+#include "base/types.hpp"
+#include "hindsight/request_queue.hpp"
+
+namespace shapley::accounting {
+
+// How long before its start a run may have been released without having been seen to wait. Less than the shortest
+// horizon of the books.
+inline constexpr Duration k_believed{6 * 3600};
+
+struct GroupKey {
+  Instant released;
+  OrgId organization;
+  JobId job;  // of the array, for its tasks
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+[[nodiscard]] GroupKey group_of(const SegmentFact& fact);
+
+// A request as the books want it.
+struct WantedRequest {
+  std::int64_t release = 0;
+  hindsight::Order order;
+  std::int64_t amount = 0;
+  std::int64_t begin = hindsight::k_never;
+  std::int64_t duration = hindsight::k_unknown;
+  friend bool operator==(const WantedRequest&, const WantedRequest&) = default;
+};
+
+class RequestFacts {
+ public:
+  using Group = std::map<SegmentKey, SegmentFact>;
+
+  void fold(int sign, const SegmentFact& fact);
+  // Ascending.
+  [[nodiscard]] const std::map<GroupKey, Group>& groups() const { return groups_; }
+  // The requests of a group as far as instants before `until` tell, by release and order; at most one waits.
+  [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
+  // When the request of a run was released.
+  [[nodiscard]] Instant release_of(const SegmentFact& run) const;
+  // Facts that ended before the horizon.
+  void forget_before(Instant horizon);
+
+ private:
+  std::map<GroupKey, Group> groups_;
+};
+
+}  // namespace shapley::accounting

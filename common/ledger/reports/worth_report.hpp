@@ -1,0 +1,36 @@
+// What cooperation is worth (accounting/worth/worth.hpp) as JSON: for `status --worth`, statements, the daemon's
+// answers and the exporter. docs/reference/shapleyctl.md lists every member.
+//
+// Utility in core-hours is its average over the period, as a standing's is (report.hpp):
+//     psi / (t - period begin) / 3600        [core-hours]
+// The gain of cooperating, psi - v({u}), has the sign and the per cent of the exact amounts. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "accounting/state/state.hpp"
+#include "accounting/worth/worth.hpp"
+
+namespace shapley::ledger {
+
+// null: nobody can say. Organizations and pairs in the configuration's order.
+[[nodiscard]] nlohmann::json worth_report(const accounting::State& state,
+                                          const std::optional<accounting::CooperationWorth>& worth);
+
+// Leaves these organizations in it, and the pairs that one of them is of. null stays.
+void keep_only(nlohmann::json& worth, const std::vector<std::string>& organizations);
+
+// "has got 34 % more than it would have got alone: 12.4 core-hours instead of 9.3, on average this period". `gain` has
+// the sign of the exact amount.
+struct WorthSentence {
+  double got = 0;    // core-hours, on average
+  double alone = 0;  // likewise
+  int gain = 0;      // < 0, 0, > 0
+};
+[[nodiscard]] std::string worth_sentence(const WorthSentence& of);
+
+}  // namespace shapley::ledger

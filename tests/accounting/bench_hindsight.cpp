@@ -1,0 +1,281 @@
+// What the estimator hindsight costs shapleyd, beside the same books without it, on the same events:
+// `bench_hindsight [ORGANIZATIONS [EVENTS_A_SECOND [JOBS_A_DAY]]]`.
+//
+// A made-up site: organizations of unequal size release jobs in bursts, FIFO over all, on a machine that is nearly
+// full. The books hear of every wait and run in batches of half a second, as shapleyd does, and are asked for ranks
+// after each. Measured is CPU time of the one thread, and memory that malloc gave out.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <deque>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <malloc.h>
+
+#include "accounting/state/ranking.hpp"
+#include "accounting/state/state.hpp"
+#include "base/rng.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+constexpr Instant k_begin{1'700'000'000};
+constexpr std::int64_t k_day = 24 * 3600;
+constexpr std::int64_t k_node = 32;         // processors
+constexpr std::uint64_t k_effort = 50'000;  // as daemon/books/books.hpp
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+double allocated_mib() {
+  return static_cast<double>(mallinfo2().uordblks + mallinfo2().hblkhd) / (1024.0 * 1024.0);
+}
+
+void apply(State& state, const Event& event) {
+  const auto applied = state.apply(event);
+  if (!applied || *applied != Applied::changed) {
+    std::fprintf(stderr, "%s: refused\n", event_key(event).c_str());
+    std::exit(1);
+  }
+}
+
+struct Site {
+  int organizations = 8;
+  double jobs_a_second = 1;
+  std::int64_t mean_duration = 60;
+
+  [[nodiscard]] std::int64_t nodes() const {
+    constexpr double k_load = 0.93;
+    const double busy = jobs_a_second * static_cast<double>(mean_duration);
+    return std::max<std::int64_t>(organizations, std::llround(busy / k_load / k_node));
+  }
+  [[nodiscard]] static std::string organization(std::uint64_t u) { return "org" + std::to_string(u); }
+  // The first has about twice what is everybody's mean, the last next to nothing.
+  [[nodiscard]] std::uint64_t owner(std::int64_t node) const {
+    const double part = static_cast<double>(node) / static_cast<double>(nodes());
+    return static_cast<std::uint64_t>((1 - std::sqrt(1 - part)) * organizations);
+  }
+
+  [[nodiscard]] State books(const StateOptions& options) const {
+    State state(options);
+    std::vector<std::string> names;
+    for (int u = 0; u < organizations; ++u) names.push_back(organization(static_cast<std::uint64_t>(u)));
+    apply(state, OrganizationsDeclared{k_begin, names});
+    for (std::int64_t n = 0; n < nodes(); ++n) {
+      const std::string node = "n" + std::to_string(n);
+      apply(state, OwnershipStated{node, k_begin, {{k_beginning_of_time, {{organization(owner(n)), k_whole_node}}}}});
+      apply(state, CapacityChanged{node, k_begin, 0, {k_node * k_micro}});
+    }
+    return state;
+  }
+};
+
+// Events in the order of time, made as they are asked for.
+class Events {
+ public:
+  explicit Events(const Site& site) : site_(site) {
+    for (std::int64_t i = 0; i < site.nodes() * k_node; ++i)
+      slots_.push_back(static_cast<std::size_t>(i % site.nodes()));
+  }
+
+  // Of the next second.
+  std::vector<Event> next() {
+    events_.clear();
+    const Instant t = k_begin + Duration{++second_};
+    while (!running_.empty() && running_.top().first <= t) end(t);
+    owed_ += site_.jobs_a_second;
+    for (; owed_ >= 1; owed_ -= 1) release(t);
+    while (!waiting_.empty() && !slots_.empty()) start(t);
+    return events_;
+  }
+
+ private:
+  struct Pending {
+    SegmentOpened wait;
+    bool told = false;
+  };
+
+  // One organization after the other is the one that most comes from, for a while.
+  void release(Instant t) {
+    if (rng_.below(400) == 0) bursting_ = rng_.below(static_cast<std::uint64_t>(site_.organizations));
+    const std::uint64_t u =
+        rng_.below(2) == 0 ? bursting_ : rng_.below(static_cast<std::uint64_t>(site_.organizations));
+    const SegmentOpened wait{{SegmentKind::wait, {++jobs_}, t, 0}, Site::organization(u), t, {k_micro}, {}};
+    const bool waits = slots_.empty() || !waiting_.empty();
+    if (waits) events_.emplace_back(wait);
+    waiting_.push_back({wait, waits});
+  }
+
+  void start(Instant t) {
+    const Pending next = waiting_.front();
+    waiting_.pop_front();
+    const std::size_t node = slots_.front();
+    slots_.pop_front();
+    if (next.told) events_.emplace_back(SegmentClosed{next.wait.key, t, CloseReason::ended, "RUNNING"});
+    SegmentOpened run{{SegmentKind::run, next.wait.key.job, t, 0},
+                      next.wait.organization,
+                      t,
+                      {k_micro},
+                      {{"n" + std::to_string(node), {k_micro}}}};
+    run.released = next.wait.begin;
+    events_.emplace_back(run);
+    const auto mean = static_cast<double>(site_.mean_duration);
+    const double part = (static_cast<double>(rng_.below(1'000'000)) + 1) / 1e6;
+    const Duration length{1 + std::llround(-mean * std::log(part))};
+    running_.push({t + length, {run.key, node}});
+  }
+
+  void end(Instant t) {
+    const auto [key, node] = running_.top().second;
+    running_.pop();
+    events_.emplace_back(SegmentClosed{key, t, CloseReason::ended, "COMPLETED"});
+    slots_.push_back(node);
+  }
+
+  using Running = std::pair<Instant, std::pair<SegmentKey, std::size_t>>;
+  Site site_;
+  Rng rng_{7};
+  std::deque<std::size_t> slots_;  // free processors, by node
+  std::deque<Pending> waiting_;
+  std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
+  std::vector<Event> events_;
+  double owed_ = 0;
+  std::int64_t second_ = 0;
+  std::uint64_t bursting_ = 0;
+  std::uint32_t jobs_ = 0;
+};
+
+EstimatorId hindsight() {
+  return parse_estimator("hindsight").value();
+}
+
+StateOptions options_of(bool with, StateOptions options) {
+  if (!with) options.left_out.insert(hindsight());
+  return options;
+}
+
+// As shapleyd does with what one frame brought.
+void rank(State& state, Instant t) {
+  const EstimatorSet able = state.caught_up(t, k_effort);
+  (void)state.ranking(t, acting(hindsight(), able));
+}
+
+struct Course {
+  State state;
+  double cpu = 0;      // of the measured time
+  double longest = 0;  // of one batch, that of forgetting included
+  std::size_t events_since_compaction = 0;
+  bool has_more = false;
+
+  void second(const std::vector<Event>& events, Instant t, bool is_measured) {
+    constexpr std::size_t k_events_between = 10'000;
+    for (std::size_t half = 0; half < 2; ++half) {
+      const double began = cpu_seconds();
+      const std::size_t middle = events.size() / 2;
+      const std::size_t first = half == 0 ? 0 : middle;
+      const std::size_t last = half == 0 ? middle : events.size();
+      for (std::size_t i = first; i < last; ++i) apply(state, events[i]);
+      rank(state, t);
+      events_since_compaction += last - first;
+      if (has_more || events_since_compaction > k_events_between) {
+        has_more = !state.compact(k_end_of_time, k_effort);
+        events_since_compaction = 0;
+      }
+      const double took = cpu_seconds() - began;
+      if (!is_measured) continue;
+      cpu += took;
+      longest = std::max(longest, took);
+    }
+  }
+};
+
+void measure_running(int organizations, double events_a_second) {
+  // A job that waits has four events, and nearly all wait.
+  const Site site{.organizations = organizations, .jobs_a_second = events_a_second / 4, .mean_duration = 60};
+  constexpr std::int64_t k_warm = 400;
+  constexpr std::int64_t k_measured = 300;
+  const StateOptions memory{.horizon = Duration{300}, .most_finished = 1'000'000, .shortest_horizon = Duration{300}};
+  std::vector<Course> courses;
+  for (const bool with : {false, true}) courses.push_back({.state = site.books(options_of(with, memory))});
+  Events events(site);
+  std::size_t measured = 0;
+  for (std::int64_t s = 1; s <= k_warm + k_measured; ++s) {
+    const std::vector<Event> now = events.next();
+    if (s > k_warm) measured += now.size();
+    for (Course& course : courses) course.second(now, k_begin + Duration{s}, s > k_warm);
+  }
+  const bool is_behind = courses[1].state.caught_up(k_begin, 0) != courses[1].state.kept();
+  const double seconds = k_measured;
+  std::printf(
+      "k = %d, %.0f events a second: %.1f %% of a core without hindsight, %.1f %% with it, "
+      "%.0f us an event more; longest batch %.0f ms and %.0f ms; %s\n",
+      organizations, static_cast<double>(measured) / seconds, 100 * courses[0].cpu / seconds,
+      100 * courses[1].cpu / seconds, 1e6 * (courses[1].cpu - courses[0].cpu) / static_cast<double>(measured),
+      1000 * courses[0].longest, 1000 * courses[1].longest, is_behind ? "BEHIND at the end" : "never left behind");
+}
+
+void measure_restart(int organizations, double jobs_a_day) {
+  const Site site{
+      .organizations = organizations, .jobs_a_second = jobs_a_day / static_cast<double>(k_day), .mean_duration = 3600};
+  for (const bool with : {false, true}) {
+    std::string text;
+    double running = 0;
+    {
+      const double before = allocated_mib();
+      State state = site.books(options_of(with, {}));
+      Events events(site);
+      for (std::int64_t s = 1; s <= 3 * k_day; ++s) {
+        const std::vector<Event> now = events.next();
+        const Instant t = k_begin + Duration{s};
+        for (const Event& event : now) apply(state, event);
+        if (s % 60 == 0) rank(state, t);
+        if (s % 3600 == 0) state.compact();
+      }
+      while (state.caught_up(state.now(), k_effort) != state.kept()) {
+      }
+      running = allocated_mib() - before;
+      text = state.save();
+    }
+    const double before = allocated_mib();
+    const double began = cpu_seconds();
+    auto loaded = State::load(text, options_of(with, {}));
+    const double read = cpu_seconds();
+    if (!loaded) {
+      std::fprintf(stderr, "%s\n", loaded.error().what.c_str());
+      std::exit(1);
+    }
+    rank(*loaded, loaded->now());
+    const double first = cpu_seconds();
+    while (loaded->caught_up(loaded->now(), k_effort) != loaded->kept()) {
+    }
+    (void)loaded->ranking(loaded->now(), hindsight());
+    const double all = cpu_seconds();
+    std::printf(
+        "k = %d, %.0f jobs a day, %s: checkpoint of %.1f MB read in %.2f s, first ranks after %.2f s more, "
+        "those of all estimators after %.2f s more; memory %.0f MiB running, %.0f MiB after the restart\n",
+        organizations, jobs_a_day, with ? "with hindsight" : "without", static_cast<double>(text.size()) / 1e6,
+        read - began, first - read, all - first, running, allocated_mib() - before);
+  }
+}
+
+}  // namespace
+}  // namespace shapley::accounting
+
+int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const auto argument = [&](int i, double otherwise) { return argc > i ? std::atof(argv[i]) : otherwise; };
+  const int organizations = static_cast<int>(argument(1, 8));
+  shapley::accounting::measure_running(organizations, argument(2, 500));
+  shapley::accounting::measure_restart(organizations, argument(3, 50'000));
+  return 0;
+}

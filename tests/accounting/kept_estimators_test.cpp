@@ -1,0 +1,240 @@
+// An estimator that is left out, and one that is behind what happened.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "accounting/state/ranking.hpp"
+#include "state_fixture.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+constexpr std::uint64_t k_unbounded = std::numeric_limits<std::uint64_t>::max();
+constexpr std::int64_t k_jobs = 3000;
+constexpr std::int64_t k_end = k_jobs + 200;
+
+EstimatorId hindsight() {
+  return parse_estimator("hindsight").value();
+}
+
+StateOptions without_hindsight() {
+  return {.left_out = {hindsight()}};
+}
+
+// ann owns six processors, bob one, cid one. Each second one job begins, most of them cid's, and waits for up to a
+// minute first.
+std::vector<Event> busy_site() {
+  std::vector<Event> events{OrganizationsDeclared{at(0), {"ann", "bob", "cid"}},
+                            owned("n1", 0, {{"ann", k_whole_node}}),
+                            owned("n2", 0, {{"bob", k_whole_node}}),
+                            owned("n3", 0, {{"cid", k_whole_node}}),
+                            capacity("n1", 0, 6),
+                            capacity("n2", 0, 1),
+                            capacity("n3", 0, 1)};
+  const std::vector<std::string> names{"cid", "ann", "cid", "bob", "cid", "cid", "guests"};
+  for (std::int64_t i = 0; i < k_jobs; ++i) {
+    const auto job = static_cast<std::uint32_t>(i + 1);
+    const std::string& name = names[static_cast<std::size_t>(i) % names.size()];
+    const std::int64_t begin = 60 + i;
+    const SegmentOpened pending = wait(job, name, begin - i % 60, 1);
+    SegmentOpened started = run(job, name, begin, {{i % 8 == 6 ? "n2" : i % 8 == 7 ? "n3" : "n1", cores(1)}});
+    started.released = pending.begin;
+    events.insert(events.end(), {pending, SegmentClosed{pending.key, at(begin), CloseReason::started, "RUNNING"},
+                                 started, closed(started, begin + 1 + i * 37 % 8)});
+  }
+  return events;
+}
+
+State books_of(const std::vector<Event>& events, const StateOptions& options = {}) {
+  State state(options);
+  for (const Event& event : events) {
+    const auto applied = state.apply(event);
+    EXPECT_TRUE(applied && *applied == Applied::changed) << event_key(event);
+  }
+  return state;
+}
+
+// By OrgId.
+std::vector<Utility> contributions(State& state, EstimatorId estimator) {
+  std::vector<Utility> phi;
+  for (const Standing& row : state.standings(std::max(state.now(), at(k_end)))) phi.push_back(row.phi(estimator));
+  return phi;
+}
+
+TEST(KeptEstimators, WhatIsLeftOutSaysThatEverybodyGaveWhatHeGot) {
+  const std::vector<Event> events = busy_site();
+  State with = books_of(events);
+  State without = books_of(events, without_hindsight());
+  EXPECT_EQ(with.kept(), EstimatorSet::all());
+  EXPECT_EQ(without.kept(), EstimatorSet{hindsight()}.others());
+  const std::vector<Standing> rows = with.standings(at(k_end));
+  const std::vector<Standing> fewer = without.standings(at(k_end));
+  ASSERT_EQ(rows.size(), fewer.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(fewer[i].phi(hindsight()), rows[i].psi);
+    EXPECT_EQ(fewer[i].given(hindsight()), rows[i].got);
+    for (const EstimatorId other : estimator_ids()) {
+      if (other == hindsight()) continue;
+      EXPECT_EQ(fewer[i].credits[other.value], rows[i].credits[other.value]) << name_of(other);
+    }
+  }
+  EXPECT_TRUE(std::ranges::any_of(rows, [](const Standing& row) { return row.phi(hindsight()) != row.psi; }));
+}
+
+TEST(KeptEstimators, ACheckpointSaysWhatWasLeftOut) {
+  const std::vector<Event> events = busy_site();
+  State with = books_of(events);
+  State without = books_of(events, without_hindsight());
+  const std::string text = with.save();
+  const std::string shorter = without.save();
+  const auto refused = State::load(shorter);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Errc::corrupt);
+  EXPECT_NE(refused.error().what.find("hindsight was not kept"), std::string::npos) << refused.error().what;
+  auto again = State::load(shorter, without_hindsight());
+  ASSERT_TRUE(again.has_value()) << again.error().what;
+  EXPECT_EQ(again->save(), shorter);
+  auto as_saved = State::load(shorter, {.as_saved = true});
+  ASSERT_TRUE(as_saved.has_value()) << as_saved.error().what;
+  EXPECT_EQ(as_saved->kept(), without.kept());
+  EXPECT_EQ(as_saved->save(), shorter);
+  // Leaving out costs no replay.
+  auto left_out = State::load(text, without_hindsight());
+  ASSERT_TRUE(left_out.has_value()) << left_out.error().what;
+  EXPECT_EQ(left_out->save(), shorter);
+  with.leave_out(hindsight());
+  EXPECT_EQ(with.save(), shorter);
+}
+
+TEST(KeptEstimators, MoreOrganizationsThanHindsightIsKeptForAreRankedByItsStandIn) {
+  State state;
+  std::vector<std::string> names;
+  for (int i = 0; i < 31; ++i) names.push_back("o" + std::to_string(i));
+  ASSERT_TRUE(state.apply(OrganizationsDeclared{at(0), names}));
+  ASSERT_TRUE(state.apply(owned("n1", 0, {{"o3", k_whole_node}})));
+  ASSERT_TRUE(state.apply(capacity("n1", 0, 4)));
+  ASSERT_TRUE(state.apply(run(1, "o5", 10, {{"n1", cores(2)}})));
+  EXPECT_FALSE(state.kept().contains(hindsight()));
+  EXPECT_EQ(state.ranking(at(100), hindsight()), state.ranking(at(100), parse_estimator("shapley_rate")));
+}
+
+TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
+  const EstimatorId rate = parse_estimator("shapley_rate").value();
+  const std::vector<Event> events = busy_site();
+  State eager = books_of(events);
+  const std::vector<Utility> expected = contributions(eager, hindsight());
+
+  State state = books_of(events);
+  constexpr std::uint64_t k_little = 1;
+  EstimatorSet able = state.caught_up(at(k_end), k_little);
+  ASSERT_FALSE(able.contains(hindsight())) << "thousands of jobs were told at once";
+  EXPECT_TRUE(able.contains(rate));
+  EXPECT_EQ(acting(hindsight(), able), rate);
+  EXPECT_EQ(acting(k_default_estimator, able), k_default_estimator);
+  const std::vector<Standing> rows = state.standings(at(k_end), able);
+  for (const Standing& row : rows) EXPECT_EQ(row.phi(hindsight()), row.psi);
+  EXPECT_EQ(state.ranking(at(k_end), acting(hindsight(), able)), eager.ranking(at(k_end), rate));
+  EXPECT_FALSE(state.caught_up(at(k_end), k_little).contains(hindsight())) << "ranks did not make it do all the work";
+
+  int passes = 2;
+  for (; !able.contains(hindsight()) && passes < 10'000; ++passes) able = state.caught_up(at(k_end), k_little);
+  EXPECT_EQ(able, state.kept());
+  EXPECT_GT(passes, 3);
+  EXPECT_EQ(contributions(state, hindsight()), expected);
+  EXPECT_EQ(state.ranking(at(k_end), hindsight()), eager.ranking(at(k_end), hindsight()));
+  EXPECT_NE(state.ranking(at(k_end), hindsight()), state.ranking(at(k_end), rate));
+}
+
+// In as many steps as it takes, and with the same books in the end.
+TEST(KeptEstimators, ForgetsNoMoreAtOnceThanItHasTimeFor) {
+  const StateOptions memory{.horizon = Duration{100}, .most_finished = 1'000'000, .shortest_horizon = Duration{100}};
+  const std::vector<Event> events = busy_site();
+  State at_once = books_of(events, memory);
+  at_once.advance(at(k_end));
+  EXPECT_TRUE(at_once.compact(k_end_of_time, k_unbounded));
+  State state = books_of(events, memory);
+  state.advance(at(k_end));
+  int steps = 0;
+  Instant horizon = state.horizon();
+  while (!state.compact(k_end_of_time, 1) && steps < 1000) {
+    EXPECT_GT(state.horizon(), horizon);
+    horizon = state.horizon();
+    ++steps;
+  }
+  EXPECT_GT(steps, 3);
+  EXPECT_EQ(state.horizon(), at(k_end - 100));
+  EXPECT_EQ(state.save(), at_once.save());
+  EXPECT_EQ(contributions(state, hindsight()), contributions(at_once, hindsight()));
+}
+
+// What it knew when there became too many of them holds nothing up.
+TEST(KeptEstimators, ForgetsOnAfterHindsightHasGivenUp) {
+  State state = books_of(busy_site());
+  std::vector<std::string> names;
+  for (int i = 0; i < 31; ++i) names.push_back("o" + std::to_string(i));
+  ASSERT_TRUE(state.apply(OrganizationsDeclared{at(k_end), names}));
+  ASSERT_FALSE(state.kept().contains(hindsight()));
+  constexpr std::int64_t k_later = k_end + 4 * 24 * 3600;
+  state.advance(at(k_later));
+  EXPECT_TRUE(state.compact(k_end_of_time, 50'000));
+  EXPECT_EQ(state.horizon(), at(k_later) - StateOptions{}.horizon);
+  EXPECT_EQ(state.remembered_jobs(), 0U);
+}
+
+// Hindsight's schedules of now hear of a fact when somebody asks; the books may forget it before.
+TEST(KeptEstimators, WhatIsForgottenBeforeAnybodyAskedHasBeenTakenBack) {
+  State forgetful({.horizon = Duration{0}, .most_finished = 1, .shortest_horizon = Duration{0}});
+  State remembering;
+  const auto apply = [&](const Event& event) {
+    ASSERT_EQ(forgetful.apply(event), Applied::changed) << event_key(event);
+    ASSERT_EQ(remembering.apply(event), Applied::changed) << event_key(event);
+  };
+  apply(OrganizationsDeclared{at(0), {"ann", "bob"}});
+  apply(owned("n1", 0, {{"ann", k_whole_node}}));
+  apply(capacity("n1", 0, 4));
+  const SegmentOpened mistaken = run(1, "bob", 10, {{"n1", cores(2)}});
+  apply(mistaken);
+  apply(closed(mistaken, 400));
+  ASSERT_NE(contributions(forgetful, hindsight()), std::vector<Utility>(4));
+  apply(SegmentRetracted{mistaken.key, at(k_end)});
+  forgetful.advance(at(k_end + 1));
+  ASSERT_TRUE(forgetful.compact());
+  ASSERT_GT(forgetful.horizon(), at(400));
+  EXPECT_EQ(contributions(forgetful, hindsight()), contributions(remembering, hindsight()));
+}
+
+// With twelve players there is a schedule of every coalition, with thirteen there is not. The last one to join turns
+// out to have joined after the end of the period only.
+TEST(KeptEstimators, APeriodOfTwelvePlayersIsTheirsWhoeverJoinedLater) {
+  State asked;
+  std::vector<Event> told;
+  const auto apply = [&](const Event& event) {
+    told.push_back(event);
+    ASSERT_EQ(asked.apply(event), Applied::changed) << event_key(event);
+  };
+  apply(PeriodDeclared{at(0), Period::monthly});
+  for (int i = 10; i < 22; ++i) apply(wait(static_cast<std::uint32_t>(i), "o" + std::to_string(i), i, 1));
+  apply(owned("n1", 0, {{"o10", k_whole_node}}));
+  apply(capacity("n1", 0, 4));
+  const SegmentOpened mistaken = wait(30, "o22", 100, 2);
+  apply(mistaken);
+  constexpr std::int64_t k_next_month = 31 * 24 * 3600;
+  asked.advance(at(k_next_month));
+  const auto closed_phi = [&](State& state) {
+    std::vector<Utility> phi;
+    for (const Standing& row : state.closed_periods().front().standings) phi.push_back(row.phi(hindsight()));
+    return phi;
+  };
+  ASSERT_EQ(closed_phi(asked).size(), 15U);
+  (void)asked.standings(at(k_next_month));
+  apply(SegmentRetracted{mistaken.key, at(k_next_month)});
+  apply(wait(31, "o22", k_next_month, 1));
+  State anew = books_of(told);
+  EXPECT_EQ(contributions(asked, hindsight()), contributions(anew, hindsight()));
+  EXPECT_EQ(closed_phi(asked), closed_phi(anew));
+}
+
+}  // namespace
+}  // namespace shapley::accounting

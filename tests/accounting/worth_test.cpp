@@ -1,0 +1,273 @@
+// What cooperation is worth: against every coalition's schedule made alone, second by second from the first one on, and
+// by hand.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "accounting/state/state.hpp"
+#include "naive_books.hpp"
+#include "scenario.hpp"
+#include "state_fixture.hpp"
+
+namespace shapley::accounting {
+namespace {
+
+using naive::Members;
+
+bool is_organization(const std::string& name) {
+  return name != k_guests && name != k_commons;
+}
+
+Members names_of(const State& state, const std::vector<OrgId>& members) {
+  Members names;
+  for (const OrgId member : members) names.insert(state.organizations()[member.value]);
+  return names;
+}
+
+// Everything that the witness knows of one period.
+class Witness {
+ public:
+  Witness(const std::vector<Event>& events, const naive::Span& span)
+      : books_(naive::books(events, span)), alone_(naive::coalitions(events, span)) {
+    for (const auto& [members, value] : alone_) all_.insert(members.begin(), members.end());
+  }
+
+  void expect(const State& state, const CooperationWorth& worth) const {
+    for (const CooperationWorth::Row& row : worth.rows) expect_comparison(names_of(state, {row.organization}), row.is);
+    RC_ASSERT(worth.rows.size() == rows());
+    RC_ASSERT(worth.is_of_all_coalitions);
+    for (const CooperationWorth::Coalition& pair : worth.pairs) {
+      RC_ASSERT(pair.members.size() == 2U);
+      expect_comparison(names_of(state, pair.members), pair.is);
+    }
+    RC_ASSERT(worth.pairs.size() == pairs());
+    const std::optional<Int128> most = largest_gain_of_leaving();
+    RC_ASSERT(worth.leaving.has_value() == most.has_value());
+    if (!most) return;
+    expect_comparison(names_of(state, worth.leaving->members), worth.leaving->is);
+    RC_ASSERT(worth.leaving->is.gain().value == -*most);
+  }
+
+ private:
+  [[nodiscard]] Int128 psi_of(const Members& members) const {
+    Int128 sum = 0;
+    for (const std::string& name : members) sum += books_.at(name).psi;
+    return sum;
+  }
+  [[nodiscard]] Int128 got_of(const Members& members) const {
+    Int128 sum = 0;
+    for (const std::string& name : members) sum += books_.at(name).got;
+    return sum;
+  }
+  [[nodiscard]] std::size_t rows() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        all_, [&](const std::string& name) { return is_organization(name) || got_of({name}) != 0; }));
+  }
+  [[nodiscard]] bool may_leave(const Members& members) const {
+    return members != all_ && std::ranges::all_of(members, is_organization);
+  }
+  [[nodiscard]] std::size_t pairs() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(alone_, [&](const auto& of) { return of.first.size() == 2 && may_leave(of.first); }));
+  }
+  [[nodiscard]] std::optional<Int128> largest_gain_of_leaving() const {
+    std::optional<Int128> most;
+    for (const auto& [members, value] : alone_) {
+      if (!may_leave(members)) continue;
+      const Int128 gain = value.utility - psi_of(members);
+      if (!most || gain > *most) most = gain;
+    }
+    return most;
+  }
+
+  void expect_comparison(const Members& members, const Comparison& is) const {
+    RC_ASSERT(is.got.utility.value == psi_of(members));
+    RC_ASSERT(is.got.work.value == got_of(members));
+    RC_ASSERT(is.alone.utility.value == alone_.at(members).utility);
+    RC_ASSERT(is.alone.work.value == alone_.at(members).work);
+    RC_ASSERT(is.alone_if_ended.utility.value == alone_.at(members).utility_if_ended);
+    // Where nothing can change it the two bounds are one.
+    if (!is.is_provisional) RC_ASSERT(alone_.at(members).utility_if_ended == alone_.at(members).utility);
+  }
+  std::map<std::string, naive::Row> books_;
+  std::map<Members, naive::Alone> alone_;
+  Members all_;
+};
+
+RC_GTEST_PROP(Worth, AgreesWithEveryCoalitionAlone, ()) {
+  constexpr Instant end = scenario::Shape{}.end();
+  const auto events = scenario::shuffled((*scenario::arbitrary()).events);
+  State state;
+  scenario::apply_all(state, events);
+  const auto now = state.worth(end);
+  RC_ASSERT(now.has_value());
+  const auto closed = state.last_closed_worth();
+  RC_ASSERT(closed.has_value() == !state.closed_periods().empty());
+  const Instant begin = closed ? scenario::k_month_end : scenario::k_begin;
+  RC_TAG(now->together().is_provisional ? "provisional" : "final");
+  Witness(events, {scenario::k_begin, begin, end, end, end}).expect(state, *now);
+  if (!closed) return;
+  RC_ASSERT(closed->end == scenario::k_month_end);
+  Witness(events, {scenario::k_begin, scenario::k_begin, closed->end, Instant{closed->end.value - 1}, end})
+      .expect(state, *closed);
+}
+
+// Whatever becomes known later, what is not provisional stays.
+RC_GTEST_PROP(Worth, IsFinalWhereItSaysSo, ()) {
+  constexpr Instant end = scenario::Shape{}.end();
+  const auto events = (*scenario::arbitrary()).events;
+  State state;
+  scenario::apply_all(state, events);
+  const auto before = state.worth(end);
+  RC_ASSERT(before.has_value());
+  // At the present everything that is open ends or is withdrawn, one by one.
+  std::vector<Event> outcomes;
+  for (const JobId job : state.jobs_with_open_segments()) {
+    for (const SegmentKey& key : state.find_job(job)->segments) {
+      const LiveSegment* segment = state.find_segment(key);
+      if (segment == nullptr || segment->end || segment->opened.begin >= end) continue;
+      if (*rc::gen::arbitrary<bool>()) outcomes.emplace_back(SegmentClosed{key, end, CloseReason::ended, "COMPLETED"});
+    }
+  }
+  scenario::apply_all(state, outcomes);
+  const auto after = state.worth(end);
+  RC_ASSERT(after.has_value());
+  for (const CooperationWorth::Row& row : before->rows) {
+    if (row.is.is_provisional) continue;
+    const auto same = std::ranges::find(after->rows, row.organization, &CooperationWorth::Row::organization);
+    RC_ASSERT(same != after->rows.end());
+    RC_ASSERT(same->is.alone == row.is.alone);
+  }
+}
+
+class WorthByHand : public StateTest {
+ protected:
+  const CooperationWorth::Row& row_of(const CooperationWorth& worth, std::string_view name) {
+    return *std::ranges::find(worth.rows, *state_.find_organization(name), &CooperationWorth::Row::organization);
+  }
+  // A and B own one processor each. A's job of two processors runs on both from 0 to 10, B's from 20 to 30.
+  void lend_to_each_other() {
+    apply(owned("n1", 0, {{"A", 1'000'000}}));
+    apply(owned("n2", 0, {{"B", 1'000'000}}));
+    apply(capacity("n1", 0, 1));
+    apply(capacity("n2", 0, 1));
+    const SegmentOpened first = run(1, "A", 0, {{"n1", cores(1)}, {"n2", cores(1)}});
+    apply(first);
+    apply(closed(first, 10));
+    const SegmentOpened second = run(2, "B", 20, {{"n1", cores(1)}, {"n2", cores(1)}});
+    apply(second);
+    apply(closed(second, 30));
+  }
+};
+
+TEST_F(WorthByHand, LendingToEachOtherIsWorthItToBoth) {
+  lend_to_each_other();
+  const auto worth = state_.worth(at(40));
+  ASSERT_TRUE(worth.has_value());
+  EXPECT_EQ(worth->begin, at(0));
+  EXPECT_EQ(worth->end, at(40));
+  ASSERT_EQ(worth->rows.size(), 2U);
+  // Two processors, seconds 0 to 9 seen from 40: 2 (40 + 39 + ... + 31) = 710. Alone one after the other: 40 + ...
+  // + 21.
+  EXPECT_EQ(units(row_of(*worth, "A").is.got.utility), 710);
+  EXPECT_EQ(units(row_of(*worth, "A").is.alone.utility), 610);
+  EXPECT_EQ(units(row_of(*worth, "A").is.gain()), 100);
+  // 2 (20 + ... + 11) = 310 and 20 + ... + 1 = 210.
+  EXPECT_EQ(units(row_of(*worth, "B").is.got.utility), 310);
+  EXPECT_EQ(units(row_of(*worth, "B").is.alone.utility), 210);
+  EXPECT_EQ(units(worth->together().gain()), 200);
+  EXPECT_FALSE(worth->together().is_provisional);
+  EXPECT_TRUE(worth->pairs.empty());  // the two are all
+  ASSERT_TRUE(worth->leaving.has_value());
+  EXPECT_EQ(worth->leaving->members, std::vector{*state_.find_organization("A")});
+  EXPECT_EQ(units(worth->leaving->is.gain()), 100);
+}
+
+TEST_F(WorthByHand, WhoWasKeptWaitingOnItsOwnNodesWouldGainByLeaving) {
+  apply(owned("n1", 0, {{"A", 1'000'000}}));
+  apply(capacity("n1", 0, 1));
+  apply(owned("n2", 0, {{"B", 1'000'000}}));
+  apply(capacity("n2", 0, 1));
+  const SegmentOpened guest = run(1, "B", 0, {{"n1", cores(1)}});
+  apply(guest);
+  apply(closed(guest, 20));
+  const SegmentOpened waits = wait(2, "A", 0, 1);
+  apply(waits);
+  apply(closed(waits, 20));
+  SegmentOpened late = run(2, "A", 20, {{"n1", cores(1)}});
+  late.released = at(0);
+  apply(late);
+  apply(closed(late, 30));
+  const auto worth = state_.worth(at(30));
+  ASSERT_TRUE(worth.has_value());
+  ASSERT_TRUE(worth->leaving.has_value());
+  EXPECT_EQ(worth->leaving->members, std::vector{*state_.find_organization("A")});
+  // Ten seconds from 0 on instead of from 20 on, seen from 30: each is worth 20 more.
+  EXPECT_EQ(units(worth->leaving->is.gain()), -200);
+}
+
+TEST_F(WorthByHand, ADurationThatIsNotKnownGivesTwoBounds) {
+  apply(owned("n1", 0, {{"A", 1'000'000}}));
+  apply(capacity("n1", 0, 1));
+  apply(owned("n2", 0, {{"B", 1'000'000}}));
+  apply(capacity("n2", 0, 1));
+  // Alone A's two processors' worth would run one after the other: the second part starts when the first one ends.
+  const SegmentOpened wide = run(1, "A", 0, {{"n1", cores(1)}, {"n2", cores(1)}});
+  apply(wide);
+  const SegmentOpened next = run(2, "A", 5, {{"n3", cores(1)}});
+  apply(next);
+  const auto running = state_.worth(at(10));
+  ASSERT_TRUE(running.has_value());
+  EXPECT_EQ(units(row_of(*running, "A").is.alone.utility), 55);  // one processor from 0 on
+  EXPECT_FALSE(row_of(*running, "A").is.is_provisional);         // its first part has run no longer than the run
+  // Now B's would have started before it really did.
+  const SegmentOpened waits = wait(3, "B", 2, 1);
+  apply(waits);
+  apply(closed(waits, 8));
+  SegmentOpened late = run(3, "B", 8, {{"n4", cores(1)}});
+  late.released = at(2);
+  apply(late);
+  const auto worth = state_.worth(at(12));
+  ASSERT_TRUE(worth.has_value());
+  const CooperationWorth::Row& row = row_of(*worth, "B");
+  EXPECT_TRUE(row.is.is_provisional);
+  EXPECT_EQ(units(row.is.alone.utility), 55);           // from 2 on, and never ended
+  EXPECT_EQ(units(row.is.alone_if_ended.utility), 34);  // four seconds from 2 on: 10 + 9 + 8 + 7
+}
+
+TEST_F(WorthByHand, OneThatJoinedAnotherIsAPartOfIt) {
+  lend_to_each_other();
+  AdjustmentMade merged;
+  merged.number = 1;
+  merged.at = at(35);
+  merged.kind = AdjustmentKind::merge;
+  merged.organization = "B";
+  merged.into = "A";
+  merged.what = "B";
+  merged.author = "uid 0";
+  merged.reason = "test";
+  apply(merged);
+  const auto worth = state_.worth(at(40));
+  ASSERT_TRUE(worth.has_value());
+  ASSERT_EQ(worth->rows.size(), 1U);
+  // Both together, on both nodes, are what really was.
+  EXPECT_EQ(units(worth->rows.front().is.got.utility), 1020);
+  EXPECT_EQ(units(worth->rows.front().is.alone.utility), 1020);
+  EXPECT_FALSE(worth->leaving.has_value());
+}
+
+TEST_F(WorthByHand, BooksWithoutEventsAreWorthNothing) {
+  const auto worth = state_.worth(at(0));
+  ASSERT_TRUE(worth.has_value());
+  EXPECT_TRUE(worth->rows.empty());
+  EXPECT_FALSE(worth->leaving.has_value());
+}
+
+}  // namespace
+}  // namespace shapley::accounting
