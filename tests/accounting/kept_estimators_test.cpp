@@ -23,9 +23,9 @@ StateOptions without_hindsight() {
   return {.left_out = {hindsight()}};
 }
 
-// ann owns six processors, bob one, cid one. Each second one job begins, most of them cid's, and waits for up to a
-// minute first.
-std::vector<Event> busy_site() {
+// ann owns six processors, bob one, cid one. Each second, or every `apart` seconds, one job begins, most of them cid's,
+// and waits for up to a minute first.
+std::vector<Event> busy_site(std::int64_t apart = 1) {
   std::vector<Event> events{OrganizationsDeclared{at(0), {"ann", "bob", "cid"}},
                             owned("n1", 0, {{"ann", k_whole_node}}),
                             owned("n2", 0, {{"bob", k_whole_node}}),
@@ -37,12 +37,12 @@ std::vector<Event> busy_site() {
   for (std::int64_t i = 0; i < k_jobs; ++i) {
     const auto job = static_cast<std::uint32_t>(i + 1);
     const std::string& name = names[static_cast<std::size_t>(i) % names.size()];
-    const std::int64_t begin = 60 + i;
+    const std::int64_t begin = 60 + i * apart;
     const SegmentOpened pending = wait(job, name, begin - i % 60, 1);
     SegmentOpened started = run(job, name, begin, {{i % 8 == 6 ? "n2" : i % 8 == 7 ? "n3" : "n1", cores(1)}});
     started.released = pending.begin;
     events.insert(events.end(), {pending, SegmentClosed{pending.key, at(begin), CloseReason::started, "RUNNING"},
-                                 started, closed(started, begin + 1 + i * 37 % 8)});
+                                 started, closed(started, begin + apart * (1 + i * 37 % 8))});
   }
   return events;
 }
@@ -145,6 +145,33 @@ TEST(KeptEstimators, WhatIsBehindIsStoodInForUntilItHasCaughtUp) {
   EXPECT_EQ(contributions(state, hindsight()), expected);
   EXPECT_EQ(state.ranking(at(k_end), hindsight()), eager.ranking(at(k_end), hindsight()));
   EXPECT_NE(state.ranking(at(k_end), hindsight()), state.ranking(at(k_end), rate));
+}
+
+// Three times as long as hindsight keeps open. While it is made from the beginning, a job becomes known that began in
+// what it has settled on its way.
+TEST(KeptEstimators, WhatBecomesKnownWhileItCatchesUpCountsToo) {
+  constexpr std::int64_t k_apart = 4;
+  constexpr std::uint64_t k_some = 2'000;
+  std::vector<Event> events = busy_site(k_apart);
+  const SegmentOpened late = run(k_jobs + 1, "bob", 1'000, {{"n1", cores(1)}});
+  State state = books_of(events);
+  for (int passes = 0; passes < 4; ++passes) {
+    ASSERT_FALSE(state.caught_up(state.now(), k_some).contains(hindsight())) << "there is no way left to go";
+  }
+  for (const Event& event : {Event(late), Event(closed(late, 1'900))}) {
+    events.push_back(event);
+    const auto applied = state.apply(event);
+    ASSERT_TRUE(applied && *applied == Applied::changed);
+  }
+  int passes = 0;
+  while (!state.caught_up(state.now(), k_some).contains(hindsight()) && passes < 10'000) ++passes;
+  EXPECT_GT(passes, 4) << "it went on where it was";
+  State at_once = books_of(events);
+  const Instant end = state.now();
+  EXPECT_EQ(state.ranking(end, hindsight()), at_once.ranking(end, hindsight()));
+  const std::vector<Standing> rows = state.standings(end);
+  const std::vector<Standing> expected = at_once.standings(end);
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].phi(hindsight()), expected[i].phi(hindsight()));
 }
 
 // In as many steps as it takes, and with the same books in the end.

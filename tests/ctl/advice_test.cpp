@@ -107,6 +107,18 @@ TEST_F(Advice, SaysItInWordsWithTheLimits) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
+TEST_F(Advice, SaysWhyTheWorthInTheBooksIsUnknown) {
+  auto report = advice_report({.ledger = file(), .since = std::nullopt, .until = std::nullopt});
+  ASSERT_TRUE(report) << report.error().what;
+  (*report)["worth"] = nullptr;
+  (*report)["worth_unknown"] = "hindsight is not kept here";
+  const std::string text = render_advice(*report);
+  const std::string sentence =
+      "\nWhat it was worth by utility (status --worth) cannot be said: hindsight is not kept here.\n";
+  EXPECT_NE(text.find(sentence), std::string::npos) << text;
+  EXPECT_EQ(text.find("as the books have it"), std::string::npos) << text;
+}
+
 TEST_F(Advice, TimesChooseTheRuns) {
   const auto early = advice_report({.ledger = file(), .since = std::nullopt, .until = at_second(10)});
   ASSERT_TRUE(early) << early.error().what;

@@ -242,13 +242,20 @@ class Hindsight final : public Estimator {
     stale_capacities_ = capacities_;
     for (const GroupKey& key : settled_.groups()) stale_.insert(key);
     for (const auto& [key, group] : requests_.groups()) stale_.insert(key);
+    is_beginning_ = true;
+  }
+
+  // What they are told while they have settled nothing but what lies before the horizon may be older than that: it is
+  // told as if it had happened at the horizon.
+  [[nodiscard]] bool may_clamp() const {
+    return is_beginning_ && present_->schedules().settled() <= horizon_.value;
   }
 
   // False: what is new lies before what the present schedules have settled.
-  [[nodiscard]] bool tell_capacities(bool is_fresh) {
+  [[nodiscard]] bool tell_capacities() {
     for (const auto& [when, by] : stale_capacities_) {
       const auto player = player_of(when.second);
-      if (player && !present_->change_capacity(*player, when.first, by) && !is_fresh) return false;
+      if (player && !present_->change_capacity(*player, when.first, by) && !may_clamp()) return false;
     }
     stale_capacities_.clear();
     return true;
@@ -256,20 +263,20 @@ class Hindsight final : public Estimator {
 
   enum class Outcome : std::uint8_t { done, more, too_old };
   // Tells the requests that were released before `until`, and makes the schedules reach t.
-  [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, bool is_fresh, Instant until = k_end_of_time) {
+  [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, Instant until = k_end_of_time) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
     std::uint64_t told = 0;
     const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + told; };
     const std::uint64_t most = effort + std::min(spent(), std::numeric_limits<std::uint64_t>::max() - effort);
-    const auto late = is_fresh ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
     while (!stale_.empty() && stale_.begin()->released < until) {
       const GroupKey key = *stale_.begin();
       const auto player = player_of(key.organization);
+      const auto late = may_clamp() ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
       if (player && !present_->reconcile(key, *player, requests_.wanted(key, k_end_of_time), late))
         return Outcome::too_old;
       stale_.erase(stale_.begin());
       ++groups_told_;
-      if (++told % k_batch == 0) schedules.advance(std::max(schedules.time(), std::min(key.released, t).value));
+      if (++told % k_batch == 0) told_until(std::min(key.released, t), t);
       if (spent() >= most) return Outcome::more;
     }
     // What is still to come of it is made in stretches, for there may be much.
@@ -283,12 +290,20 @@ class Hindsight final : public Estimator {
     return Outcome::done;
   }
 
+  // Everything that was released before `released` has been told. When all is told from the beginning, what will not
+  // be kept open is settled on the way: else there would be room for all of it.
+  void told_until(Instant released, Instant t) {
+    CoalitionBooks::Schedules& schedules = present_->schedules();
+    schedules.advance(std::max(schedules.time(), released.value));
+    if (is_beginning_) schedules.settle(std::min(released, t - k_open_longest).value);
+  }
+
   // What the present schedules were not told yet of the time before the horizon they could not be told afterwards.
   // False: they are of no use any more.
   [[nodiscard]] bool settle_present_before(Instant horizon) {
-    if (!tell_capacities(is_beginning_)) return false;
+    if (!tell_capacities()) return false;
     const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-    if (tell_requests(horizon, no_limit, is_beginning_, horizon) != Outcome::done) return false;
+    if (tell_requests(horizon, no_limit, horizon) != Outcome::done) return false;
     present_->forget_before(horizon);
     return true;
   }
@@ -296,14 +311,9 @@ class Hindsight final : public Estimator {
   // Makes the present schedules reach t. False: the effort did not suffice.
   [[nodiscard]] bool synchronize(Instant t, std::uint64_t effort) {
     set_present_players();
-    bool is_fresh = is_beginning_;
     while (true) {
-      if (!present_) {
-        begin_present();
-        is_fresh = true;
-      }
-      is_beginning_ = is_fresh;
-      const Outcome outcome = tell_capacities(is_fresh) ? tell_requests(t, effort, is_fresh) : Outcome::too_old;
+      if (!present_) begin_present();
+      const Outcome outcome = tell_capacities() ? tell_requests(t, effort) : Outcome::too_old;
       if (outcome == Outcome::more) return false;
       if (outcome == Outcome::done) break;
       drop_present();
