@@ -174,6 +174,8 @@ void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
     return;
   }
   known.duration = duration;
+  // No schedule has begun it before its release; the one that does will know when it ends.
+  if (known.release >= time_) return;
   learned_.push_back(request);
   touched_ |= known.owner;
 }
@@ -240,7 +242,7 @@ std::int64_t VirtualSchedules<Integer>::learn(OneSchedule& schedule) {
   for (const Request request : learned_) {
     const std::uint32_t place = queue_.place_of(request);
     const Known& known = queue_[place];
-    if ((known.owner & schedule.members) == 0) continue;
+    if ((known.owner & schedule.members) == 0 || place > schedule.head) continue;
     for (auto part = first_part(schedule, place); part != schedule.parts.end() && part->place == place; ++part) {
       const End end{part->start + known.duration, part->start, part->amount};
       if (end.at >= time_) {

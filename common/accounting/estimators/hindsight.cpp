@@ -247,9 +247,7 @@ class Hindsight final : public Estimator {
 
   // What they are told while they have settled nothing but what lies before the horizon may be older than that: it is
   // told as if it had happened at the horizon.
-  [[nodiscard]] bool may_clamp() const {
-    return is_beginning_ && present_->schedules().settled() <= horizon_.value;
-  }
+  [[nodiscard]] bool may_clamp() const { return is_beginning_ && present_->schedules().settled() <= horizon_.value; }
 
   // False: what is new lies before what the present schedules have settled.
   [[nodiscard]] bool tell_capacities() {
