@@ -4,10 +4,23 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "hindsight/virtual_schedules.hpp"
 
 namespace shapley::hindsight {
+
+// They grow by doubling, and after most are forgotten there would be room for many times what is left. What is kept is
+// room for half as much again.
+constexpr auto keep_little_room = [](auto& entries) {
+  const std::size_t enough = entries.size() + entries.size() / 2 + 32;
+  if (entries.capacity() <= enough + enough / 4) return;
+  std::remove_reference_t<decltype(entries)> fewer;
+  fewer.reserve(enough);
+  fewer.assign(entries.begin(), entries.end());
+  entries = std::move(fewer);
+};
 
 template <typename Integer>
 bool VirtualSchedules<Integer>::is_final(const Known& known) const {
@@ -31,7 +44,9 @@ void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
   schedule.past.erase(schedule.past.begin(),
                       std::lower_bound(schedule.past.begin(), schedule.past.end(), reached, earlier));
   schedule.reached = reached;
-  schedule.full = 2 * (schedule.parts.size() + schedule.past.size()) + 64;
+  keep_little_room(schedule.parts);
+  keep_little_room(schedule.past);
+  schedule.full = schedule.parts.capacity() + schedule.past.capacity();
 }
 
 // Those that are final or withdrawn, and that every schedule is past and has forgotten the parts of.

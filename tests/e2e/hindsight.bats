@@ -100,8 +100,10 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
   start_by_hindsight
   a_mixed_load
   shapleyd_kill9
+  daemon_kill9 slurmdbd  # slurmctld keeps for it what it has to tell
   plain_load 6
   wait_until 30 enough_recorded 12
+  slurmdbd_start
   shapleyd_start
   wait_drained 90
   cancelled_load
@@ -109,7 +111,9 @@ waits_in_books() { [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind
 
   load_across_a_kill
   amid=$(date +%s)  # three jobs fill the machine, others wait: durations that nobody knows
+  daemon_kill9 slurmd.n4  # the job's own slurmstepd goes on
   ctld_kill9
+  slurmd_start n4
   ctld_start
   wait_until 30 nodes_ready
   withdrawn_load

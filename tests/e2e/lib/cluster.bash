@@ -122,6 +122,7 @@ ctld_start() { ctld_launch && daemon_ready 30 slurmctld ctld_answers; }
 ctld_stop() { daemon_stop slurmctld; }
 ctld_kill9() { daemon_kill9 slurmctld; }
 ctld_restart() { ctld_stop && ctld_start; }
+slurmd_start() { daemon_start "slurmd.$1" slurmd -D -f "$SLURM_CONF" -N "$1"; }  # NODE
 
 # shapleyd_launch: without waiting until it answers, which may take until there is room on its disk.
 shapleyd_launch() { daemon_start shapleyd shapleyd --config "$CLUSTER_DIR/shapleyd.yaml"; }
@@ -226,7 +227,7 @@ _cluster_start_daemons() {
   if [ -e "$CLUSTER_DIR/shapleyd.yaml" ]; then shapleyd_start || return 1; fi
   ctld_start || return 1
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
-    daemon_start "slurmd.n$((i + 1))" slurmd -D -f "$SLURM_CONF" -N "n$((i + 1))" || return 1
+    slurmd_start "n$((i + 1))" || return 1
   done
   wait_until 30 nodes_ready
 }

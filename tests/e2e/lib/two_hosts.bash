@@ -70,7 +70,7 @@ _two_hosts_start_daemons() {
   if [ "$CLUSTER_DATABASE" = yes ]; then database_start || return 1; fi
   shapleyd_start_on 1 && shapleyd_start_on 2 && ctld_start_on 1 && wait_until 30 primary_is 1 && ctld_start_on 2 || return 1
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
-    daemon_start "slurmd.n$((i + 1))" slurmd -D -f "$SLURM_CONF" -N "n$((i + 1))" || return 1
+    slurmd_start "n$((i + 1))" || return 1
   done
   wait_until 30 nodes_ready && wait_until 30 waits_as_backup
 }
