@@ -4,7 +4,7 @@
 #
 # sacct's times are the reference, its Eligible for releases. What shapleyd did not see wait (it was killed, or slurmctld was) it has to take from
 # the record of the run, which has the same instant. When nodes were there sacct does not say (a slurmctld that begins anew has none until they
-# answer), so that is read from the ledger's facts, by plain SQL.
+# answer), and a node that is not there offers what still runs on it; so that is read from the ledger's facts, by plain SQL.
 
 load lib/e2e
 
@@ -26,11 +26,23 @@ start_by_hindsight() {
   wait_until 15 plugin_connected
 }
 
-# owned: "ORGANIZATION=PROCESSORS@INSTANT", one a line.
+# owned: "ORGANIZATION=PROCESSORS@INSTANT", one a line. A node that is not there offers what still runs on it.
 owned() {
-  ledger_sql "SELECT json_extract(payload, '\$.at') AS at, json_extract(payload, '\$.node'), json_extract(payload, '\$.processors') / 1000000
-              FROM events WHERE kind = 'capacity_changed' ORDER BY at, json_extract(payload, '\$.ordinal')" |
-    awk '{ name = $2 ~ /n[12]/ ? "astro" : "bio"; owned[name] += $3 - has[$2]; has[$2] = $3; print name "=" owned[name] "@" $1 }'
+  ledger_sql "SELECT json_extract(payload, '\$.at') AS at, 0 AS runs, json_extract(payload, '\$.ordinal') AS ordinal,
+                     json_extract(payload, '\$.node'), json_extract(payload, '\$.processors') / 1000000
+              FROM events WHERE kind = 'capacity_changed'
+              UNION ALL SELECT s.begin, 1, 0, n.node, n.processors / 1000000
+              FROM segments s JOIN segment_nodes n USING (kind, job, anchor, ordinal) WHERE s.kind = 'run' AND s.retracted IS NULL
+              UNION ALL SELECT s.end, 1, 0, n.node, -n.processors / 1000000
+              FROM segments s JOIN segment_nodes n USING (kind, job, anchor, ordinal) WHERE s.kind = 'run' AND s.retracted IS NULL AND s.end > 0
+              ORDER BY at, runs, ordinal" |
+    awk 'function tell(  node, sum) {
+           for (node in there) sum[node ~ /n[12]/ ? "astro" : "bio"] += there[node] > busy[node] ? there[node] : busy[node]
+           for (node in sum) if (sum[node] != told[node]) { print node "=" sum[node] "@" at; told[node] = sum[node] }
+         }
+         $1 != at && NR > 1 { tell() }
+         { at = $1; if ($2) busy[$4] += $5; else there[$4] = $5 }
+         END { tell() }'
 }
 # witness AT: hindsight_from_sacct, from the records that were exported last.
 witness() {
@@ -47,8 +59,10 @@ export_records() {
 }
 # slurmdbd has heard of every end, and of every run that jobcomp has.
 records_are_complete() {
-  export_records && [ "$(awk -F '|' '$8 > 0' "$CLUSTER_DIR/sacct.txt" | wc -l)" -ge "$(recorded_runs all | wc -l)" ] &&
-    ! cut -d '|' -f 6 "$CLUSTER_DIR/sacct.txt" | grep -q Unknown
+  export_records && ! cut -d '|' -f 6 "$CLUSTER_DIR/sacct.txt" | grep -q Unknown &&
+    recorded_runs all | cut -d ' ' -f 1 | sort >"$CLUSTER_DIR/jobs-recorded" &&
+    awk -F '|' '$8 > 0 { print $1 }' "$CLUSTER_DIR/sacct.txt" | sort >"$CLUSTER_DIR/jobs-in-sacct" &&
+    [ -z "$(comm -23 "$CLUSTER_DIR/jobs-recorded" "$CLUSTER_DIR/jobs-in-sacct")" ]
 }
 
 # "NAME PSI PHI" of each, by the books and by the witness, at an instant.
