@@ -13,6 +13,12 @@ namespace shapley {
 
 __extension__ using Int128 = __int128;
 
+// The greatest whole number that is not above dividend / divisor. REQUIRES: divisor != 0.
+[[nodiscard]] constexpr Int128 floor_of_quotient(Int128 dividend, Int128 divisor) {
+  const Int128 quotient = dividend / divisor;
+  return dividend % divisor != 0 && (dividend < 0) != (divisor < 0) ? quotient - 1 : quotient;
+}
+
 // Decimal text with a leading '-' when negative; no other decoration. Inverse of parse_int128.
 [[nodiscard]] std::string to_string(Int128 value);
 

@@ -192,8 +192,12 @@ std::vector<accounting::OwnershipStated> ownership_statements(const Configuratio
 }
 
 accounting::RankingDeclared ranking_statement(const Configuration& configuration, Instant at) {
-  accounting::RankingDeclared ranking{
-      at, std::string(name_of(configuration.contribution)), configuration.horizon.value, configuration.guarantee, {}};
+  accounting::RankingDeclared ranking{at,
+                                      std::string(name_of(configuration.contribution)),
+                                      configuration.horizon.value,
+                                      configuration.guarantee,
+                                      {},
+                                      configuration.running_weight};
   for (const OrganizationConfig& o : configuration.organizations) {
     if (o.guarantee != configuration.guarantee) ranking.exceptions.push_back({o.name, o.guarantee});
   }

@@ -69,7 +69,7 @@ class OrganizationsReader {
     for (const RuleKind kind : k_rule_kinds) read_rules(*entries, kind, organization);
     organization.guarantee = file_.guarantee;
     if (const Value* guarantee = entries->find("guarantee")) {
-      read_guarantee(reader_, *guarantee, faults_, organization.guarantee);
+      read_part(reader_, *guarantee, faults_, organization.guarantee);
     }
     organization.workflows = file_.workflows;
     read_workflow_settings(reader_, *entries, faults_, organization.workflows);

@@ -121,9 +121,9 @@ class SettingsReader {
     }
   }
 
-  void guarantee(std::string_view key, std::int64_t& parts_per_million) {
+  void part(std::string_view key, std::int64_t& parts_per_million) {
     const Value* value = file_.find(key);
-    if (value != nullptr) read_guarantee(reader_, *value, faults_, parts_per_million);
+    if (value != nullptr) read_part(reader_, *value, faults_, parts_per_million);
   }
 
   void duration(std::string_view key, Duration least, Duration most, Duration& duration) {
@@ -241,10 +241,10 @@ class SettingsReader {
 
 }  // namespace
 
-void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
+void read_part(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million) {
   const auto text = reader.text(value, "write a part such as 0.5");
   if (!text) return;
-  if (const auto parts = parse_guarantee(*text)) {
+  if (const auto parts = parse_part(*text)) {
     parts_per_million = *parts;
   } else {
     faults.add(value.line, value.name + ": " + shown(*text) + " is no such part", parts.error().what);
@@ -265,7 +265,8 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.estimator("contribution", configuration.contribution);
   settings.hindsight(configuration);
   settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
-  settings.guarantee("guarantee", configuration.guarantee);
+  settings.part("running_weight", configuration.running_weight);
+  settings.part("guarantee", configuration.guarantee);
   settings.choice("order", std::array{std::pair{"strict"sv, Order::strict}, std::pair{"weighted"sv, Order::weighted}},
                   configuration.order);
   settings.rank_weight(configuration.rank_weight);
@@ -315,6 +316,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"contribution", std::string(accounting::name_of(c.contribution))},
       {"hindsight", c.hindsight ? "on" : "off"},
       {"horizon", seconds_text(c.horizon)},
+      {"running_weight", part_text(c.running_weight)},
       {"guarantee", part_text(c.guarantee)},
       {"order", c.order == Order::strict ? "strict" : "weighted"},
       {"rank_weight", std::to_string(c.rank_weight)},

@@ -15,7 +15,7 @@ namespace shapley::config {
 void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, Configuration& configuration);
 
 // The key `guarantee`, here or of an organization.
-void read_guarantee(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million);
+void read_part(YamlReader& reader, const Value& value, FaultList& faults, std::int64_t& parts_per_million);
 
 // Every key of the file with a value of its own, by its name, and that value as text: all of keys.hpp but
 // `organizations`.

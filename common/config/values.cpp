@@ -98,7 +98,7 @@ Expected<std::int64_t> parse_share(std::string_view text) {
   return parts;
 }
 
-Expected<std::int64_t> parse_guarantee(std::string_view text) {
+Expected<std::int64_t> parse_part(std::string_view text) {
   if (const auto ratio = parse_ratio(text); ratio && ratio->numerator == 0) return 0;
   return parse_share(text);
 }

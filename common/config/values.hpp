@@ -16,8 +16,8 @@ namespace shapley::config {
 // million, rounded down, so that shares that sum to 1 never come to more; what rounding leaves belongs to commons.
 [[nodiscard]] Expected<std::int64_t> parse_share(std::string_view text);
 
-// The same with 0 allowed: what is guaranteed of the processors that one owns.
-[[nodiscard]] Expected<std::int64_t> parse_guarantee(std::string_view text);
+// The same with 0 allowed: a guarantee, the weight of what runs.
+[[nodiscard]] Expected<std::int64_t> parse_part(std::string_view text);
 
 inline constexpr Duration k_longest_duration{365LL * 24 * 3600};
 // "300" (seconds), "45s", "5m", "1h", "7d".

@@ -9,6 +9,9 @@ namespace shapley::game {
 
 namespace {
 
+constexpr std::int32_t k_million = 1'000'000;
+static_assert(k_million == k_whole_guarantee && k_million == k_whole_running_weight);
+
 std::optional<std::int64_t> whole_number(std::string_view digits) {
   std::int64_t number = 0;
   const char* const end = digits.data() + digits.size();
@@ -33,7 +36,10 @@ std::string format_horizon(Duration horizon) {
   return std::to_string(horizon.value / unit.seconds) + unit.letter;
 }
 
-Expected<Guarantee> parse_guarantee(std::string_view text) {
+namespace {
+
+// A decimal from 0 to 1 in millionths; `too_large`: what is said of a larger one.
+Expected<std::int32_t> parse_millionths(std::string_view text, const char* too_large) {
   constexpr std::size_t k_digits = 6;
   const std::size_t point = std::min(text.find('.'), text.size());
   const std::string_view whole = text.substr(0, point);
@@ -47,16 +53,37 @@ Expected<Guarantee> parse_guarantee(std::string_view text) {
   const auto millionths = whole_number(parts);
   if (!units || !millionths)
     return fail(Errc::invalid_argument, "write a decimal from 0 to 1 with at most six digits after the point (0.5)");
-  if (*units > 1 || (*units == 1 && *millionths > 0))
-    return fail(Errc::invalid_argument, "a guarantee is at most 1, all that an organization owns");
-  return Guarantee{static_cast<std::int32_t>(*units * k_whole_guarantee + *millionths)};
+  if (*units > 1 || (*units == 1 && *millionths > 0)) return fail(Errc::invalid_argument, too_large);
+  return static_cast<std::int32_t>(*units * k_million + *millionths);
+}
+
+std::string format_millionths(std::int32_t millionths) {
+  std::string text = std::to_string(millionths / k_million);
+  std::string rest = std::to_string(k_million + millionths % k_million).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  return rest.empty() ? text : text + '.' + rest;
+}
+
+}  // namespace
+
+Expected<Guarantee> parse_guarantee(std::string_view text) {
+  SHAPLEY_TRY_ASSIGN(const std::int32_t millionths,
+                     parse_millionths(text, "a guarantee is at most 1, all that an organization owns"));
+  return Guarantee{millionths};
 }
 
 std::string format_guarantee(Guarantee guarantee) {
-  std::string text = std::to_string(guarantee.millionths / k_whole_guarantee);
-  std::string rest = std::to_string(k_whole_guarantee + guarantee.millionths % k_whole_guarantee).substr(1);
-  rest.erase(rest.find_last_not_of('0') + 1);
-  return rest.empty() ? text : text + '.' + rest;
+  return format_millionths(guarantee.millionths);
+}
+
+Expected<RunningWeight> parse_running_weight(std::string_view text) {
+  SHAPLEY_TRY_ASSIGN(const std::int32_t millionths,
+                     parse_millionths(text, "the weight of what runs is at most 1, which counts it in full"));
+  return RunningWeight{millionths};
+}
+
+std::string format_running_weight(RunningWeight weight) {
+  return format_millionths(weight.millionths);
 }
 
 }  // namespace shapley::game

@@ -8,6 +8,16 @@
 //     psi(t + H | frozen at t) = psi(t) + H * W(t),     W(t) = processor seconds done before t  [SR13 Eq. 3]
 //     key(t) = (phi - psi)(t + H | frozen at t) = (phi - psi)(t) + H * (given - got)(t)
 //
+// What runs now counts, too, for as long as it is expected to go on, or a rule that is asked again after every start
+// would steer by old news: a start changes nothing above until its seconds have passed. With m the mean residual run
+// time, and a the weight of what runs, the third term of the key is
+//
+//     c (rate - used),     c = a m (H - m/2)  if m < H,  else a H^2 / 2
+//
+// rate: the processors that the organization gives now, used: those that its jobs hold now. With a = 1 the key is
+// phi - psi at t + H if what runs now ends after m seconds and nothing else starts. a = 0, or H = 0, leaves it out.
+// Divided by c the key is a lead in processors: starting q of them lowers it by q.
+//
 // H = 0 is the published rule. v of a coalition is a psi of its schedule and is looked at likewise.
 //
 // A guarantee g in [0, 1] is a part of what an organization owns: with something to start and running on fewer than g
@@ -40,16 +50,45 @@ struct Guarantee {
 inline constexpr std::int32_t k_whole_guarantee = 1'000'000;
 inline constexpr Duration k_longest_horizon{std::int64_t{365} * 24 * 3600};
 
+// How much what runs now counts in the key: a of the equation above, 0 .. k_whole_running_weight.
+struct RunningWeight {
+  std::int32_t millionths = 0;
+  friend constexpr auto operator<=>(const RunningWeight&, const RunningWeight&) = default;
+};
+inline constexpr std::int32_t k_whole_running_weight = 1'000'000;
+// m as long as none was measured.
+inline constexpr Duration k_assumed_residual{3600};
+
 // How organizations are ordered; as it stands, the published rule.
 struct ServingRule {
   Duration horizon;  // 0 .. k_longest_horizon
-  Guarantee guarantee;
+  Guarantee guarantee{};
+  RunningWeight running{};
   friend constexpr bool operator==(const ServingRule&, const ServingRule&) = default;
 };
 
 // What a site gets that says nothing else; docs/experiments/stability.md justifies it. The simulator's default is the
 // published rule, for the papers' numbers are made by it.
-inline constexpr ServingRule k_default_rule{{std::int64_t{7} * 24 * 3600}, {k_whole_guarantee / 2}};
+inline constexpr ServingRule k_default_rule{
+    {std::int64_t{30} * 24 * 3600}, {k_whole_guarantee / 2}, {k_whole_running_weight / 10}};
+
+// c of the equation above in seconds squared, rounded down; at most k_longest_horizon^2 / 2. REQUIRES: residual > 0.
+[[nodiscard]] constexpr std::int64_t running_factor(Duration horizon, RunningWeight weight, Duration residual) {
+  const Int128 m = residual < horizon ? residual.value : horizon.value;
+  return static_cast<std::int64_t>(weight.millionths * m * (2 * Int128{horizon.value} - m) /
+                                   (2 * Int128{k_whole_running_weight}));
+}
+
+// What the key looks at beside phi - psi of now.
+struct KeyTerms {
+  Duration horizon;                 // H
+  std::int64_t running_factor = 0;  // c
+  friend constexpr bool operator==(const KeyTerms&, const KeyTerms&) = default;
+};
+
+[[nodiscard]] constexpr KeyTerms key_terms(const ServingRule& rule, Duration residual) {
+  return {rule.horizon, running_factor(rule.horizon, rule.running, residual)};
+}
 
 // A utility (psi, phi, v) `horizon` seconds after the instant at which it and `work`, the processor seconds behind it,
 // were taken, if nothing runs in between. Also of differences and multiples of utilities, which are linear in both.
@@ -58,9 +97,22 @@ template <typename Integer>
   return utility + static_cast<Integer>(horizon.value) * work;
 }
 
-// The same in the units of the books: balance = phi - psi, given - got the work behind it.
-[[nodiscard]] constexpr Utility key(Utility balance, CpuTime given_less_got, Duration horizon) {
-  return {frozen_ahead(balance.value, given_less_got.value, horizon)};
+// The same, and what runs now: `running` processors.
+template <typename Integer>
+[[nodiscard]] constexpr Integer looked_ahead(Integer utility, Integer work, Integer running, const KeyTerms& terms) {
+  return frozen_ahead(utility, work, terms.horizon) + static_cast<Integer>(terms.running_factor) * running;
+}
+
+// The key in the units of the books: balance = phi - psi, given - got the work behind it, rate - used that of now.
+[[nodiscard]] constexpr Utility key(Utility balance, CpuTime given_less_got, MicroProcessors rate_less_used,
+                                    const KeyTerms& terms) {
+  return {looked_ahead<Int128>(balance.value, given_less_got.value, rate_less_used.value, terms)};
+}
+
+// By how much one processor that starts lowers a key, within one instant: c, or, where that is 0, the first unit of the
+// job, as lines 22-23 of the published rule count it [SR13 Fig. 3].
+[[nodiscard]] constexpr std::int64_t start_factor(const KeyTerms& terms) {
+  return terms.running_factor > 0 ? terms.running_factor : 1;
 }
 
 // used < g * owned. Both in one unit, processors or millionths of them.
@@ -107,5 +159,9 @@ template <typename Key>
 [[nodiscard]] Expected<Guarantee> parse_guarantee(std::string_view text);
 // "0", "0.5", "0.333333", "1".
 [[nodiscard]] std::string format_guarantee(Guarantee guarantee);
+
+// The weight of what runs, written and read as a guarantee is.
+[[nodiscard]] Expected<RunningWeight> parse_running_weight(std::string_view text);
+[[nodiscard]] std::string format_running_weight(RunningWeight weight);
 
 }  // namespace shapley::game

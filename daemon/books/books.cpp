@@ -200,6 +200,7 @@ void note(Declared& declared, const accounting::Event& event) {
   if (const auto* c = std::get_if<accounting::ConfigurationLoaded>(&event)) declared.configuration = *c;
   if (const auto* r = std::get_if<accounting::RankingDeclared>(&event)) declared.ranking = *r;
   if (const auto* c = std::get_if<accounting::ChargeDeclared>(&event)) declared.charge = *c;
+  if (const auto* m = std::get_if<accounting::ResidualMeasured>(&event)) declared.residual = *m;
   if (const auto* s = std::get_if<accounting::OwnershipStated>(&event)) declared.ownership[s->node].push_back(*s);
 }
 

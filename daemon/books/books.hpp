@@ -43,6 +43,7 @@ struct Declared {
   std::optional<accounting::ConfigurationLoaded> configuration;
   std::optional<accounting::RankingDeclared> ranking;
   std::optional<accounting::ChargeDeclared> charge;
+  std::optional<accounting::ResidualMeasured> residual;
   std::map<std::string, std::vector<accounting::OwnershipStated>> ownership;  // by node, ascending by `effective`
 };
 

@@ -271,7 +271,9 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   SiteHistory history;
   const Names names(configuration);
   history.begin = past.jobs.front().release;
-  history.rule = {configuration.horizon, {static_cast<std::int32_t>(configuration.guarantee)}};
+  history.rule = {configuration.horizon,
+                  {static_cast<std::int32_t>(configuration.guarantee)},
+                  {static_cast<std::int32_t>(configuration.running_weight)}};
   Instant end = history.begin;
   for (const PastJob& job : past.jobs) end = std::max(end, job.start + job.run);
   history.length = end - history.begin;

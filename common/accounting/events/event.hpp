@@ -302,22 +302,40 @@ inline constexpr auto k_description<GuaranteedPart> = describe("guaranteed",
                                                                       &GuaranteedPart::parts_per_million));
 
 // The rule of ranks in force from `at` until the next such event (game/serving_order.hpp): phi by which estimator, how
-// many seconds ranks look ahead (0: the published rule), and what is guaranteed to every organization but to those in
-// `exceptions` (ascending by name, each once). The books do not depend on it; who was ranked by what must be known.
+// many seconds ranks look ahead (0: the published rule), what is guaranteed to every organization but to those in
+// `exceptions` (ascending by name, each once), and how much what runs counts. The books do not depend on it; who was
+// ranked by what must be known.
 struct RankingDeclared {
   Instant at;
   std::string contribution;
   std::int64_t horizon = 0;
   std::int64_t guarantee = 0;  // parts per million, 0 to 1,000,000
   std::vector<GuaranteedPart> exceptions;
+  std::int64_t running_weight = 0;  // parts per million, 0 to 1,000,000
   friend bool operator==(const RankingDeclared&, const RankingDeclared&) = default;
 };
 template <>
 inline constexpr auto k_description<RankingDeclared> =
     describe("ranking_declared", member<Role::identity_and_time>("at", &RankingDeclared::at),
              member("contribution", &RankingDeclared::contribution), member("horizon", &RankingDeclared::horizon),
-             member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions))
+             member("guarantee", &RankingDeclared::guarantee), member("exceptions", &RankingDeclared::exceptions),
+             member<Role::supplement>("running_weight", &RankingDeclared::running_weight))
         .kept("ranking");
+
+// The mean residual run time by which the key counts what runs (m of game/serving_order.hpp), in force from `at` until
+// the next such event, as shapleyd measured it over the runs that ended last. The books do not depend on it; who was
+// ranked by what must be known.
+struct ResidualMeasured {
+  Instant at;
+  std::int64_t seconds = 0;  // > 0
+  std::int64_t runs = 0;     // that it was measured over
+  friend bool operator==(const ResidualMeasured&, const ResidualMeasured&) = default;
+};
+template <>
+inline constexpr auto k_description<ResidualMeasured> =
+    describe("residual_measured", member<Role::identity_and_time>("at", &ResidualMeasured::at),
+             member("seconds", &ResidualMeasured::seconds), member("runs", &ResidualMeasured::runs))
+        .kept("residual");
 
 // What a CPU of these nodes is worth.
 struct NodeWeight {
@@ -482,7 +500,7 @@ inline constexpr auto k_description<AdjustmentMade> =
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
                            ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted, JobChanged,
-                           ObservationGap, HistoryImported, AdjustmentMade>;
+                           ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

@@ -145,6 +145,8 @@ Expected<void> check_content(const RankingDeclared& event) {
     return refuse(event, "the horizon is 0 seconds to 365 days");
   }
   if (!is_part(event.guarantee)) return refuse(event, "the guarantee is 0 to 1,000,000 parts per million");
+  if (!is_part(event.running_weight))
+    return refuse(event, "the weight of what runs is 0 to 1,000,000 parts per million");
   for (std::size_t i = 0; i < event.exceptions.size(); ++i) {
     const GuaranteedPart& part = event.exceptions[i];
     if (part.organization.empty()) return refuse(event, "an organization needs a name");
@@ -153,6 +155,15 @@ Expected<void> check_content(const RankingDeclared& event) {
       return refuse(event, "exceptions ascend by organization");
     }
   }
+  return {};
+}
+
+Expected<void> check_content(const ResidualMeasured& event) {
+  // What runs longer than the longest horizon counts as much as what runs as long.
+  if (event.seconds <= 0 || event.seconds > game::k_longest_horizon.value) {
+    return refuse(event, "the mean residual run time is 1 second to 365 days");
+  }
+  if (event.runs <= 0) return refuse(event, "it is measured over one run at least");
   return {};
 }
 

@@ -19,12 +19,13 @@ struct Quadratic {
   [[nodiscard]] Int128 at(std::int64_t d) const { return (square * d + slope) * d + constant; }
 };
 
-Quadratic twice_key(const Course& course, Duration horizon) {
+Quadratic twice_key(const Course& course, const game::KeyTerms& terms) {
+  const Duration horizon = terms.horizon;
   const Int128 rate = course.rate_less_used.value;
   const Int128 work = course.given_less_got.value;
   return {.square = rate,
           .slope = 2 * work + rate + 2 * rate * horizon.value,
-          .constant = 2 * (course.balance.value + work * horizon.value)};
+          .constant = 2 * (course.balance.value + work * horizon.value + rate * terms.running_factor)};
 }
 
 Quadratic operator-(const Quadratic& a, const Quadratic& b) {
@@ -34,11 +35,6 @@ Quadratic operator-(const Quadratic& a, const Quadratic& b) {
 bool goes_first(const Course& a, const Course& b, bool a_wins_ties, Int128 key_difference) {
   if (a.below_guarantee != b.below_guarantee) return a.below_guarantee;
   return key_difference == 0 ? a_wins_ties : key_difference > 0;
-}
-
-Int128 floor_of_quotient(Int128 dividend, Int128 divisor) {
-  const Int128 quotient = dividend / divisor;
-  return dividend % divisor != 0 && (dividend < 0) != (divisor < 0) ? quotient - 1 : quotient;
 }
 
 // The first d in [first, last] for which `holds`, which is monotone there: once it holds it goes on, or the other way
@@ -79,7 +75,7 @@ Outlook outlook(State& state, Instant t, EstimatorId estimator) {
   Outlook outlook{.at = at,
                   .until = std::min(dated, longest),
                   .by_date = dated < longest,
-                  .horizon = horizon_of(rule),
+                  .terms = state.key_terms(),
                   .courses = {}};
   for (const OrgId id : state.configured_order()) {
     if (id == k_commons_id) continue;  // it runs nothing
@@ -96,13 +92,13 @@ Outlook outlook(State& state, Instant t, EstimatorId estimator) {
 }
 
 Utility key_after(const Outlook& outlook, std::size_t course, Duration after) {
-  return {twice_key(outlook.courses[course], outlook.horizon).at(after.value) / 2};
+  return {twice_key(outlook.courses[course], outlook.terms).at(after.value) / 2};
 }
 
 bool goes_first(const Outlook& outlook, std::size_t a, std::size_t b, Duration after) {
   const Course& first = outlook.courses[a];
   const Course& second = outlook.courses[b];
-  const Quadratic difference = twice_key(first, outlook.horizon) - twice_key(second, outlook.horizon);
+  const Quadratic difference = twice_key(first, outlook.terms) - twice_key(second, outlook.terms);
   return goes_first(first, second, a < b, difference.at(after.value));
 }
 
@@ -117,7 +113,7 @@ std::vector<std::size_t> order_after(const Outlook& outlook, Duration after) {
 std::vector<Instant> turns(const Outlook& outlook, std::size_t a, std::size_t b) {
   const Course& first = outlook.courses[a];
   const Course& second = outlook.courses[b];
-  const Quadratic difference = twice_key(first, outlook.horizon) - twice_key(second, outlook.horizon);
+  const Quadratic difference = twice_key(first, outlook.terms) - twice_key(second, outlook.terms);
   const auto a_is_first = [&](std::int64_t d) { return goes_first(first, second, a < b, difference.at(d)); };
   const std::int64_t last = (outlook.until - outlook.at).value - 1;
   std::vector<Instant> found;

@@ -4,7 +4,10 @@
 // After d seconds [FS13 Algorithm 1, as in game/accrual.hpp; H: the horizon of the rule of ranks],
 //
 //     (phi - psi)(t + d) = (phi - psi)(t) + d * W + d(d+1)/2 * R      W = (given - got)(t),  R = r - u
-//     key(t + d)         = (phi - psi)(t + d) + H * (W + d * R)
+//     key(t + d)         = (phi - psi)(t + d) + H * (W + d * R) + c * R
+//
+// c, by which what runs counts (game/serving_order.hpp), is taken to stay, too: the mean residual run time that it
+// follows from changes once a day at most.
 //
 // So the difference of two keys is a quadratic in d with whole coefficients (after multiplication by 2), and its order
 // turns at most twice. Exact integers throughout: no root is taken; a turn is found by halving the stretches in which
@@ -41,7 +44,7 @@ struct Outlook {
   Instant at;
   Instant until;         // exclusive: nothing is said of this instant and later ones
   bool by_date = false;  // `until` is a dated change of the books, not a year ahead
-  Duration horizon;
+  game::KeyTerms terms;
   std::vector<Course> courses;  // of all that have a rank, in the order that breaks ties
 };
 

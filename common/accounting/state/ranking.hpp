@@ -15,12 +15,19 @@
 
 namespace shapley::accounting {
 
+// More than any cluster has.
+inline constexpr std::int64_t k_longest_lead = std::int64_t{1} << 40U;
+
 // One organization's place: the first is served first.
 struct Rank {
   OrgId organization;
-  Utility key;                   // phi - psi at t + horizon if nothing more runs; by this it is ordered
+  Utility key;                   // game::key; by this it is ordered
   game::Guarantee guarantee;     // of the processors that it owns
   bool below_guarantee = false;  // startable, and on fewer: goes before all that are not
+  // How many processors more than the organization that owes most it may start before the rule serves both alike,
+  // rounded down; bounded by k_longest_lead. Its order is that of the keys.
+  std::int64_t lead = 0;
+  std::int64_t lacking = 0;  // whole processors that it lacks to its guarantee, rounded up
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 
@@ -28,14 +35,14 @@ struct Rank {
 [[nodiscard]] RankingDeclared published_rule();
 
 [[nodiscard]] Duration horizon_of(const RankingDeclared& rule);
+[[nodiscard]] game::KeyTerms key_terms(const RankingDeclared& rule, Duration residual);
 [[nodiscard]] game::Guarantee guarantee_of(const RankingDeclared& rule, std::string_view organization);
 
-// phi - psi at t + horizon of a row at t, if nothing more runs.
-[[nodiscard]] Utility key_of(const Standing& row, EstimatorId estimator, Duration horizon);
+[[nodiscard]] Utility key_of(const Standing& row, EstimatorId estimator, const game::KeyTerms& terms);
 
 // `rows` by OrgId; `order`: those that have a rank, in the order that breaks ties; `names` by OrgId.
 [[nodiscard]] std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgId>& order,
                                      const std::vector<std::string>& names, const RankingDeclared& rule,
-                                     EstimatorId estimator);
+                                     const game::KeyTerms& terms, EstimatorId estimator);
 
 }  // namespace shapley::accounting

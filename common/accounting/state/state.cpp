@@ -209,10 +209,30 @@ std::vector<AdjustmentMade> State::adjustments() const {
   return {all.begin(), all.end()};
 }
 
+namespace {
+
+// The last one of before or at t; nullptr: none.
+template <typename Fact>
+const Fact* in_force(const std::set<Fact, ByIdentity>& facts, Instant t) {
+  const auto later = std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.at > t; });
+  return later == facts.begin() ? nullptr : &*std::prev(later);
+}
+
+}  // namespace
+
 RankingDeclared State::ranking_rule() const {
-  const auto& rules = impl_->kept.all<RankingDeclared>();
-  const auto later = std::find_if(rules.begin(), rules.end(), [&](const auto& rule) { return rule.at > now(); });
-  return later == rules.begin() ? published_rule() : *std::prev(later);
+  const RankingDeclared* rule = in_force(impl_->kept.all<RankingDeclared>(), now());
+  return rule == nullptr ? published_rule() : *rule;
+}
+
+const ResidualMeasured* State::residual_measured() const {
+  return in_force(impl_->kept.all<ResidualMeasured>(), now());
+}
+
+game::KeyTerms State::key_terms() const {
+  const ResidualMeasured* measured = residual_measured();
+  return accounting::key_terms(ranking_rule(),
+                               measured == nullptr ? game::k_assumed_residual : Duration{measured->seconds});
 }
 
 std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator) {
@@ -223,7 +243,7 @@ std::vector<Rank> State::ranking(Instant t, std::optional<EstimatorId> estimator
   const std::vector<Standing> rows = impl_->standings_of(impl_->got.periods().size() - 1, impl_->now, {*estimator});
   std::vector<OrgId> order = configured_order();
   std::erase(order, k_commons_id);
-  return rank(rows, order, organizations(), rule, *estimator);
+  return rank(rows, order, organizations(), rule, key_terms(), *estimator);
 }
 
 std::vector<ObservationsMistimed> State::mistimed_observations() const {

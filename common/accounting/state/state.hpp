@@ -28,6 +28,7 @@
 #include "accounting/events/event.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/error.hpp"
+#include "game/serving_order.hpp"
 
 namespace shapley::accounting {
 
@@ -180,6 +181,10 @@ class State {
 
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
   [[nodiscard]] RankingDeclared ranking_rule() const;
+  // The mean residual run time in force at now(); nullptr: none was measured, and game::k_assumed_residual is taken.
+  [[nodiscard]] const ResidualMeasured* residual_measured() const;
+  // What the key looks at by the two.
+  [[nodiscard]] game::KeyTerms key_terms() const;
   // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
   // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.
   // Commons, which runs nothing, is left out.

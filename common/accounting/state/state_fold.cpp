@@ -240,6 +240,11 @@ void State::Impl::fold(const RankingDeclared& event) {
 }
 
 template <>
+void State::Impl::fold(const ResidualMeasured& event) {
+  kept.keep(event);
+}
+
+template <>
 void State::Impl::fold(const ChargeDeclared& event) {
   kept.keep(event);
 }

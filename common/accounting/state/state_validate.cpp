@@ -142,6 +142,12 @@ Expected<Applied> State::Impl::validate(const RankingDeclared& event) const {
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const ResidualMeasured& event) const {
+  if (const ResidualMeasured* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const ChargeDeclared& event) const {
   if (const ChargeDeclared* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise

@@ -178,9 +178,9 @@ json compare_report(const Moment& moment, const Side& a, const Side& b, const st
   }
   report["difference"] = format_micro(difference.value);
   report["difference_core_hours"] = ahead["key_core_hours"].get<double>() - behind["key_core_hours"].get<double>();
-  if (outlook.horizon.value > 0) {
+  if (outlook.terms.horizon.value > 0) {
     report["turning_core_hours"] = static_cast<double>(difference.value) / static_cast<double>(k_micro) /
-                                   static_cast<double>(outlook.horizon.value) / 3600.0;
+                                   static_cast<double>(outlook.terms.horizon.value) / 3600.0;
   }
   bool is_a = a_is_first;
   for (const Instant turn : accounting::turns(outlook, one, two)) {

@@ -47,7 +47,8 @@ void ClusterBooks::tell(const accounting::Event& event) {
 void ClusterBooks::declare() {
   tell(accounting::OrganizationsDeclared{k_begin, scenario_.organizations});
   tell(accounting::RankingDeclared{
-      k_begin, rules_.contribution, rules_.serving.horizon.value, rules_.serving.guarantee.millionths, {}});
+      k_begin, rules_.contribution, rules_.serving.horizon.value, rules_.serving.guarantee.millionths, {},
+      rules_.serving.running.millionths});
   for (std::uint32_t node = 0; node < scenario_.nodes.size(); ++node) {
     const ClusterNode& one = scenario_.nodes[node];
     tell(accounting::OwnershipStated{
