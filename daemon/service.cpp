@@ -411,12 +411,16 @@ void Service::refresh_ranks(Instant now) {
   note_able(able);
   const auto by = accounting::acting(ledger::ranking_estimator(state), able);
   const std::vector<std::string>& names = state.organizations();
-  std::vector<std::string> order;
-  for (const accounting::Rank& rank : state.ranking(now, by)) order.push_back(names.at(rank.organization.value));
+  protocol::Ranks ranks{.generation = ranks_.generation, .computed_at = ranks_.computed_at, .organizations = {}};
+  for (const accounting::Rank& rank : state.ranking(now, by)) {
+    ranks.organizations.push_back(names.at(rank.organization.value));
+    ranks.leads.push_back(rank.lead);
+    ranks.lacking.push_back(rank.lacking);
+  }
+  const bool changed = ranks != ranks_;
+  ranks_ = std::move(ranks);
   ranks_.computed_at = now.value;
-  if (order == ranks_.organizations) return;
-  ranks_.organizations = std::move(order);
-  ++ranks_.generation;
+  if (changed) ++ranks_.generation;
 }
 
 void Service::note_able(const accounting::EstimatorSet& able) {

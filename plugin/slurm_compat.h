@@ -46,6 +46,7 @@
  * is linked with -z now, so a strong reference would make loading fail there, and a weak one is simply null. init()
  * checks shapley_in_slurmctld() once; nothing else touches them before. */
 #pragma weak find_job_record
+#pragma weak job_array_split
 #pragma weak job_list
 #pragma weak last_job_update
 #pragma weak last_node_update
@@ -59,6 +60,9 @@
  * own message about a plugin of another release; "undefined symbol" would not say what is wrong. */
 #if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
 #pragma weak slurm_running_in_slurmctld
+#endif
+#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+#pragma weak job_state_set
 #endif
 #ifdef SHAPLEY_HAS_JOB_STATE_REASON
 #pragma weak slurm_job_state_reason_string
@@ -74,6 +78,7 @@ static inline const char* shapley_missing_symbol(void) {
     const void* address;
   } needed[] = {
     {"find_job_record", (const void*)(uintptr_t)find_job_record},
+    {"job_array_split", (const void*)(uintptr_t)job_array_split},
     {"job_list", &job_list},
     {"last_job_update", &last_job_update},
     {"last_node_update", &last_node_update},
@@ -82,6 +87,9 @@ static inline const char* shapley_missing_symbol(void) {
     {"resv_list", &resv_list},
     {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
     {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
+#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+    {"job_state_set", (const void*)(uintptr_t)job_state_set},
+#endif
 #if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
     {"running_in_slurmctld", (const void*)(uintptr_t)running_in_slurmctld},
 #endif
@@ -263,6 +271,30 @@ static inline bool shapley_is_whole_node(uint8_t whole_node) {
 #else
   return whole_node == WHOLE_NODE_REQUIRED;
 #endif
+}
+
+/* Gives the next task of an array a record of its own, which is `rest` from then on; the other tasks get another
+ * record. As slurmctld does it for burst buffers (job_scheduler.c: build_job_queue): the new record waits, too. `rest`
+ * is the array's record with `task`, one of its tasks, and has two others at least. Job write lock, no iteration of
+ * job_list. NULL: it was not possible. */
+static inline job_record_t* shapley_split_array(job_record_t* rest, uint32_t task) {
+  rest->array_task_id = task;
+#if SHAPLEY_SLURM_AT_LEAST(24, 11, 0)
+  job_record_t* others = job_array_split(rest, true);
+#else
+  job_record_t* others = job_array_split(rest);
+#endif
+  if (!others) {
+    rest->array_task_id = NO_VAL;
+    return NULL;
+  }
+#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+  job_state_set(others, JOB_PENDING);
+#else
+  others->job_state = JOB_PENDING;
+#endif
+  others->start_time = 0;
+  return others;
 }
 
 /* Slurm's name of a reason to wait, such as "Resources". */

@@ -64,7 +64,7 @@ auto members(Ack& m) {
   return std::tie(m.sequence);
 }
 auto members(Ranks& m) {
-  return std::tie(m.generation, m.computed_at, m.organizations);
+  return std::tie(m.generation, m.computed_at, m.organizations, m.leads, m.lacking);
 }
 auto members(JobLevel& m) {
   return std::tie(m.job_id, m.level);

@@ -222,11 +222,16 @@ struct Ack {
   friend bool operator==(const Ack&, const Ack&) = default;
 };
 
-// Position 0 is served first. `generation` rises with every change of order.
+// Position 0 is served first. `generation` rises with every change. Of each organization, in the same order: how many
+// processors it may start more than the one that owes most before the rule serves both alike (its lead), and how many
+// it lacks to its guarantee (accounting/state/ranking.hpp). They reflect what was acknowledged before. A sender of an
+// earlier release leaves both lists out: then an organization goes wholly before those of later positions.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;
   std::vector<std::string> organizations;
+  std::vector<std::int64_t> leads = {};
+  std::vector<std::int64_t> lacking = {};
   friend bool operator==(const Ranks&, const Ranks&) = default;
 };
 

@@ -2,12 +2,14 @@
 //
 //   scanning thread --Scanner--> Inbox --Feeder thread--> Backlog/Spool, socket --> shapleyd
 //   scanning thread <---WakeUpSignal--- RankBoard <--Feeder thread-- ranks, rules <------- shapleyd
+//   scanning thread <--Places, by the leads of the RankBoard and what a scan saw
 #pragma once
 
 #include "plugin/client/delivery/feeder.hpp"
 #include "plugin/client/delivery/inbox.hpp"
 #include "plugin/client/event_descriptor.hpp"
 #include "plugin/client/log.hpp"
+#include "plugin/client/places/places.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/scan/scanner.hpp"
 #include "plugin/client/shapley_client.h"
@@ -18,7 +20,7 @@ struct shapley_client {
       : inbox(options.spool_max_bytes, event),
         scanner(inbox),
         log(log_to),
-        feeder(std::move(options), log, event, inbox, wake_up, board) {}
+        feeder(std::move(options), log, event, inbox, wake_up, board, places) {}
 
   // In the order of construction; the feeder goes first when the client is destroyed.
   shapley::client::EventDescriptor event;
@@ -26,6 +28,8 @@ struct shapley_client {
   shapley::client::RankBoard board;
   shapley::client::Inbox inbox;
   shapley::client::Scanner scanner;
+  shapley::client::Places places;
+  bool places_failed = false;  // the scanning thread's: a job of this scan is missing
   shapley::client::Log log;
   shapley::client::Feeder feeder;
 };

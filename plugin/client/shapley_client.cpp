@@ -46,6 +46,26 @@ bool scanning(shapley_client_t* client, Body body) noexcept {
   }
 }
 
+protocol::JobTraits traits_of(const shapley_job_traits_t& traits) {
+  return {.account = view(traits.account),
+          .account_ancestors = std::span(traits.account_ancestors, traits.account_ancestors_count),
+          .partition = view(traits.partition),
+          .qos = view(traits.qos),
+          .user_id = traits.user_id,
+          .group_id = traits.group_id};
+}
+
+template <typename Body>
+bool placing(shapley_client_t* client, Body body) noexcept {
+  if (client == nullptr) return false;
+  try {
+    return body(client->places);
+  } catch (...) {
+    client->places_failed = true;
+    return false;
+  }
+}
+
 // Names one life of the plugin. 63 bits, so that it also fits where integers are signed.
 std::uint64_t draw_instance() {
   std::uint64_t instance = 0;
@@ -96,7 +116,9 @@ shapley_client_t* create(const shapley_client_options_t& options, const Timings&
 }  // namespace shapley::client
 
 using shapley::client::guarded;
+using shapley::client::placing;
 using shapley::client::scanning;
+using shapley::client::traits_of;
 using shapley::client::view;
 
 extern "C" {
@@ -116,7 +138,11 @@ void shapley_client_scan_begin(shapley_client_t* client, int64_t now) {
 }
 
 bool shapley_client_scan_begin_runs(shapley_client_t* client, int64_t now) {
-  return scanning(client, [&](auto& scanner) { return scanner.begin_runs(now); });
+  return scanning(client, [&](auto& scanner) {
+    if (!scanner.begin_runs(now)) return false;
+    placing(client, [&](auto& places) { return places.begin_runs(scanner.number()), true; });
+    return true;
+  });
 }
 
 bool shapley_client_scan_quick_hash(shapley_client_t* client, uint32_t job_id, uint64_t quick_hash) {
@@ -144,7 +170,10 @@ void shapley_client_scan_privacy(shapley_client_t* client, const shapley_privacy
 }
 
 void shapley_client_scan_end(shapley_client_t* client, bool complete) {
-  scanning(client, [&](auto& scanner) { return scanner.end(complete), true; });
+  scanning(client, [&](auto& scanner) {
+    if (scanner.is_of_runs()) placing(client, [](auto& places) { return places.end_runs(), true; });
+    return scanner.end(complete), true;
+  });
 }
 
 shapley_order_t shapley_client_order(shapley_client_t* client) {
@@ -153,19 +182,57 @@ shapley_order_t shapley_client_order(shapley_client_t* client) {
 
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits) {
   if (traits == nullptr) return 0;
-  return guarded(client, std::uint32_t{0}, [&] {
-    return client->board.rank(
-        {.account = view(traits->account),
-         .account_ancestors = std::span(traits->account_ancestors, traits->account_ancestors_count),
-         .partition = view(traits->partition),
-         .qos = view(traits->qos),
-         .user_id = traits->user_id,
-         .group_id = traits->group_id});
-  });
+  return guarded(client, std::uint32_t{0}, [&] { return client->board.rank(traits_of(*traits)); });
+}
+
+uint32_t shapley_client_organization(shapley_client_t* client, const shapley_job_traits_t* traits) {
+  if (traits == nullptr) return 0;
+  return guarded(client, std::uint32_t{0}, [&] { return client->board.organization(traits_of(*traits)); });
 }
 
 uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id) {
   return guarded(client, std::uint32_t{0}, [&] { return client->board.level(job_id); });
+}
+
+void shapley_client_places_begin(shapley_client_t* client, uint32_t labels, int64_t reach, int64_t now_ms) {
+  placing(client, [&](auto& places) {
+    client->places_failed = false;
+    return places.begin(client->scanner.number(), client->board.ranking(), labels, reach, now_ms), true;
+  });
+}
+
+void shapley_client_place(shapley_client_t* client, const shapley_waiting_t* waiting) {
+  if (waiting != nullptr) placing(client, [&](auto& places) { return places.add(*waiting), true; });
+}
+
+bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64_t own_order, uint32_t level,
+                                uint32_t label) {
+  return placing(client, [&](auto& places) { return places.add_again(job_id, own_order, level, label); });
+}
+
+void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization, uint32_t processors) {
+  placing(client, [&](auto& places) { return places.hold(job_id, organization, processors), true; });
+}
+
+shapley_decisions_t shapley_client_places_decide(shapley_client_t* client, bool complete) {
+  shapley_decisions_t decided{};
+  placing(client, [&](auto& places) {
+    const auto& decisions = places.end(complete && !client->places_failed);
+    decided = {.labels = decisions.labels.data(),
+               .labels_count = decisions.labels.size(),
+               .splits = decisions.splits.data(),
+               .splits_count = decisions.splits.size(),
+               .in_line = decisions.in_line,
+               .looked_at = decisions.looked_at,
+               .events = decisions.events,
+               .cut = decisions.cut};
+    return true;
+  });
+  return decided;
+}
+
+bool shapley_client_places_due(shapley_client_t* client, int64_t now_ms) {
+  return placing(client, [&](auto& places) { return places.is_due(now_ms); });
 }
 
 void shapley_client_hint(shapley_client_t* client) {

@@ -171,6 +171,7 @@ typedef struct {
   uint32_t ranks;      /* number of ranked organizations */
   bool levels;         /* shapleyd has given jobs levels: they need room between the ranks. Stays true */
   uint64_t generation; /* changes whenever any job's site factor may have changed */
+  uint64_t sorting;    /* changes whenever a job's organization may have changed */
 } shapley_order_t;
 
 /* A consistent copy; lock-free or a mutex that the socket thread never holds while it waits. */
@@ -189,10 +190,71 @@ typedef struct {
  * system call, no allocation; at most a microsecond for a hundred rules and a partition. */
 uint32_t shapley_client_rank(shapley_client_t* client, const shapley_job_traits_t* traits);
 
+/* The job's organization, as a number that means the same as long as order.sorting does; of several the one of the
+ * worst rank. */
+uint32_t shapley_client_organization(shapley_client_t* client, const shapley_job_traits_t* traits);
+
 /* Jobs of one organization are ordered by level, 0 (not listed) to this. */
 enum { k_shapley_max_level = 15 };
 /* The job's level. No system call, no allocation; one lookup in a hash table. */
 uint32_t shapley_client_level(shapley_client_t* client, uint32_t job_id);
+
+/* ---- places ------------------------------------------------------------------------------------- */
+
+/* The order in which one scheduling pass serves the jobs (plugin/client/places): within a whole scan every rankable job
+ * that waits and every job that holds processors is passed, between begin and decide; these are the scanning thread's
+ * and run under slurmctld's read locks, but for decide. */
+
+/* No label of the present range. */
+#define SHAPLEY_NO_LABEL UINT32_MAX
+
+typedef struct {
+  uint32_t job_id;
+  uint32_t organization;        /* shapley_client_organization */
+  uint32_t processors;          /* of one task */
+  uint32_t tasks;               /* of an array's record; else 1 */
+  uint32_t partition;           /* names the partitions that it asks for together */
+  int64_t partition_processors; /* what they have */
+  int64_t own_order;            /* its priority without the site factor: Slurm's own order, greatest first */
+  uint64_t tie;                 /* of equal order the least goes first */
+  uint32_t level;
+  uint32_t label;       /* that it has, or SHAPLEY_NO_LABEL */
+  bool startable;       /* it could start if everything were free */
+  bool nodes_available; /* its partition is up, and its nodes are not reserved */
+  uint32_t splittable;  /* so many tasks of an array's record may get records of their own */
+} shapley_waiting_t;
+
+typedef struct {
+  uint32_t job_id, label;
+} shapley_place_t;
+typedef struct {
+  uint32_t job_id, tasks;
+} shapley_array_split_t;
+
+/* `labels`: how many there are room for. `reach`: processors that could start at once if everything were free. */
+void shapley_client_places_begin(shapley_client_t* client, uint32_t labels, int64_t reach, int64_t now_ms);
+void shapley_client_place(shapley_client_t* client, const shapley_waiting_t* waiting);
+/* A job that is as it was in an earlier scan, but for its order, level and label. False: pass it whole. */
+bool shapley_client_place_again(shapley_client_t* client, uint32_t job_id, int64_t own_order, uint32_t level,
+                                uint32_t label);
+/* A job that holds processors; in scans of runs, too. */
+void shapley_client_hold(shapley_client_t* client, uint32_t job_id, uint32_t organization, uint32_t processors);
+
+typedef struct {
+  const shapley_place_t* labels; /* the jobs that get another label */
+  size_t labels_count;
+  const shapley_array_split_t* splits; /* so many tasks of these arrays get records of their own */
+  size_t splits_count;
+  size_t in_line;   /* jobs with a place */
+  size_t looked_at; /* of them, from the first on: their order is right by now */
+  uint64_t events;  /* starts and ends since the whole scan before */
+  bool cut;         /* there were not labels enough for all places */
+} shapley_decisions_t;
+
+/* Call without locks, after a whole scan. `complete` false: nothing is decided. Valid until the next begin. */
+shapley_decisions_t shapley_client_places_decide(shapley_client_t* client, bool complete);
+/* Whether places should be looked at again because nothing has started or ended for a while. */
+bool shapley_client_places_due(shapley_client_t* client, int64_t now_ms);
 
 /* ---- the scanning thread's wake-up -------------------------------------------------------------- */
 

@@ -37,8 +37,11 @@ shapley_ranking_t shapley_ranking_now(shapley_client_t* client) {
 }
 
 bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b) {
-  return a->order.generation == b->order.generation && a->steps.rank == b->steps.rank &&
-         a->steps.level == b->steps.level;
+  const shapley_order_t *one = &a->order, *two = &b->order;
+  bool same_steps = a->steps.rank == b->steps.rank && a->steps.level == b->steps.level;
+  if (one->generation == two->generation) return same_steps;
+  /* With order strict other leads change labels only. */
+  return same_steps && one->act && two->act && one->strict && two->strict && one->sorting == two->sorting;
 }
 
 void shapley_ranking_log_narrow(const shapley_ranking_t* ranking, shapley_narrow_t* logged) {
@@ -64,7 +67,7 @@ shapley_site_formula_t shapley_ranking_formula(const shapley_ranking_t* ranking)
   const shapley_order_t* order = &ranking->order;
   return (shapley_site_formula_t){.strict = order->strict,
                                   .unit = order->strict ? ranking->steps.rank : order->weight,
-                                  .ranks = order->ranks,
+                                  .ranks = order->strict ? ranking->steps.labels : order->ranks,
                                   .level_unit = ranking->steps.level};
 }
 
@@ -73,21 +76,28 @@ bool shapley_is_rankable(const job_record_t* job) {
          !IS_JOB_POWER_UP_NODE(job);
 }
 
+uint32_t shapley_label_of(const shapley_ranking_t* ranking, const job_record_t* job) {
+  if (job->site_factor < NICE_OFFSET) return SHAPLEY_NO_LABEL;
+  return shapley_label_of_site(&ranking->steps, job->site_factor - NICE_OFFSET);
+}
+
 uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, uint32_t job_id,
-                                    const shapley_job_traits_t* traits) {
+                                    const shapley_job_traits_t* traits, uint32_t label) {
   const shapley_order_t* order = &ranking->order;
+  uint32_t level = ranking->steps.level ? shapley_client_level(ranking->client, job_id) : 0;
+  if (order->strict && label != SHAPLEY_NO_LABEL)
+    return NICE_OFFSET + shapley_site_of_label(&ranking->steps, label, level);
   uint32_t position = shapley_client_rank(ranking->client, traits);
   uint32_t site = order->strict ? shapley_site_strict(ranking->steps.rank, order->ranks, position)
                                 : shapley_site_weighted(order->weight, order->ranks, position);
-  if (ranking->steps.level) site += ranking->steps.level * shapley_client_level(ranking->client, job_id);
-  return NICE_OFFSET + site;
+  return NICE_OFFSET + site + ranking->steps.level * level;
 }
 
-uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job) {
+uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job, uint32_t label) {
   shapley_job_traits_buffer_t buffer;
   shapley_job_traits_lock();
   shapley_job_traits_fill(job, &buffer);
-  uint32_t wanted = shapley_wanted_site_factor(ranking, job->job_id, &buffer.traits);
+  uint32_t wanted = shapley_wanted_site_factor(ranking, job->job_id, &buffer.traits, label);
   shapley_job_traits_unlock();
   return wanted;
 }

@@ -35,7 +35,7 @@ typedef struct {
 
 shapley_ranking_t shapley_ranking_now(shapley_client_t* client);
 
-/* Whether both give every job the same site factor. */
+/* Whether both give every job the same site factor, as long as its label stays. */
 bool shapley_ranking_same(const shapley_ranking_t* a, const shapley_ranking_t* b);
 
 /* Says in slurmctld's log what is too narrow, each thing once until *logged is cleared. */
@@ -47,13 +47,16 @@ shapley_site_formula_t shapley_ranking_formula(const shapley_ranking_t* ranking)
 /* True for a job whose priority is Slurm's to compute and ours to order. Job lock. */
 bool shapley_is_rankable(const job_record_t* job);
 
-/* The site factor, Slurm's offset included, that a job with this id and these traits should have. Requires
- * ranking->order.act. */
+/* The label in a job's site factor, or SHAPLEY_NO_LABEL. Job lock. */
+uint32_t shapley_label_of(const shapley_ranking_t* ranking, const job_record_t* job);
+
+/* The site factor, Slurm's offset included, that a job with these traits should have; with order strict, by `label`,
+ * or, if that is SHAPLEY_NO_LABEL, as one of its organization that is not in line. Requires ranking->order.act. */
 uint32_t shapley_wanted_site_factor(const shapley_ranking_t* ranking, uint32_t job_id,
-                                    const shapley_job_traits_t* traits);
+                                    const shapley_job_traits_t* traits, uint32_t label);
 
 /* The same for a job that is at hand. Job lock; takes the association manager's locks of job_traits.h. */
-uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job);
+uint32_t shapley_wanted_site_factor_of(const shapley_ranking_t* ranking, const job_record_t* job, uint32_t label);
 
 /* Whether the stored priority is what the stored factors and the site factor add up to. False after Slurm's backfill
  * wrote an older priority back. Notes the largest sum of the other factors, which may exceed the weights under

@@ -7,6 +7,9 @@
 /* Slurm adds 2^31 to a site factor and keeps it in 32 bits. */
 static const uint64_t k_max_site = (UINT64_C(1) << 31) - 1;
 
+/* More places than any cluster starts jobs at once. */
+static const uint64_t k_max_labels = UINT64_C(1) << 20;
+
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
@@ -25,9 +28,13 @@ shapley_steps_t shapley_steps_strict(uint64_t others_max, uint32_t ranks, bool l
   uint64_t widest = gaps ? room / gaps : room;
   uint64_t level = levels ? level_step_strict(others_max, step, gaps, room) : 0;
   if (gaps) step += k_shapley_max_level * level;
-  return (shapley_steps_t){.rank = (uint32_t)least(step, widest),
+  bool fit = step <= widest;
+  step = least(step, widest);
+  uint64_t labels = (room - k_shapley_max_level * level) / step + 1;
+  return (shapley_steps_t){.rank = (uint32_t)step,
                            .level = (uint32_t)level,
-                           .ranks_fit = step <= widest,
+                           .labels = (uint32_t)least(labels, k_max_labels),
+                           .ranks_fit = fit,
                            .levels_fit = !levels || level > others_max};
 }
 
@@ -47,6 +54,18 @@ uint32_t shapley_site_weighted(uint32_t weight, uint32_t ranks, uint32_t positio
   if (ranks < 2 || position >= ranks) return 0;
   uint64_t capped = least(weight, k_max_site);
   return (uint32_t)(capped * (ranks - 1 - position) / (ranks - 1));
+}
+
+uint32_t shapley_site_of_label(const shapley_steps_t* steps, uint32_t label, uint32_t level) {
+  return k_shapley_nice_headroom + steps->rank * label + steps->level * level;
+}
+
+uint32_t shapley_label_of_site(const shapley_steps_t* steps, uint32_t site) {
+  if (site < k_shapley_nice_headroom || !steps->rank) return SHAPLEY_NO_LABEL;
+  uint32_t above = site - k_shapley_nice_headroom;
+  uint32_t label = above / steps->rank, rest = above % steps->rank;
+  bool is_level = steps->level ? rest % steps->level == 0 && rest / steps->level <= k_shapley_max_level : !rest;
+  return is_level && label < steps->labels ? label : SHAPLEY_NO_LABEL;
 }
 
 double shapley_tres_weights_sum(const char* text) {

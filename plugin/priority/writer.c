@@ -10,6 +10,7 @@
 #include "plugin/plugin_name.h"
 #include "plugin/priority/ranking.h"
 #include "plugin/priority/site_history.h"
+#include "plugin/priority/waiting.h"
 
 enum {
   /* One hold of the job write lock ends at the first reading of the clock after this; 64 jobs take about 0.1 ms. Half
@@ -30,8 +31,11 @@ static struct {
   shapley_order_t written;        /* the order of the last writing that was not cut short */
   bool acted;                     /* ranks have been written in this life of the plugin */
   shapley_narrow_t narrow_logged; /* said since the configuration was read */
-  uint32_t* noted;                /* job ids */
+  bool narrow_places_logged;      /* likewise */
+  shapley_place_t* noted;         /* with the label that the job should have; none: the one that it has */
   size_t noted_count, noted_capacity;
+  time_t scan_at; /* wall clock */
+  bool places;    /* the scan passes jobs for places */
   char history_path[4096];
 } writer;
 
@@ -97,6 +101,7 @@ bool shapley_writer_begin(bool reconfigured) {
   if (reconfigured) {
     shapley_ranking_read_weights();
     writer.narrow_logged = (shapley_narrow_t){0};
+    writer.narrow_places_logged = false;
   }
   writer.ranking = shapley_ranking_now(writer.client);
   writer.mode = choose_mode();
@@ -115,7 +120,8 @@ static bool needs_writing(const job_record_t* record, const shapley_job_traits_t
   switch (writer.mode) {
     case SHAPLEY_SITE_RANK:
       return shapley_is_rankable(record) &&
-             (record->site_factor != shapley_wanted_site_factor(&writer.ranking, record->job_id, traits) ||
+             (record->site_factor != shapley_wanted_site_factor(&writer.ranking, record->job_id, traits,
+                                                                shapley_label_of(&writer.ranking, record)) ||
               !shapley_priority_is_current(record));
     case SHAPLEY_SITE_CLEAR:
       return is_ranked_by_us(record);
@@ -125,36 +131,101 @@ static bool needs_writing(const job_record_t* record, const shapley_job_traits_t
 }
 
 /* Out of memory: what does not fit is found again by the next scan. */
-static void note(uint32_t job_id) {
+static void note(uint32_t job_id, uint32_t label) {
   if (writer.noted_count == writer.noted_capacity) {
     size_t capacity = writer.noted_capacity ? writer.noted_capacity * 2 : 1024;
-    uint32_t* grown = realloc(writer.noted, capacity * sizeof(*grown));
+    shapley_place_t* grown = realloc(writer.noted, capacity * sizeof(*grown));
     if (!grown) return;
     writer.noted = grown;
     writer.noted_capacity = capacity;
   }
-  writer.noted[writer.noted_count++] = job_id;
+  writer.noted[writer.noted_count++] = (shapley_place_t){job_id, label};
 }
 
-bool shapley_writer_note(const job_record_t* record, const shapley_job_traits_t* traits) {
+void shapley_writer_begin_jobs(time_t now, int64_t processors) {
+  writer.scan_at = now;
+  writer.places = writer.mode == SHAPLEY_SITE_RANK && writer.ranking.order.strict;
+  if (!writer.places) return;
+  /* Somewhat more than could start at once, so that what comes next has its place already. */
+  int64_t reach = processors + processors / 8 + 16;
+  shapley_client_places_begin(writer.client, writer.ranking.steps.labels, reach, monotonic_ms());
+}
+
+static uint32_t level_of(uint32_t job_id) {
+  return writer.ranking.steps.level ? shapley_client_level(writer.client, job_id) : 0;
+}
+
+static bool holds_processors(const job_record_t* record) {
+  return IS_JOB_RUNNING(record) && !IS_JOB_POWER_UP_NODE(record);
+}
+
+static void pass_run(const job_record_t* record, const shapley_job_traits_t* traits) {
+  shapley_client_hold(writer.client, record->job_id, shapley_client_organization(writer.client, traits),
+                      record->total_cpus);
+}
+
+bool shapley_writer_pass(const job_record_t* record, const shapley_job_traits_t* traits) {
+  if (writer.places && holds_processors(record)) pass_run(record, traits);
+  if (writer.places && shapley_is_rankable(record)) {
+    shapley_waiting_t waiting;
+    shapley_waiting_fill(record, writer.scan_at, &waiting);
+    waiting.organization = shapley_client_organization(writer.client, traits);
+    waiting.level = level_of(record->job_id);
+    waiting.label = shapley_label_of(&writer.ranking, record);
+    shapley_client_place(writer.client, &waiting);
+  }
   if (!needs_writing(record, traits)) return false;
-  note(record->job_id);
+  note(record->job_id, SHAPLEY_NO_LABEL);
   return true;
+}
+
+bool shapley_writer_pass_again(const job_record_t* record) {
+  if (!writer.places || !shapley_is_rankable(record)) return true;
+  uint32_t label = shapley_label_of(&writer.ranking, record), level = level_of(record->job_id);
+  if (label == SHAPLEY_NO_LABEL ||
+      record->site_factor != NICE_OFFSET + shapley_site_of_label(&writer.ranking.steps, label, level))
+    return false;
+  return shapley_client_place_again(writer.client, record->job_id, shapley_own_order(record), level, label);
+}
+
+void shapley_writer_pass_run(const job_record_t* record, const shapley_job_traits_t* traits) {
+  if (writer.places && holds_processors(record)) pass_run(record, traits);
 }
 
 size_t shapley_writer_noted(void) {
   return writer.noted_count;
 }
 
+/* ---- deciding, after a scan, no lock held ---------------------------------------------------------- */
+
+static void log_narrow_places(const shapley_decisions_t* decisions) {
+  if (!decisions->cut || writer.narrow_places_logged) return;
+  writer.narrow_places_logged = true;
+  info(
+      "%s: the PriorityWeight* values leave room for %u places, of which %zu are taken: what waits behind them is "
+      "served "
+      "by the rank of its organization; lower the weights",
+      plugin_type, writer.ranking.steps.labels, decisions->in_line);
+}
+
+static shapley_decisions_t decide(bool complete) {
+  if (!writer.places) return (shapley_decisions_t){0};
+  shapley_decisions_t decisions = shapley_client_places_decide(writer.client, complete);
+  for (size_t i = 0; i < decisions.labels_count; i++) note(decisions.labels[i].job_id, decisions.labels[i].label);
+  log_narrow_places(&decisions);
+  return decisions;
+}
+
 /* ---- writing, under the job write lock ---------------------------------------------------------- */
 
 /* The job may have changed since it was noted: everything is checked again. */
-static bool write_one(uint32_t job_id) {
-  job_record_t* record = find_job_record(job_id);
+static bool write_one(const shapley_place_t* place) {
+  job_record_t* record = find_job_record(place->job_id);
   if (!record) return false;
   if (writer.mode == SHAPLEY_SITE_CLEAR) return is_ranked_by_us(record) && shapley_set_site_factor(record, NICE_OFFSET);
   if (!shapley_is_rankable(record)) return false;
-  uint32_t wanted = shapley_wanted_site_factor_of(&writer.ranking, record);
+  uint32_t label = place->label != SHAPLEY_NO_LABEL ? place->label : shapley_label_of(&writer.ranking, record);
+  uint32_t wanted = shapley_wanted_site_factor_of(&writer.ranking, record, label);
   if (record->site_factor == wanted && shapley_priority_is_current(record)) return false;
   return shapley_set_site_factor(record, wanted);
 }
@@ -166,7 +237,7 @@ static size_t write_some(size_t* next, int64_t* longest_hold_us) {
   lock_slurmctld(locks);
   int64_t locked_us = monotonic_us();
   while (*next < writer.noted_count) {
-    changed += write_one(writer.noted[(*next)++]);
+    changed += write_one(&writer.noted[(*next)++]);
     if (++done % k_jobs_between_clock_readings == 0 && monotonic_us() - locked_us >= k_max_hold_us) break;
   }
   if (changed) last_job_update = time(NULL);
@@ -175,6 +246,43 @@ static size_t write_some(size_t* next, int64_t* longest_hold_us) {
   debug2("%s: held the job lock for writing for %" PRId64 " us", plugin_type, held_us);
   if (held_us > *longest_hold_us) *longest_hold_us = held_us;
   return changed;
+}
+
+/* The tasks of one array stand in line like jobs, but Slurm tries those without records of their own together, one
+ * after the other. Their records come last in their array, with its priority, and get their places with the next scan.
+ */
+static size_t split_one(const shapley_array_split_t* split) {
+  job_record_t* rest = find_job_record(split->job_id);
+  size_t done = 0;
+  while (done < split->tasks && rest && shapley_is_rankable(rest)) {
+    const job_array_struct_t* array = rest->array_recs;
+    if (!array || rest->array_task_id != NO_VAL || !array->task_id_bitmap ||
+        array->task_cnt <= k_shapley_least_array_rest)
+      break;
+    int64_t task = bit_ffs(array->task_id_bitmap);
+    if (task < 0) break;
+    rest = shapley_split_array(rest, (uint32_t)task);
+    if (rest) done++;
+  }
+  return done;
+}
+
+static bool split_arrays(const shapley_decisions_t* decisions, const atomic_bool* stopping) {
+  slurmctld_lock_t locks = {
+      .conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK, .fed = READ_LOCK};
+  size_t done = 0;
+  for (size_t next = 0; next < decisions->splits_count;) {
+    if (next) sleep_ms(k_pause_ms);
+    if (atomic_load(stopping)) return false;
+    lock_slurmctld(locks);
+    int64_t locked_us = monotonic_us();
+    do done += split_one(&decisions->splits[next++]);
+    while (next < decisions->splits_count && monotonic_us() - locked_us < k_max_hold_us);
+    if (done) last_job_update = time(NULL);
+    unlock_slurmctld(locks);
+  }
+  if (done) shapley_client_hint(writer.client);
+  return true;
 }
 
 /* False when it was cut short by the end. */
@@ -199,7 +307,13 @@ static bool write_all(const atomic_bool* stopping, void (*meanwhile)(void)) {
 void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*meanwhile)(void)) {
   shapley_ranking_log_narrow(&writer.ranking, &writer.narrow_logged);
   if (writer.mode == SHAPLEY_SITE_RANK) remember_formula();
-  if (!write_all(stopping, meanwhile)) return;
+  shapley_decisions_t decisions = decide(complete);
+  if (decisions.events || writer.noted_count || decisions.looked_at == decisions.in_line)
+    debug("%s: %" PRIu64
+          " starts and ends; the first %zu of %zu places looked at, %zu priorities to write, %zu arrays to split",
+          plugin_type, decisions.events, decisions.looked_at, decisions.in_line, writer.noted_count,
+          decisions.splits_count);
+  if (!write_all(stopping, meanwhile) || !split_arrays(&decisions, stopping)) return;
   writer.written = writer.ranking.order;
   writer.acted = writer.acted || writer.mode == SHAPLEY_SITE_RANK;
   if (writer.mode == SHAPLEY_SITE_CLEAR && complete && !writer.noted_count) clear_history();
@@ -207,7 +321,8 @@ void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*mea
 
 bool shapley_writer_is_due(void) {
   shapley_order_t now = shapley_client_order(writer.client);
-  return now.generation != writer.written.generation || now.act != writer.written.act;
+  return now.generation != writer.written.generation || now.act != writer.written.act ||
+         (writer.places && shapley_client_places_due(writer.client, monotonic_ms()));
 }
 
 /* ---- one job, in a callback --------------------------------------------------------------------- */
@@ -218,5 +333,5 @@ void shapley_writer_rank(job_record_t* job) {
   /* A formula that is not on disk yet waits for the timer's thread: this caller must not. */
   shapley_site_formula_t formula = shapley_ranking_formula(&ranking);
   if (ranking.order.act && shapley_site_history_has(&history, &formula))
-    job->site_factor = shapley_wanted_site_factor_of(&ranking, job);
+    job->site_factor = shapley_wanted_site_factor_of(&ranking, job, shapley_label_of(&ranking, job));
 }

@@ -1,5 +1,6 @@
-/* From the ranks and levels in force to priorities in job records: which jobs need another site factor or priority is
- * noted during a scan, under its read locks, and written after it, in short holds of the job write lock.
+/* From the ranks, places and levels in force to priorities in job records: which jobs need another site factor or
+ * priority is noted during a scan, under its read locks, or decided after it, when all that waits is known, and then
+ * written in short holds of the job write lock.
  *
  * One in the process. All functions are the timer's thread's but shapley_writer_rank; open and close come before and
  * after everything else.
@@ -10,6 +11,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 #include "plugin/client/shapley_client.h"
 #include "plugin/slurm_compat.h"
@@ -23,15 +26,22 @@ void shapley_writer_close(void);
  * of the writing after it. `reconfigured`: slurm.conf's weights are read anew. True when each job's site factor should
  * be what it was in the scan before, so that only jobs that changed need to be noted. */
 bool shapley_writer_begin(bool reconfigured);
-/* Whether this job's site factor or priority is to be written; it is then noted. Under the scan's locks. */
-bool shapley_writer_note(const job_record_t* record, const shapley_job_traits_t* traits);
+/* The scan goes on to jobs, at `now`: `processors` of all nodes together. */
+void shapley_writer_begin_jobs(time_t now, int64_t processors);
+/* Takes in a job. Whether its priority is to be written whatever place it gets; it is then noted. Under the scan's
+ * locks. */
+bool shapley_writer_pass(const job_record_t* record, const shapley_job_traits_t* traits);
+/* The same for a waiting job that looks as it did in an earlier scan. False: it must be passed with its traits. */
+bool shapley_writer_pass_again(const job_record_t* record);
+/* In a scan of runs. */
+void shapley_writer_pass_run(const job_record_t* record, const shapley_job_traits_t* traits);
 /* Number of jobs noted since the scan began. */
 size_t shapley_writer_noted(void);
 
-/* After the scan, no lock held: writes what is noted. `complete`: the scan read every record. Ends early once
- * *stopping is set. Between two holds of the locks it calls `meanwhile`. */
+/* After the scan, no lock held: decides on places, and writes what is noted. `complete`: the scan read every record.
+ * Ends early once *stopping is set. Between two holds of the locks it calls `meanwhile`. */
 void shapley_writer_write(bool complete, const atomic_bool* stopping, void (*meanwhile)(void));
-/* Whether other ranks or levels are in force than those last written. */
+/* Whether other ranks, leads or levels are in force than those last written, or places are due to be looked at. */
 bool shapley_writer_is_due(void);
 
 /* Puts the rank into a pending job's site factor at once, from memory. Any thread with the job write lock. */

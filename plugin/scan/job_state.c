@@ -14,14 +14,14 @@ static bool is_account_limit(uint32_t reason) {
 }
 
 /* Tasks of an array's pending rest that its own limit would let start now. */
-static uint32_t startable_tasks(const job_array_struct_t* array) {
+uint32_t shapley_startable_tasks(const job_array_struct_t* array) {
   if (!array->max_run_tasks) return array->task_cnt;
   if (array->tot_run_tasks >= array->max_run_tasks) return 0;
   uint32_t room = array->max_run_tasks - array->tot_run_tasks;
   return room < array->task_cnt ? room : array->task_cnt;
 }
 
-static bool is_array_rest(const job_record_t* record) {
+bool shapley_is_array_rest(const job_record_t* record) {
   return record->array_recs && record->array_task_id == NO_VAL;
 }
 
@@ -29,7 +29,7 @@ static bool is_array_rest(const job_record_t* record) {
  * (job_mgr.c: job_independent), up to a second later. Accounting has that instant, and none of its tasks starts before.
  */
 static bool is_unscheduled_array(const job_record_t* record) {
-  return is_array_rest(record) && record->details && record->details->begin_time == 0;
+  return shapley_is_array_rest(record) && record->details && record->details->begin_time == 0;
 }
 
 /* What is known exactly (priority 0, begin time, the array's own counters) goes before state_reason, which is as old as
@@ -41,8 +41,9 @@ static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t n
   if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
   if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
   if (is_unscheduled_array(record)) return SHAPLEY_WAIT_OTHER;
-  if (reason == WAIT_ARRAY_TASK_LIMIT && !is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
-  if (is_array_rest(record) && startable_tasks(record->array_recs) == 0) return SHAPLEY_WAIT_ARRAY_LIMIT;
+  if (reason == WAIT_ARRAY_TASK_LIMIT && !shapley_is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
+  if (shapley_is_array_rest(record) && shapley_startable_tasks(record->array_recs) == 0)
+    return SHAPLEY_WAIT_ARRAY_LIMIT;
   switch (reason) {
     case WAIT_NO_REASON:
     case WAIT_PRIORITY:
@@ -75,8 +76,8 @@ static void set_pending(const job_record_t* record, time_t now, shapley_job_t* j
   job->start_time = job->completing ? record->start_time : 0;
   job->end_time = job->completing ? record->end_time : end_before_requeue(record);
   job->wait = job->completing ? SHAPLEY_WAIT_OTHER : wait_reason(record, now);
-  if (is_array_rest(record)) {
-    uint32_t tasks = startable_tasks(record->array_recs);
+  if (shapley_is_array_rest(record)) {
+    uint32_t tasks = shapley_startable_tasks(record->array_recs);
     job->pending_tasks = tasks ? tasks : 1;
   }
 }

@@ -11,4 +11,9 @@
  * scan, seconds since the epoch. Job lock. */
 void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_t* job);
 
+/* Whether it is the record of those tasks of an array that have none of their own; and how many of them the array's own
+ * limit would let start now. Job lock. */
+bool shapley_is_array_rest(const job_record_t* record);
+uint32_t shapley_startable_tasks(const job_array_struct_t* array);
+
 #endif

@@ -10,4 +10,8 @@
  * and partition lock. */
 void shapley_request_fill(const job_record_t* record, shapley_gres_request_t* gres, shapley_job_t* job);
 
+/* Processors that one task of a waiting job will hold: those that it asks for, or, where it gets its nodes whole, those
+ * of so many nodes as its partition has them on average. At least 1. Job and partition lock. */
+uint32_t shapley_request_processors(const job_record_t* record);
+
 #endif

@@ -16,12 +16,13 @@ static int scan_job(void* element, void* to) {
   const job_record_t* record = element;
   shapley_scan_t* scan = to;
   uint64_t quick_hash = shapley_quick_hash(record);
-  if (scan->quick && shapley_client_scan_quick_hash(scan->records.client, record->job_id, quick_hash)) {
+  if (scan->quick && shapley_client_scan_quick_hash(scan->records.client, record->job_id, quick_hash) &&
+      shapley_writer_pass_again(record)) {
     scan->skipped++;
     return 0;
   }
   shapley_job_traits_fill(record, &scan->traits);
-  if (shapley_writer_note(record, &scan->traits.traits)) quick_hash = 0;
+  if (shapley_writer_pass(record, &scan->traits.traits)) quick_hash = 0;
   shapley_records_pass_job(&scan->records, record, &scan->traits.traits, quick_hash);
   return 0;
 }
@@ -39,15 +40,19 @@ static int scan_run(void* element, void* to) {
   shapley_scan_t* scan = to;
   if (!may_have_started_or_ended(record, scan->complete_at)) return 0;
   shapley_job_traits_fill(record, &scan->traits);
+  shapley_writer_pass_run(record, &scan->traits.traits);
   shapley_records_pass_job(&scan->records, record, &scan->traits.traits, 0);
   return 0;
 }
 
 /* Deleted dynamic nodes leave empty slots in the table. */
 static void scan_nodes(shapley_scan_t* scan) {
+  scan->processors = 0;
   for (int i = 0; i < node_record_count; i++) {
     const node_record_t* record = node_record_table_ptr[i];
-    if (record && record->name) shapley_records_pass_node(&scan->records, (uint32_t)i, record);
+    if (!record || !record->name) continue;
+    shapley_records_pass_node(&scan->records, (uint32_t)i, record);
+    scan->processors += record->cpus;
   }
 }
 
@@ -56,6 +61,7 @@ static bool scan_records(shapley_scan_t* scan, time_t now, int (*scan_record)(vo
   size_t tres = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
   if (!job_list || !shapley_records_begin(&scan->records, now, tres)) return false;
   scan_nodes(scan);
+  if (scan_record == scan_job) shapley_writer_begin_jobs(now, scan->processors);
   list_for_each_ro(job_list, scan_record, scan);
   return true;
 }

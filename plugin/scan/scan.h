@@ -27,6 +27,7 @@ typedef struct {
   /* What the last scan came to. */
   bool complete;        /* it read every record */
   size_t skipped;       /* waiting jobs that were skipped */
+  int64_t processors;   /* of all nodes together */
   int64_t held_us;      /* how long it held the locks */
   int64_t ended_ms;     /* monotonic; 0: no scan yet */
   time_t started_at;    /* wall clock */

@@ -23,13 +23,14 @@ bool is_away(Errc code) {
 }  // namespace
 
 Feeder::Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& inbox, WakeUpSignal& wake_up,
-               RankBoard& board)
+               RankBoard& board, Places& places)
     : options_(std::move(options)),
       log_(log),
       event_(event),
       inbox_(inbox),
       wake_up_(wake_up),
       board_(board),
+      places_(places),
       backlog_(options_.spool_path, options_.spool_max_bytes, log),
       hello_(options_.hello),
       backoff_(options_.timings.first_backoff) {}
@@ -168,6 +169,10 @@ void Feeder::queue(ScanChunk&& chunk) {
     backlog_.add_snapshot_end(observed_at, now);
     ++counters_.snapshots;
   }
+  if (!chunk.last) return;
+  constexpr std::size_t k_max_scans = 4096;
+  scans_.push_back({backlog_.last_sequence(), chunk.scan});
+  if (scans_.size() > k_max_scans) scans_.pop_front();
 }
 
 void Feeder::keep_bound() {
@@ -273,10 +278,12 @@ void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) wake_up_.ranks_changed();
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
-  const bool changed = board_.set_ranks(std::move(ranks.organizations));
+  const std::vector<std::string> before = board_.organizations();
+  const bool reordered = before != ranks.organizations;
+  const bool changed = board_.set_ranks(std::move(ranks));
   ranks_hold_until_.reset();
   // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
-  if (changed) log_.debug("ranks: " + order);
+  if (reordered) log_.debug("ranks: " + order);
   if (board_.set_stale(false) || changed) wake_up_.ranks_changed();
 }
 
@@ -295,6 +302,7 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
                                           ", which was never sent"});
   }
   counters_.acknowledged += before - backlog_.entries();
+  note_reflected(welcome.acknowledged);
   state_ = State::connected;
   levels_told_ = false;
   program_ = welcome.program;
@@ -319,6 +327,7 @@ void Feeder::handle_acknowledgement(std::uint64_t sequence) {
                       "the daemon acknowledges message " + std::to_string(sequence) + ", which was never sent"});
   }
   counters_.acknowledged += before - backlog_.entries();
+  note_reflected(sequence);
   want_snapshot_once_backlog_is_through();
   if (std::exchange(in_use_, true)) return;
   // Only now does the daemon work for us; a mere Welcome in a crash loop is not worth a line each time.
@@ -326,6 +335,13 @@ void Feeder::handle_acknowledgement(std::uint64_t sequence) {
   log_.info("shapleyd: " + options_.socket_path + ": connected to " + program_ +
             (reported_.empty() ? std::string() : " again"));
   reported_.clear();
+}
+
+void Feeder::note_reflected(std::uint64_t sequence) {
+  while (!scans_.empty() && scans_.front().sequence <= sequence) {
+    places_.reflect(scans_.front().scan);
+    scans_.pop_front();
+  }
 }
 
 void Feeder::lose(const Error& cause) {

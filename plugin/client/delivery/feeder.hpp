@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "plugin/client/delivery/connection.hpp"
 #include "plugin/client/delivery/inbox.hpp"
 #include "plugin/client/log.hpp"
+#include "plugin/client/places/places.hpp"
 #include "plugin/client/ranks/rank_table.hpp"
 #include "plugin/client/spool/backlog.hpp"
 #include "plugin/client/wake_up_signal.hpp"
@@ -56,7 +58,8 @@ struct Counters {
 
 class Feeder {
  public:
-  Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& inbox, WakeUpSignal& wake_up, RankBoard& board);
+  Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& inbox, WakeUpSignal& wake_up, RankBoard& board,
+         Places& places);
   ~Feeder() { stop(); }
   Feeder(const Feeder&) = delete;
   Feeder& operator=(const Feeder&) = delete;
@@ -90,6 +93,8 @@ class Feeder {
   void handle_levels(const protocol::Levels& levels);
   void handle_welcome(const protocol::Welcome& welcome);
   void handle_acknowledgement(std::uint64_t sequence);
+  // The daemon's ranks reflect all that it has acknowledged.
+  void note_reflected(std::uint64_t sequence);
   void lose(const Error& cause);
   void report_away(const Error& cause, bool was_in_use);
   void want_snapshot_once_backlog_is_through();
@@ -108,12 +113,18 @@ class Feeder {
   Inbox& inbox_;
   WakeUpSignal& wake_up_;
   RankBoard& board_;
+  Places& places_;
   Counters counters_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 
   // The thread's own.
   Backlog backlog_;
+  struct Sent {
+    std::uint64_t sequence = 0;  // of a scan's last message
+    std::uint64_t scan = 0;
+  };
+  std::deque<Sent> scans_;  // not acknowledged; the last k_max_scans
   protocol::Hello hello_;
   State state_ = State::away;
   std::optional<Connection> connection_;

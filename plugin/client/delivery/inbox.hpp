@@ -27,6 +27,7 @@ namespace shapley::client {
 // A piece of one scan's changes, small enough for one message.
 struct ScanChunk {
   std::uint64_t snapshot_for = 0;  // number of the connection this full scan was made for; 0: changes only
+  std::uint64_t scan = 0;          // number of its scan
   bool first = false;              // of its scan
   bool last = false;
   bool complete = true;            // of the last chunk: the scan went through all records

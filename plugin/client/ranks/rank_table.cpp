@@ -1,6 +1,8 @@
 #include "plugin/client/ranks/rank_table.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace shapley::client {
@@ -9,28 +11,46 @@ namespace {
 // The name under which jobs of no organization stand in the daemon's ranks.
 constexpr std::string_view k_guests = "guests";
 
+// What a hostile or broken daemon sends must not overflow sums.
+std::int64_t bounded(std::int64_t processors) {
+  constexpr std::int64_t k_most = std::int64_t{1} << 48U;
+  return std::clamp(processors, -k_most, k_most);
+}
+
 bool same(const protocol::Rule& a, const protocol::Rule& b) {
   return a.organization == b.organization && a.kind == b.kind && a.name == b.name && a.id == b.id;
 }
 }  // namespace
 
-RankTable::RankTable(const std::vector<protocol::Rule>& rules, const std::vector<std::string>& organizations)
-    : classifier_(rules), ranks_(static_cast<std::uint32_t>(organizations.size())) {
-  std::uint32_t position = 0;
-  for (const std::string& organization : organizations) positions_.emplace(organization, position++);
+RankTable::RankTable(const std::vector<protocol::Rule>& rules, const protocol::Ranks& ranks)
+    : classifier_(rules), contenders_(ranks.organizations.size()) {
+  std::vector<std::uint32_t> by_name(ranks.organizations.size());
+  std::iota(by_name.begin(), by_name.end(), 0U);
+  std::sort(by_name.begin(), by_name.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return ranks.organizations[a] < ranks.organizations[b]; });
+  const bool has_leads = ranks.leads.size() == by_name.size() && ranks.lacking.size() == by_name.size();
+  // More than any cluster has, so that a better rank goes wholly before a worse one.
+  constexpr std::int64_t k_wholly = std::int64_t{1} << 32U;
+  std::uint32_t index = 0;
+  for (const std::uint32_t position : by_name) {
+    indices_.emplace(ranks.organizations[position], index);
+    const auto behind = static_cast<std::int64_t>(by_name.size() - position);
+    contenders_[index] = {.rank = position,
+                          .lead = has_leads ? bounded(ranks.leads[position]) : behind * k_wholly,
+                          .lacking = has_leads ? bounded(ranks.lacking[position]) : 0};
+    if (position + 1 == by_name.size()) last_ = {position, index};
+    ++index;
+  }
 }
 
-std::uint32_t RankTable::position_of(const protocol::JobTraits& job) const {
-  std::uint32_t worst = 0;
+RankTable::Found RankTable::find(const protocol::JobTraits& job) const {
+  std::optional<Found> worst;
   classifier_.for_each_organization(job, [&](std::string_view organization) {
-    const auto found = positions_.find(organization.empty() ? k_guests : organization);
-    if (found != positions_.end()) {
-      worst = std::max(worst, found->second);
-    } else if (ranks_ > 0) {
-      worst = ranks_ - 1;
-    }
+    const auto known = indices_.find(organization.empty() ? k_guests : organization);
+    const Found found = known == indices_.end() ? last_ : Found{contenders_[known->second].rank, known->second};
+    if (!worst || found.rank > worst->rank) worst = found;
   });
-  return worst;
+  return worst.value_or(Found{});
 }
 
 bool RankBoard::set_policy(Policy policy) {
@@ -42,11 +62,18 @@ bool RankBoard::set_policy(Policy policy) {
   return true;
 }
 
-bool RankBoard::set_ranks(std::vector<std::string> organizations) {
-  if (has_ranks_ && organizations == organizations_) return false;
-  organizations_ = std::move(organizations);
+bool RankBoard::set_ranks(protocol::Ranks ranks) {
+  const bool same_organizations = ranks.organizations == ranks_.organizations;
+  if (has_ranks_ && same_organizations && ranks.leads == ranks_.leads && ranks.lacking == ranks_.lacking) return false;
+  const auto sorted = [](std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  const bool same_members =
+      has_ranks_ && (same_organizations || sorted(ranks.organizations) == sorted(ranks_.organizations));
+  ranks_ = std::move(ranks);
   has_ranks_ = true;
-  rebuild();
+  rebuild(!same_members);
   return true;
 }
 
@@ -54,7 +81,7 @@ bool RankBoard::set_rules(std::vector<protocol::Rule> rules) {
   if (has_rules_ && std::equal(rules.begin(), rules.end(), rules_.begin(), rules_.end(), same)) return false;
   rules_ = std::move(rules);
   has_rules_ = true;
-  rebuild();
+  rebuild(true);
   return true;
 }
 
@@ -75,11 +102,12 @@ bool RankBoard::set_stale(bool stale) {
   return true;
 }
 
-void RankBoard::rebuild() {
+void RankBoard::rebuild(bool sorting) {
   // Built and destroyed outside the mutex: readers hold slurmctld's locks.
-  std::unique_ptr<const RankTable> table = std::make_unique<RankTable>(rules_, organizations_);
+  std::unique_ptr<const RankTable> table = std::make_unique<RankTable>(rules_, ranks_);
   const std::lock_guard lock(mutex_);
   table_.swap(table);
+  if (sorting) ++order_.sorting;
   publish_locked();
 }
 
@@ -102,6 +130,16 @@ shapley_order_t RankBoard::order() const {
 std::uint32_t RankBoard::level(std::uint32_t job_id) const {
   const std::lock_guard lock(mutex_);
   return levels_.level_of(job_id);
+}
+
+std::uint32_t RankBoard::organization(const protocol::JobTraits& job) const {
+  const std::lock_guard lock(mutex_);
+  return table_->index_of(job);
+}
+
+Ranking RankBoard::ranking() const {
+  const std::lock_guard lock(mutex_);
+  return {order_.sorting, table_->contenders()};
 }
 
 std::uint32_t RankBoard::rank(const protocol::JobTraits& job) const {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "plugin/client/places/places.hpp"
 #include "plugin/client/ranks/level_table.hpp"
 #include "plugin/client/shapley_client.h"
 #include "protocol/classifier.hpp"
@@ -23,12 +24,16 @@ namespace shapley::client {
 class RankTable {
  public:
   RankTable() = default;
-  RankTable(const std::vector<protocol::Rule>& rules, const std::vector<std::string>& organizations);
+  RankTable(const std::vector<protocol::Rule>& rules, const protocol::Ranks& ranks);
 
   // Position of the job's organization, 0 first; last when it has none in the list. Of several that it may run for,
   // by the partitions that it asks for, the worst. Does not allocate.
-  [[nodiscard]] std::uint32_t position_of(const protocol::JobTraits& job) const;
-  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+  [[nodiscard]] std::uint32_t position_of(const protocol::JobTraits& job) const { return find(job).rank; }
+  // The index of that organization among contenders().
+  [[nodiscard]] std::uint32_t index_of(const protocol::JobTraits& job) const { return find(job).index; }
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(contenders_.size()); }
+  // By the organizations' names, so that an index means the same as long as these stay.
+  [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
 
  private:
   struct Hash {
@@ -36,9 +41,16 @@ class RankTable {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
+  struct Found {
+    std::uint32_t rank = 0;
+    std::uint32_t index = 0;
+  };
+  [[nodiscard]] Found find(const protocol::JobTraits& job) const;
+
   protocol::Classifier classifier_;
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> positions_;
-  std::uint32_t ranks_ = 0;
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> indices_;
+  std::vector<Contender> contenders_;
+  Found last_;
 };
 
 class RankBoard {
@@ -52,23 +64,27 @@ class RankBoard {
 
   // Feeder thread. Each answers whether a job's site factor may have changed by it.
   bool set_policy(Policy policy);
-  bool set_ranks(std::vector<std::string> organizations);
+  bool set_ranks(protocol::Ranks ranks);
   bool set_rules(std::vector<protocol::Rule> rules);
   bool set_levels(LevelTable levels);
   bool set_stale(bool stale);
   [[nodiscard]] bool is_stale() const { return stale_; }
+  [[nodiscard]] const std::vector<std::string>& organizations() const { return ranks_.organizations; }
 
   // Any thread.
   [[nodiscard]] shapley_order_t order() const;
   [[nodiscard]] std::uint32_t rank(const protocol::JobTraits& job) const;
+  [[nodiscard]] std::uint32_t organization(const protocol::JobTraits& job) const;
+  [[nodiscard]] Ranking ranking() const;
   [[nodiscard]] std::uint32_t level(std::uint32_t job_id) const;
 
  private:
-  void rebuild();
+  // `sorting`: a job may be of another organization by it.
+  void rebuild(bool sorting);
   void publish_locked();
 
   // Feeder thread only.
-  std::vector<std::string> organizations_;
+  protocol::Ranks ranks_;
   std::vector<protocol::Rule> rules_;
   bool has_ranks_ = false;
   bool has_rules_ = false;

@@ -17,6 +17,7 @@ constexpr std::size_t k_gone_a_chunk = 20'000;
 }  // namespace
 
 void Scanner::begin(std::int64_t now) {
+  ++number_;
   ++scan_;
   seen_jobs_ = 0;
   first_chunk_ = true;
@@ -30,6 +31,7 @@ void Scanner::begin(std::int64_t now) {
 bool Scanner::begin_runs(std::int64_t now) {
   // Not a scan by number: how often records are read as a whole is counted in whole scans.
   if (inbox_.snapshot_wanted_for() != 0) return false;
+  ++number_;
   first_chunk_ = true;
   snapshot_for_ = 0;
   chunk_ = ScanChunk();
@@ -141,6 +143,7 @@ void Scanner::flush(bool last, bool complete) {
   const std::int64_t observed_at = changes.observed_at;
   const bool runs_only = changes.runs_only;
   chunk_.snapshot_for = snapshot_for_;
+  chunk_.scan = number_;
   chunk_.first = std::exchange(first_chunk_, false);
   chunk_.last = last;
   chunk_.complete = complete;

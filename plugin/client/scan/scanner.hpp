@@ -24,6 +24,9 @@ class Scanner {
   // A scan of runs only: jobs that are not passed stay as the last whole scan saw them, and nothing is taken for gone.
   // False while a connection waits for a snapshot: a whole scan is due.
   [[nodiscard]] bool begin_runs(std::int64_t now);
+  // Number of the scan that was begun last, of either kind; and whether it is one of runs.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] bool is_of_runs() const { return chunk_.changes.runs_only; }
   // As the functions of shapley_client.h.
   [[nodiscard]] bool same_quick_hash(std::uint32_t job_id, std::uint64_t quick_hash);
   [[nodiscard]] bool job_changed(std::uint32_t job_id, std::uint64_t fingerprint, std::uint64_t quick_hash = 0);
@@ -56,7 +59,8 @@ class Scanner {
   std::vector<std::string> replaced_nodes_;  // names that a scan found another name in place of
 
   std::optional<protocol::Privacy> privacy_;  // as it was noted last
-  std::uint32_t scan_ = 0;
+  std::uint64_t number_ = 0;
+  std::uint32_t scan_ = 0;  // whole ones only
   std::uint64_t epoch_ = 1;
   std::size_t seen_jobs_ = 0;
   std::uint64_t snapshot_for_ = 0;
