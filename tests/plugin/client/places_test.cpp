@@ -1,0 +1,242 @@
+// Places over scans: what is written while jobs start and end, and what a start changes before the daemon knows of it.
+#include "plugin/client/places/places.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace shapley::client {
+namespace {
+
+constexpr std::uint32_t k_labels = 100'000;
+
+// A cluster of jobs of one processor or more, whose labels are kept as slurmctld keeps them.
+class Cluster {
+ public:
+  Cluster(std::uint32_t organizations, std::int64_t processors) : contenders_(organizations), reach_(processors) {
+    for (std::uint32_t u = 0; u < organizations; ++u) contenders_[u].rank = u;
+  }
+
+  std::uint32_t submit(std::uint32_t organization, std::uint32_t processors = 1) {
+    const std::uint32_t job = ++last_job_;
+    waiting_[job] = {.job_id = job,
+                     .organization = organization,
+                     .processors = processors,
+                     .tasks = 1,
+                     .partition = 1,
+                     .partition_processors = reach_,
+                     .own_order = -static_cast<std::int64_t>(job),
+                     .tie = job,
+                     .level = 0,
+                     .label = SHAPLEY_NO_LABEL,
+                     .startable = true,
+                     .nodes_available = true,
+                     .splittable = 0};
+    return job;
+  }
+  void start(std::uint32_t job) {
+    running_[job] = waiting_.at(job);
+    waiting_.erase(job);
+  }
+  void end(std::uint32_t job) { running_.erase(job); }
+
+  // One whole scan, after which the labels are written.
+  const Places::Decisions& scan(std::int64_t after_ms = 100) {
+    now_ms_ += after_ms;
+    places_.begin(++scan_, {1, contenders_}, k_labels, reach_, now_ms_);
+    for (const auto& [job, waiting] : waiting_) places_.add(waiting);
+    for (const auto& [job, run] : running_) places_.hold(job, run.organization, run.processors);
+    const Places::Decisions& decisions = places_.end(true);
+    for (const shapley_place_t& place : decisions.labels) waiting_.at(place.job_id).label = place.label;
+    return decisions;
+  }
+  // The daemon's leads are those of what runs at the last scan: the weight of what runs alone.
+  void acknowledge() {
+    for (Contender& contender : contenders_) contender.lead = 0;
+    for (const auto& [job, run] : running_) contenders_[run.organization].lead -= run.processors;
+    places_.reflect(scan_);
+  }
+  // As the scheduler would: the greatest label first.
+  [[nodiscard]] std::uint32_t first() const {
+    return std::max_element(waiting_.begin(), waiting_.end(),
+                            [](const auto& a, const auto& b) { return a.second.label < b.second.label; })
+        ->first;
+  }
+  [[nodiscard]] std::uint32_t organization_of(std::uint32_t job) const { return waiting_.at(job).organization; }
+  [[nodiscard]] std::uint32_t label_of(std::uint32_t job) const { return waiting_.at(job).label; }
+  [[nodiscard]] std::int64_t held(std::uint32_t organization) const {
+    std::int64_t sum = 0;
+    for (const auto& [job, run] : running_) sum += run.organization == organization ? run.processors : 0;
+    return sum;
+  }
+  [[nodiscard]] const std::map<std::uint32_t, shapley_waiting_t>& running() const { return running_; }
+  [[nodiscard]] Places& places() { return places_; }
+  [[nodiscard]] std::int64_t now() const { return now_ms_; }
+  std::vector<Contender>& contenders() { return contenders_; }
+
+ private:
+  std::vector<Contender> contenders_;
+  std::int64_t reach_;
+  Places places_;
+  std::map<std::uint32_t, shapley_waiting_t> waiting_;
+  std::map<std::uint32_t, shapley_waiting_t> running_;
+  std::uint32_t last_job_ = 0;
+  std::uint64_t scan_ = 0;
+  std::int64_t now_ms_ = 1'000;
+};
+
+TEST(Places, EverybodyIsServedInTurnWhenEverythingComesFree) {
+  Cluster cluster(3, 12);
+  for (int i = 0; i < 40; ++i) cluster.submit(0);
+  for (int i = 0; i < 40; ++i) cluster.submit(1);
+  for (int i = 0; i < 40; ++i) cluster.submit(2);
+  cluster.scan();
+  for (int i = 0; i < 12; ++i) cluster.start(cluster.first());
+  for (std::uint32_t u = 0; u < 3; ++u) EXPECT_EQ(cluster.held(u), 4) << u;
+}
+
+TEST(Places, WhatIsNotInLineHasTheLabelOfItsOrganization) {
+  Cluster cluster(2, 4);
+  std::uint32_t last = 0;
+  for (int i = 0; i < 50; ++i) last = cluster.submit(1);
+  const auto& decisions = cluster.scan();
+  EXPECT_EQ(decisions.in_line, 4U);
+  EXPECT_EQ(cluster.label_of(last), 0U) << "the last rank's";
+  EXPECT_GE(cluster.label_of(1), 2U);
+}
+
+// A start that the daemon has not heard of moves nothing: its lead is old, and what waits has moved up by as much.
+TEST(Places, AStartIsNotCountedTwice) {
+  Cluster cluster(2, 20);
+  for (int i = 0; i < 40; ++i) cluster.submit(static_cast<std::uint32_t>(i % 2));
+  cluster.scan();
+  cluster.acknowledge();
+  cluster.scan();
+  const auto settled = cluster.scan(10'000).labels.size();
+  EXPECT_EQ(settled, 0U);
+  // Three of one organization, in its own order.
+  for (const std::uint32_t job : {1U, 3U, 5U}) cluster.start(job);
+  std::vector<std::uint32_t> written;
+  for (const shapley_place_t& place : cluster.scan(10'000).labels) written.push_back(place.job_id);
+  // Only jobs that came into line have another label.
+  for (const std::uint32_t job : written) EXPECT_GT(job, 20U);
+  cluster.acknowledge();
+  for (const shapley_place_t& place : cluster.scan(10'000).labels) EXPECT_GT(place.job_id, 20U);
+}
+
+// Steady load, ten thousand jobs that wait, ends in random order: few labels are written for each start or end, and
+// nevertheless the organizations hold what the rule says at every moment.
+TEST(Places, FewLabelsAreWrittenForEachStartOrEnd) {
+  constexpr std::int64_t k_processors = 128;
+  constexpr std::uint32_t k_organizations = 4;
+  Cluster cluster(k_organizations, k_processors);
+  std::mt19937 random(7);
+  const auto draw = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
+  for (int i = 0; i < 10'000; ++i) cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
+  cluster.scan();
+  for (std::int64_t i = 0; i < k_processors; ++i) cluster.start(cluster.first());
+  cluster.scan();
+  cluster.acknowledge();
+  std::vector<std::size_t> writes;
+  std::size_t all = 0;
+  for (int turn = 0; turn < 2'000; ++turn) {
+    const auto ending =
+        std::next(cluster.running().begin(), static_cast<std::ptrdiff_t>(draw(cluster.running().size())));
+    cluster.end(ending->first);
+    cluster.submit(static_cast<std::uint32_t>(draw(k_organizations)));
+    std::size_t labels = cluster.scan().labels.size();
+    cluster.acknowledge();
+    labels += cluster.scan().labels.size();
+    cluster.start(cluster.first());
+    labels += cluster.scan().labels.size();
+    cluster.acknowledge();
+    labels += cluster.scan().labels.size();
+    writes.push_back(labels);
+    all += labels;
+    for (std::uint32_t u = 0; u < k_organizations; ++u) {
+      ASSERT_NEAR(static_cast<double>(cluster.held(u)), k_processors / k_organizations, 2.0) << "turn " << turn;
+    }
+  }
+  // Two events a turn.
+  std::nth_element(writes.begin(), writes.begin() + 1'000, writes.end());
+  EXPECT_LE(writes[1'000], 4U);
+  EXPECT_LE(static_cast<double>(all) / 4'000, 4.0) << "on average";
+  RecordProperty("labels_for_an_event_in_hundredths", static_cast<int>(all / 40));
+  std::printf("median of a turn of two events: %zu labels, on average %.2f for an event\n", writes[1'000],
+              static_cast<double>(all) / 4'000);
+}
+
+TEST(Places, AnArrayBetweenOthersIsSplit) {
+  Cluster cluster(2, 8);
+  cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 8, 1'000);
+  shapley_waiting_t array{.job_id = 1,
+                          .organization = 0,
+                          .processors = 1,
+                          .tasks = 100,
+                          .partition = 1,
+                          .partition_processors = 8,
+                          .own_order = 0,
+                          .tie = 1,
+                          .level = 0,
+                          .label = SHAPLEY_NO_LABEL,
+                          .startable = true,
+                          .nodes_available = true,
+                          .splittable = 98};
+  cluster.places().add(array);
+  EXPECT_TRUE(cluster.places().end(true).splits.empty()) << "it waits alone";
+  array.label = 50'000;
+  cluster.places().begin(2, {1, cluster.contenders()}, k_labels, 8, 2'000);
+  cluster.places().add(array);
+  shapley_waiting_t other = array;
+  other.job_id = 200;
+  other.organization = 1;
+  other.tasks = 1;
+  other.splittable = 0;
+  other.label = SHAPLEY_NO_LABEL;
+  cluster.places().add(other);
+  const auto& splits = cluster.places().end(true).splits;
+  ASSERT_EQ(splits.size(), 1U);
+  EXPECT_EQ(splits[0].job_id, 1U);
+  EXPECT_EQ(splits[0].tasks, 7U) << "as many as stand in line";
+}
+
+TEST(Places, AScanThatWasCutShortDecidesNothing) {
+  Cluster cluster(1, 8);
+  cluster.submit(0);
+  cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 8, 1'000);
+  EXPECT_TRUE(cluster.places().end(false).labels.empty());
+}
+
+// What waits for one partition counts up to what it has: it must not hold up its organization elsewhere.
+TEST(Places, APartitionCountsUpToWhatItHas) {
+  Cluster cluster(2, 100);
+  std::vector<shapley_waiting_t> jobs;
+  for (std::uint32_t i = 1; i <= 60; ++i) {
+    jobs.push_back({.job_id = i,
+                    .organization = 0,
+                    .processors = 10,
+                    .tasks = 1,
+                    .partition = 1,
+                    .partition_processors = 20,
+                    .own_order = 0,
+                    .tie = i,
+                    .level = 0,
+                    .label = SHAPLEY_NO_LABEL,
+                    .startable = true,
+                    .nodes_available = true,
+                    .splittable = 0});
+  }
+  jobs.push_back(jobs.back());
+  jobs.back().job_id = jobs.back().tie = 61;
+  jobs.back().partition = 2;
+  jobs.back().partition_processors = 100;
+  cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 100, 1'000);
+  for (const shapley_waiting_t& job : jobs) cluster.places().add(job);
+  EXPECT_EQ(cluster.places().end(true).in_line, 3U) << "two of the small partition, and the one of the other";
+}
+
+}  // namespace
+}  // namespace shapley::client
