@@ -58,7 +58,8 @@ std::string why_line(const json& report) {
   }
   if (report["because"] == "order") return text + "they are even, and the configuration names it first.\n";
   return text + "its key is greater by " + unsigned_core_hours(report["difference_core_hours"].get<double>()) +
-         " core-hours" + horizon_text(report["ranking"]) + ".\n";
+         " core-hours" + horizon_text(report["ranking"]) +
+         (report["by_what_runs"] == true ? "; if nothing ran, " + other + " would go first" : std::string()) + ".\n";
 }
 
 std::string history_line(const json& report) {
@@ -82,11 +83,20 @@ std::string turning_lines(const json& report) {
   const std::string other = other_of(report);
   std::string text;
   if (report["because"] == "guarantee") {
-    text = "It turns when " + first + " runs on its guaranteed part, or has nothing more to start.\n";
-  } else if (!report["turning_core_hours"].is_null() && report["because"] == "key") {
+    const json& sides = report["sides"];
+    const json& own = sides[report["first"] == sides[0]["organization"] ? 0 : 1];
+    text = "It turns when " + first + " runs on its guaranteed part, " + count_of(own["lacking"], "processor") +
+           " more, or has nothing more to start.\n";
+  }
+  if (report["because"] == "key" && !report["turning_processors"].is_null()) {
+    const json& count = report["turning_processors"];
+    text = first + " may start " + plain_number(count) + (count == 1 ? " more processor" : " more processors") +
+           " before " + other + "'s first job.\n";
+  }
+  if (!report["turning_core_hours"].is_null() && report["because"] == "key") {
     const std::string amount = unsigned_core_hours(report["turning_core_hours"].get<double>());
-    text = "It turns at once when " + first + " gets " + amount + " core-hours more than it gives, or when " + other +
-           " gives " + amount + " core-hours more than it gets.\n";
+    text += "It turns at once when " + first + " gets " + amount + " core-hours more than it gives, or when " + other +
+            " gives " + amount + " core-hours more than it gets.\n";
   }
   if (report["turns"].empty()) {
     return text + "If nothing starts or ends it stays so" + until_text(report) + ".\n";
@@ -197,6 +207,10 @@ std::string render_forecast(const json& report) {
   text +=
       "This is exact as long as no job starts or ends, none begins or stops waiting, and no node changes; each of "
       "these makes another forecast.\n";
+  const std::string counting = counting_text(report["ranking"]);
+  if (!counting.empty()) {
+    text += "It takes that mean residual run time to stay: " + counting + "; it is measured once a day at most.\n";
+  }
   if (report.value("ranked_by", "") == "hindsight") {
     text += "By hindsight so does a job that starts or ends in what a coalition would have run alone.\n";
   }
