@@ -59,7 +59,8 @@ std::string why_line(const json& report) {
   if (report["because"] == "order") return text + "they are even, and the configuration names it first.\n";
   return text + "its key is greater by " + unsigned_core_hours(report["difference_core_hours"].get<double>()) +
          " core-hours" + horizon_text(report["ranking"]) +
-         (report["by_what_runs"] == true ? "; if nothing ran, " + other + " would go first" : std::string()) + ".\n";
+         (report.value("by_what_runs", false) ? "; if nothing ran, " + other + " would go first" : std::string()) +
+         ".\n";
 }
 
 std::string history_line(const json& report) {
@@ -78,20 +79,26 @@ std::string history_line(const json& report) {
   return text + "; the difference was nought last at " + since_text(since["keys"], report["at"]) + ".\n";
 }
 
+// "35 more processors".
+std::string more_processors(const json& count) {
+  return plain_number(count) + (count == 1 ? " more processor" : " more processors");
+}
+
 std::string turning_lines(const json& report) {
   const std::string first = member_text(report, "first");
   const std::string other = other_of(report);
   std::string text;
   if (report["because"] == "guarantee") {
     const json& sides = report["sides"];
-    const json& own = sides[report["first"] == sides[0]["organization"] ? 0 : 1];
-    text = "It turns when " + first + " runs on its guaranteed part, " + count_of(own["lacking"], "processor") +
-           " more, or has nothing more to start.\n";
+    const json lacking = sides[report["first"] == sides[0]["organization"] ? 0 : 1].value("lacking", json());
+    text = "It turns when " + first + " runs on its guaranteed part" +
+           (lacking.is_number() ? ", " + more_processors(lacking) : std::string()) +
+           ", or has nothing more to start.\n";
   }
-  if (report["because"] == "key" && !report["turning_processors"].is_null()) {
-    const json& count = report["turning_processors"];
-    text = first + " may start " + plain_number(count) + (count == 1 ? " more processor" : " more processors") +
-           " before " + other + "'s first job.\n";
+  const json startable = report.value("turning_processors", json());
+  if (report["because"] == "key" && startable.is_number()) {
+    text = first + " may start " + (startable == 0 ? "one job" : more_processors(startable)) + " before " + other +
+           "'s first job.\n";
   }
   if (!report["turning_core_hours"].is_null() && report["because"] == "key") {
     const std::string amount = unsigned_core_hours(report["turning_core_hours"].get<double>());

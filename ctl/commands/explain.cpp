@@ -80,7 +80,7 @@ std::string standing_line(const json& report) {
   }
   text += " It owns " + count_of(row["owned"], "processor") + " and uses " + member_text(row, "used") + ".";
   const json& ahead = report["ahead"]["organizations"];
-  if (std::ranges::any_of(ahead, [](const json& other) { return other["by_what_runs"] == true; })) {
+  if (std::ranges::any_of(ahead, [](const json& other) { return other.value("by_what_runs", false); })) {
     const double running = row["running_core_hours"].get<double>();
     text += " It gives " + member_text(row, "gives") + " now, so by what runs now it " +
             (running < 0 ? "owes " : "is owed ") + unsigned_core_hours(running) + " core-hours of its key.";
@@ -100,7 +100,7 @@ std::string ahead_lines(const json& report) {
       of += (of.empty() ? "" : ", ") + member_text(row, "organization") + " (rank " + member_text(row, "rank") + ": " +
             count_of(row["jobs"], "job") + ", " + count_of(row["processors"], "processor") +
             (row["because"] == "guarantee" ? ", below its guarantee" : "") +
-            (row["by_what_runs"] == true ? ", by what runs now" : "") + ")";
+            (row.value("by_what_runs", false) ? ", by what runs now" : "") + ")";
     }
     text += count_of(ahead["jobs"], "job") + " that ask for " + count_of(ahead["processors"], "processor") + ", of " +
             of + ".\n";
