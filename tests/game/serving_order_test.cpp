@@ -6,7 +6,9 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -231,6 +233,30 @@ TEST(ServingOrder, ServesOwnersBelowTheirGuaranteeFirst) {
   rows[1].used = 3;
   rows[1].has_startable = false;  // nothing to start: no claim
   EXPECT_EQ(serving_order<std::int64_t>(rows), (std::vector<std::size_t>{0, 1}));
+}
+
+// The rule, asked again after every start, with leads for keys: astro, bio and chem of docs/concepts.md.
+TEST(ServingOrder, TheExampleOfTheConceptsPage) {
+  constexpr Guarantee k_half{500'000};
+  std::array<Row, 3> rows{Row{.key = 5, .owned = 8, .used = 4, .has_startable = true, .guarantee = k_half},
+                          Row{.key = 0, .owned = 8, .used = 2, .has_startable = true, .guarantee = k_half},
+                          Row{.key = 3, .owned = 0, .used = 2, .has_startable = true, .guarantee = k_half}};
+  std::array<std::vector<std::int64_t>, 3> queues{{{1, 3, 1, 1}, {1, 1, 1, 1}, {1, 1, 1}}};
+  std::string served;
+  for (std::int64_t free = 8; free > 0;) {
+    const std::size_t next = serving_order<std::int64_t>(rows).front();
+    ASSERT_FALSE(queues[next].empty());
+    const std::int64_t processors = queues[next].front();
+    queues[next].erase(queues[next].begin());
+    served += "abc"[next];
+    rows[next].key -= processors;
+    rows[next].used += processors;
+    free -= processors;
+  }
+  EXPECT_EQ(served, "bbaacc");
+  EXPECT_EQ(rows[0].key, 1);
+  EXPECT_EQ(rows[1].used, 4);
+  EXPECT_EQ(rows[2].key, 1);
 }
 
 TEST(ServingOrder, OrdersTheAmountsOfTheBooks) {
