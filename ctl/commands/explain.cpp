@@ -82,8 +82,12 @@ std::string standing_line(const json& report) {
   const json& ahead = report["ahead"]["organizations"];
   if (std::ranges::any_of(ahead, [](const json& other) { return other.value("by_what_runs", false); })) {
     const double running = row["running_core_hours"].get<double>();
-    text += " It gives " + member_text(row, "gives") + " now, so by what runs now it " +
-            (running < 0 ? "owes " : "is owed ") + unsigned_core_hours(running) + " core-hours of its key.";
+    text += " It gives " + member_text(row, "gives") + " now";
+    if (running != 0) {
+      text += std::string(", and what runs now ") + (running < 0 ? "lowers" : "raises") + " its key by " +
+              unsigned_core_hours(running);
+    }
+    text += "; if nothing ran it would have a better rank.";
   }
   return text + "\n";
 }

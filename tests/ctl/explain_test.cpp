@@ -276,7 +276,9 @@ TEST_F(Explain, SaysWhoGoesFirstBecauseOfWhatRuns) {
   const json of_a = explained("3", 40);
   EXPECT_EQ(of_a["organization"]["rank"], 1);
   const std::string why = printed({.job = "4", .source = {.ledger = file().native(), .at = "", .archives = ""}});
-  EXPECT_TRUE(contains(why, "It owns 1 processor and uses 2. It gives 1 now, so by what runs now it owes ")) << why;
+  EXPECT_TRUE(contains(why, "It owns 1 processor and uses 2. It gives 1 now, and what runs now lowers its key by "))
+      << why;
+  EXPECT_TRUE(contains(why, "; if nothing ran it would have a better rank.\n")) << why;
   EXPECT_TRUE(contains(why, "of A (rank 1: 1 job, 2 processors, by what runs now), guests (rank 2")) << why;
 
   // With m = 1, c = 10 - 1/2, rounded down: B is 90 - 18 ahead, which are 8 whole processors.

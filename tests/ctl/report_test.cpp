@@ -181,7 +181,7 @@ TEST(StatusReport, SaysHowWhatRunsCounts) {
   EXPECT_EQ(
       at_once["ranking"]["sentences"],
       json::array({"B is owed 0.00002 core-hours in 1 hour if nothing runs until then, A owes 0.00002 core-hours; "
-                   "but A goes first because of what runs now: B uses 1 processor more than it gives, A gives 1 "
+                   "but A goes before it because of what runs now: B uses 1 processor more than it gives, A gives 1 "
                    "processor more than it uses"}));
   EXPECT_EQ(row_of(at_once, "B")["key"], "-359800");
   EXPECT_EQ(row_of(at_once, "B")["lead"], 0);

@@ -234,7 +234,7 @@ json ranking_sentences(const json& rows, const json& ranking) {
   if (idle_key(*best_idle) > idle_key(*best_key)) {
     sentences.push_back(name(*best_idle) + ' ' + owed(idle_key(*best_idle)) + " in " + in_words(horizon) +
                         " if nothing runs until then, " + name(*best_key) + ' ' + owed(idle_key(*best_key)) + "; but " +
-                        name(*best_key) + " goes first because of what runs now: " + name(*best_idle) + ' ' +
+                        name(*best_key) + " goes before it because of what runs now: " + name(*best_idle) + ' ' +
                         of_what_runs(*best_idle) + ", " + name(*best_key) + ' ' + of_what_runs(*best_key));
   } else if ((*most_owed)["standing_core_hours"] > (*best_key)["standing_core_hours"]) {
     sentences.push_back(name(*most_owed) + ' ' + owed(amount(*most_owed, "standing_core_hours")) + " by now, but " +
