@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/int128.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/report.hpp"
 
