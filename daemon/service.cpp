@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -45,7 +46,8 @@ Observing observing(const protocol::Hello& hello) {
 }
 
 // Enough for a mean, and read within a tenth of a second.
-constexpr std::int64_t k_jobs_for_horizon_check = 10'000;
+constexpr std::int64_t k_measured_runs = 10'000;
+constexpr std::int64_t k_events_read = 20 * k_measured_runs;
 
 constexpr std::string_view k_save_checkpoint = "save a checkpoint";
 
@@ -200,7 +202,7 @@ Expected<void> Service::state_configuration(const Site& site, Instant now) {
     const std::string line = doubt.line > 0 ? fmt::format("line {}: ", doubt.line) : "";  // 0: the file as a whole
     spdlog::warn("configuration: {}{}; {}", line, doubt.what, doubt.remedy);
   }
-  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::runs(books_.ledger(), {.newest_jobs = k_jobs_for_horizon_check}));
+  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::latest_runs(books_.ledger(), k_measured_runs, k_events_read));
   if (const auto warning = horizon_warning(site.configuration.horizon, runs)) spdlog::warn("{}", *warning);
   return {};
 }
@@ -362,12 +364,28 @@ void Service::maintain(Instant now) {
   if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   if (books_.have_much_to_forget()) books_.compact();
+  if (is_active()) succeeded("measure the mean residual run time", measure_residual(now), "a minute later");
   if (!is_checkpoint_due(now)) return;
   last_checkpoint_ = now;
   if (const auto begun = books_.begin_checkpoint(now); !begun) checkpoint_failed(begun, now);
   // One a day is enough to date a change, and few enough to keep for ever.
   const Instant day = day_begin(now);
   if (head_day_ != day && succeeded("sign a head", store_head(now))) head_day_ = day;
+}
+
+Expected<void> Service::measure_residual(Instant now) {
+  if (!residual_watch_.is_due(now, books_.state().residual_measured())) return {};
+  residual_watch_.note_look(now);
+  SHAPLEY_TRY_ASSIGN(const auto runs, ledger::latest_runs(books_.ledger(), k_measured_runs, k_events_read));
+  const auto measured = measured_residual(runs);
+  if (!measured) return {};
+  // As the ledger has it: the books do not tell a statement that is yet to come into force.
+  SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
+  const auto statement = residual_statement(now, declared.residual ? &*declared.residual : nullptr, *measured);
+  if (!statement) return {};
+  SHAPLEY_TRY(books_.commit(std::vector<accounting::Event>{*statement}, now));
+  spdlog::info("ranks: the mean residual run time is {} s, over the last {} runs", statement->seconds, statement->runs);
+  return {};
 }
 
 bool Service::is_checkpoint_due(Instant now) const {

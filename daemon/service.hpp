@@ -24,6 +24,7 @@
 #include "daemon/clock/clock_file.hpp"
 #include "daemon/clock/trusted_clock.hpp"
 #include "daemon/configuration/in_force.hpp"
+#include "daemon/configuration/residual.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/controllers/controllers.hpp"
 #include "daemon/observer/observer.hpp"
@@ -176,8 +177,10 @@ class Service {
   [[nodiscard]] bool feed_goes_on(Instant now) const;
   // Forgets what a start replayed and is beyond the horizon.
   void begin_memory(Instant now);
-  // Maintenance: memory, checkpoints and signed heads.
+  // Maintenance: memory, the mean residual run time, checkpoints and signed heads.
   void maintain(Instant now);
+  // Measures the mean residual run time where that is due, and states it where it is news.
+  [[nodiscard]] Expected<void> measure_residual(Instant now);
   [[nodiscard]] bool is_checkpoint_due(Instant now) const;
   void end_checkpoint(Instant now);
   void checkpoint_failed(const Expected<void>& result, Instant now);
@@ -201,6 +204,7 @@ class Service {
   protocol::Ranks ranks_;
   std::optional<accounting::EstimatorId> ranked_by_;
   bool is_behind_ = false;
+  ResidualWatch residual_watch_;
   Workflows workflows_;
   Queue queue_;
   std::uint64_t configuration_generation_ = 1;

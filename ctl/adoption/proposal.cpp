@@ -155,7 +155,7 @@ class Proposal {
            "\n"
            "# What is not said here is as the manual page says. To be agreed on before the ranks act: horizon (how far "
            "ahead\n"
-           "# ranks look, 7 days), guarantee (the part of its own processors that each may count on, a half), period "
+           "# ranks look, 30 days), guarantee (the part of its own processors that each may count on, a half), period "
            "(when\n"
            "# standings begin again from zero, never) and charge (what a job is charged on a node, dominant).\n"
            "\n"

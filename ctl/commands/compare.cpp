@@ -58,7 +58,9 @@ std::string why_line(const json& report) {
   }
   if (report["because"] == "order") return text + "they are even, and the configuration names it first.\n";
   return text + "its key is greater by " + unsigned_core_hours(report["difference_core_hours"].get<double>()) +
-         " core-hours" + horizon_text(report["ranking"]) + ".\n";
+         " core-hours" + horizon_text(report["ranking"]) +
+         (report.value("by_what_runs", false) ? "; if nothing ran, " + other + " would go first" : std::string()) +
+         ".\n";
 }
 
 std::string history_line(const json& report) {
@@ -77,16 +79,31 @@ std::string history_line(const json& report) {
   return text + "; the difference was nought last at " + since_text(since["keys"], report["at"]) + ".\n";
 }
 
+// "35 more processors".
+std::string more_processors(const json& count) {
+  return plain_number(count) + (count == 1 ? " more processor" : " more processors");
+}
+
 std::string turning_lines(const json& report) {
   const std::string first = member_text(report, "first");
   const std::string other = other_of(report);
   std::string text;
   if (report["because"] == "guarantee") {
-    text = "It turns when " + first + " runs on its guaranteed part, or has nothing more to start.\n";
-  } else if (!report["turning_core_hours"].is_null() && report["because"] == "key") {
+    const json& sides = report["sides"];
+    const json lacking = sides[report["first"] == sides[0]["organization"] ? 0 : 1].value("lacking", json());
+    text = "It turns when " + first + " runs on its guaranteed part" +
+           (lacking.is_number() ? ", " + more_processors(lacking) : std::string()) +
+           ", or has nothing more to start.\n";
+  }
+  const json startable = report.value("turning_processors", json());
+  if (report["because"] == "key" && startable.is_number()) {
+    text = first + " may start " + (startable == 0 ? "one job" : more_processors(startable)) + " before " + other +
+           "'s first job.\n";
+  }
+  if (!report["turning_core_hours"].is_null() && report["because"] == "key") {
     const std::string amount = unsigned_core_hours(report["turning_core_hours"].get<double>());
-    text = "It turns at once when " + first + " gets " + amount + " core-hours more than it gives, or when " + other +
-           " gives " + amount + " core-hours more than it gets.\n";
+    text += "It turns at once when " + first + " gets " + amount + " core-hours more than it gives, or when " + other +
+            " gives " + amount + " core-hours more than it gets.\n";
   }
   if (report["turns"].empty()) {
     return text + "If nothing starts or ends it stays so" + until_text(report) + ".\n";
@@ -197,6 +214,10 @@ std::string render_forecast(const json& report) {
   text +=
       "This is exact as long as no job starts or ends, none begins or stops waiting, and no node changes; each of "
       "these makes another forecast.\n";
+  const std::string counting = counting_text(report["ranking"]);
+  if (!counting.empty()) {
+    text += "It takes that mean residual run time to stay: " + counting + "; it is measured once a day at most.\n";
+  }
   if (report.value("ranked_by", "") == "hindsight") {
     text += "By hindsight so does a job that starts or ends in what a coalition would have run alone.\n";
   }

@@ -78,7 +78,18 @@ std::string standing_line(const json& report) {
   if (row["below_guarantee"] == true) {
     text += " It runs on fewer than its guaranteed part of its own processors, so it goes before those that do not.";
   }
-  return text + " It owns " + count_of(row["owned"], "processor") + " and uses " + member_text(row, "used") + ".\n";
+  text += " It owns " + count_of(row["owned"], "processor") + " and uses " + member_text(row, "used") + ".";
+  const json& ahead = report["ahead"]["organizations"];
+  if (std::ranges::any_of(ahead, [](const json& other) { return other.value("by_what_runs", false); })) {
+    const double running = row["running_core_hours"].get<double>();
+    text += " It gives " + member_text(row, "gives") + " now";
+    if (running != 0) {
+      text += std::string(", and what runs now ") + (running < 0 ? "lowers" : "raises") + " its key by " +
+              unsigned_core_hours(running);
+    }
+    text += "; if nothing ran it would have a better rank.";
+  }
+  return text + "\n";
 }
 
 std::string ahead_lines(const json& report) {
@@ -92,7 +103,8 @@ std::string ahead_lines(const json& report) {
       if (row["jobs"] == 0) continue;
       of += (of.empty() ? "" : ", ") + member_text(row, "organization") + " (rank " + member_text(row, "rank") + ": " +
             count_of(row["jobs"], "job") + ", " + count_of(row["processors"], "processor") +
-            (row["because"] == "guarantee" ? ", below its guarantee" : "") + ")";
+            (row["because"] == "guarantee" ? ", below its guarantee" : "") +
+            (row.value("by_what_runs", false) ? ", by what runs now" : "") + ")";
     }
     text += count_of(ahead["jobs"], "job") + " that ask for " + count_of(ahead["processors"], "processor") + ", of " +
             of + ".\n";

@@ -63,12 +63,21 @@ std::string until_text(const json& report) {
   return " for a year at least";
 }
 
+std::string counting_text(const json& ranking) {
+  if (ranking.value("running_factor", std::int64_t{0}) == 0) return "";
+  return "what runs now counts for " + short_duration(ranking["residual_s"].get<std::int64_t>()) + " more" +
+         (ranking["residual_assumed"] == true ? " (assumed)" : "") + ", with weight " +
+         plain_number(ranking["running_weight"]);
+}
+
 std::string horizon_text(const json& ranking) {
   const auto horizon = ranking.value("horizon_s", std::int64_t{0});
   if (horizon == 0) return "";
   const DurationUnit& unit = largest_unit(Duration{horizon});
   const std::int64_t count = horizon / unit.seconds;
-  return " (ranks look " + std::to_string(count) + ' ' + std::string(unit.word) + (count == 1 ? "" : "s") + " ahead)";
+  const std::string counting = counting_text(ranking);
+  return " (ranks look " + std::to_string(count) + ' ' + std::string(unit.word) + (count == 1 ? "" : "s") + " ahead" +
+         (counting.empty() ? "" : "; " + counting) + ")";
 }
 
 std::string printable_line(std::string_view text) {

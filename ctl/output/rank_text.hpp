@@ -17,7 +17,10 @@ namespace shapley::ctl {
 [[nodiscard]] std::string ahead_text(const nlohmann::json& then, const nlohmann::json& at);
 // " up to 2026-12-01T00:00:00Z, when ...", of the members "until", "until_utc" and "by_date".
 [[nodiscard]] std::string until_text(const nlohmann::json& report);
-// " (ranks look 7 days ahead)", "" for the published rule; of status_report's member "ranking".
+// "what runs now counts for 2 h more, with weight 0.1"; "" where it does not count. Of status_report's member
+// "ranking".
+[[nodiscard]] std::string counting_text(const nlohmann::json& ranking);
+// " (ranks look 30 days ahead; what runs now counts for 2 h more, with weight 0.1)", "" for the published rule.
 [[nodiscard]] std::string horizon_text(const nlohmann::json& ranking);
 
 // Names on one line, printable.

@@ -28,7 +28,7 @@ std::optional<std::string> horizon_warning(Duration horizon, std::span<const led
       "configuration: horizon: {} is shorter than the time for which a processor in use stays in use, on average "
       "{:.2f} "
       "hours over the last {} runs; organizations may take turns with the whole cluster: write a longer one, such as "
-      "7d",
+      "30d",
       game::format_horizon(horizon), static_cast<double>(residual->value) / k_hour_s, runs.size());
 }
 

@@ -30,8 +30,22 @@ State arbitrary_books() {
   scenario::apply_all(state, events);
   const auto horizon = *rc::gen::element<std::int64_t>(0, 1, 10, 1'000, 604'800);
   const auto guarantee = *rc::gen::element<std::int64_t>(0, 500'000, 1'000'000);
-  RC_ASSERT(state.apply(RankingDeclared{cut, "direct_contr", horizon, guarantee, {}}).has_value());
+  const auto weight = *rc::gen::element<std::int64_t>(0, 100'000, 1'000'000);
+  RC_ASSERT(state.apply(RankingDeclared{cut, "direct_contr", horizon, guarantee, {}, weight}).has_value());
+  if (const auto residual = *rc::gen::element<std::int64_t>(0, 3, 400, 1'000'000); residual > 0)
+    RC_ASSERT(state.apply(ResidualMeasured{cut, residual, 20}).has_value());
   return state;
+}
+
+// The key's equation, of the rows that the books have then.
+Int128 naive_key(State& books, Instant t, OrgId organization, EstimatorId estimator) {
+  const Standing row = books.standings(t)[organization.value];
+  const RankingDeclared rule = books.ranking_rule();
+  const ResidualMeasured* measured = books.residual_measured();
+  const Int128 m = std::min<std::int64_t>(measured == nullptr ? 3600 : measured->seconds, rule.horizon);
+  const Int128 c = rule.running_weight * (m * rule.horizon * 2 - m * m) / 2'000'000;
+  return row.phi(estimator).value - row.psi.value + rule.horizon * (row.given(estimator).value - row.got.value) +
+         c * (row.rate(estimator).value - row.used.value);
 }
 
 RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {
@@ -51,6 +65,7 @@ RC_GTEST_PROP(Forecast, IsWhatTheBooksSaySecondBySecond, ()) {
       RC_ASSERT(ahead.courses[order[i]].organization == ranks[i].organization);
       RC_ASSERT(ahead.courses[order[i]].below_guarantee == ranks[i].below_guarantee);
       RC_ASSERT(key_after(ahead, order[i], Duration{d}) == ranks[i].key);
+      RC_ASSERT(ranks[i].key.value == naive_key(later, later.now(), ranks[i].organization, estimator));
       place[order[i]] = i;
     }
     std::vector<bool>& pairs = before.emplace_back();
@@ -111,7 +126,7 @@ RC_GTEST_PROP(Forecast, TurnsFarAheadAreTheBooksOwn, ()) {
 // psi and phi by the closed form: at 20 A has 310, B has 0 and phi is 155 each, so A is 155 behind and B 155 ahead,
 // with given - got = -10 and +10. From then on each second adds 1 to A's difference of rates and takes 1 from B's:
 // D(d) = key(B) - key(A) = 310 + 20 d - d(d+1), which is 0 at d = (19 + sqrt(361 + 1240)) / 2 = 29.5: turns at 30.
-TEST(Forecast, TheExampleOfTheConceptsPage) {
+State example_of_the_concepts_page() {
   const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
   const MicroProcessors one{k_micro};
   const auto run = [&](std::uint32_t job, const char* organization, std::int64_t begin) {
@@ -132,8 +147,14 @@ TEST(Forecast, TheExampleOfTheConceptsPage) {
            SegmentClosed{{SegmentKind::run, JobId{1}, second(0), 0}, second(10), CloseReason::ended, "COMPLETED"},
            run(2, "B", 20),
        }) {
-    ASSERT_TRUE(state.apply(event).has_value());
+    EXPECT_TRUE(state.apply(event).has_value());
   }
+  return state;
+}
+
+TEST(Forecast, TheExampleOfTheConceptsPage) {
+  State state = example_of_the_concepts_page();
+  const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
   const Outlook ahead = outlook(state, second(20), k_default_estimator);
   ASSERT_EQ(ahead.courses.size(), 3U);  // A, B, guests
   EXPECT_EQ(turns(ahead, 1, 0), std::vector<Instant>{second(50)});
@@ -142,6 +163,20 @@ TEST(Forecast, TheExampleOfTheConceptsPage) {
   EXPECT_EQ(turns(ahead, 0, 2), std::vector<Instant>{second(50)});
   EXPECT_FALSE(ahead.by_date);
   EXPECT_EQ(ahead.until, second(20) + k_longest_forecast);
+}
+
+// With H = 10 the difference has 10 (20 - 2 d) more, so it is 510 - d(d+1): turns at 23. What runs counts against B:
+// with the whole weight and m = 4, c = 4 (10 - 4/2) = 32, and the rates differ by 2. 510 - 64 - d(d+1): turns at 21.
+TEST(Forecast, WhatRunsTurnsRanksSooner) {
+  const auto second = [](std::int64_t s) { return scenario::k_begin + Duration{s}; };
+  const auto turn_of = [&](std::int64_t weight) {
+    State state = example_of_the_concepts_page();
+    EXPECT_TRUE(state.apply(RankingDeclared{second(0), "direct_contr", 10, 0, {}, weight}).has_value());
+    EXPECT_TRUE(state.apply(ResidualMeasured{second(1), 4, 20}).has_value());
+    return turns(outlook(state, second(20), k_default_estimator), 1, 0);
+  };
+  EXPECT_EQ(turn_of(0), std::vector<Instant>{second(43)});
+  EXPECT_EQ(turn_of(1'000'000), std::vector<Instant>{second(41)});
 }
 
 TEST(Forecast, EndsWithThePeriodAndWhereANodeChangesHands) {

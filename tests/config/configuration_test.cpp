@@ -19,6 +19,9 @@ TEST(Configuration, LeavesTheDefaultsOfWhatTheFileDoesNotSay) {
   EXPECT_EQ(c.slurm_user, "slurm");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("direct_contr"));
   EXPECT_TRUE(c.hindsight);
+  EXPECT_EQ(c.horizon, Duration{30 * 24 * 3600});
+  EXPECT_EQ(c.running_weight, 100'000);
+  EXPECT_EQ(c.guarantee, 500'000);
   EXPECT_EQ(c.order, Order::strict);
   EXPECT_EQ(c.rank_weight, 10000U);
   EXPECT_EQ(c.mode, Mode::priorities);
@@ -60,6 +63,9 @@ signing_key: /etc/shapley/head.key
 peer: /run/peer/shapleyd.sock
 listen: 10.0.0.1:7020
 munge_socket: /run/other/munge.socket
+horizon: 6h
+running_weight: 25%
+guarantee: 1/4
 )");
   EXPECT_EQ(c.ledger, "/srv/books/ledger.db");
   EXPECT_EQ(c.socket, "/run/other.sock");
@@ -74,6 +80,9 @@ munge_socket: /run/other/munge.socket
   EXPECT_EQ(c.slurm_user, "1005");
   EXPECT_EQ(c.contribution, accounting::parse_estimator("shapley_rate"));
   EXPECT_FALSE(c.hindsight);
+  EXPECT_EQ(c.horizon, Duration{6 * 3600});
+  EXPECT_EQ(c.running_weight, 250'000);
+  EXPECT_EQ(c.guarantee, 250'000);
   EXPECT_EQ(c.order, Order::weighted);
   EXPECT_EQ(c.rank_weight, 500U);
   EXPECT_EQ(c.mode, Mode::observe);

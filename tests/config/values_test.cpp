@@ -46,12 +46,12 @@ TEST(Share, OutsideItsRangeIsRefused) {
   }
 }
 
-TEST(Guarantee, IsAShareOrNothing) {
-  for (const char* text : {"0", "0%", "0.0", "0/5"}) EXPECT_EQ(*parse_guarantee(text), 0) << text;
-  EXPECT_EQ(*parse_guarantee("0.5"), 500'000);
-  EXPECT_EQ(*parse_guarantee("1"), 1'000'000);
+TEST(Part, IsAShareOrNothing) {
+  for (const char* text : {"0", "0%", "0.0", "0/5"}) EXPECT_EQ(*parse_part(text), 0) << text;
+  EXPECT_EQ(*parse_part("0.5"), 500'000);
+  EXPECT_EQ(*parse_part("1"), 1'000'000);
   for (const char* text : {"", "1.1", "-0.5", "half", "0.0000001", "1/0"}) {
-    EXPECT_FALSE(parse_guarantee(text).has_value()) << text;
+    EXPECT_FALSE(parse_part(text).has_value()) << text;
   }
 }
 

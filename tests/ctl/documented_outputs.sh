@@ -11,6 +11,7 @@ failed=0 compared=0
 
 # The files that the page speaks of.
 sqlite3 copy.db <"$tree/tests/ledger/dumps/008.sql"
+sqlite3 012.db <"$tree/tests/ledger/dumps/012.sql"
 "$shapleyctl" compact copy.db >/dev/null # to the present schema
 printf 'colour: red\norder: strickt\norganizations:\n  - name: astro\n    nodes: ["n[1-"]\n' >bad.yaml
 printf 'period: none\nmode observe\norganizations: []\n' >colon.yaml
@@ -36,6 +37,7 @@ shows() {
   [ "$fits" = 1 ] || { echo "docs/reference/shapleyctl.md: section '$1' has no command '$2'"; failed=1; }
 }
 
+shows 'status --json' '*'
 shows 'status --worth' '*'
 shows statement '* --month 2026-11'
 shows 'statement --csv' '*'

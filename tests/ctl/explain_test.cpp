@@ -155,8 +155,12 @@ TEST_F(Explain, SaysWhoseTheJobIsAndWhoIsBeforeIt) {
   EXPECT_EQ(report["ranked"], 3);
   EXPECT_EQ(report["ahead"]["jobs"], 2);
   EXPECT_EQ(report["ahead"]["processors"], 4);
-  EXPECT_EQ(report["ahead"]["organizations"][0],
-            (json{{"organization", "B"}, {"rank", 1}, {"jobs", 1}, {"processors", 2}, {"because", "key"}}));
+  EXPECT_EQ(report["ahead"]["organizations"][0], (json{{"organization", "B"},
+                                                       {"rank", 1},
+                                                       {"jobs", 1},
+                                                       {"processors", 2},
+                                                       {"because", "key"},
+                                                       {"by_what_runs", false}}));
   EXPECT_EQ(report["ahead"]["organizations"][1]["organization"], "guests");
   EXPECT_EQ(report["own"], (json{{"jobs", 0}, {"processors", 0}, {"longer", 0}}));
   ASSERT_EQ(report["turns"]["next"].size(), 2U);
@@ -241,6 +245,58 @@ TEST_F(Explain, SaysHowMuchWouldTurnIt) {
   EXPECT_NEAR(report["turning_core_hours"].get<double>() * 3600, 19.32, 1e-9);
   EXPECT_EQ(report["because"], "guarantee") << "A has a startable job and runs nothing";
   EXPECT_EQ(report["since"]["order"], second(39).value);
+  EXPECT_TRUE(report["turning_processors"].is_null()) << "what runs does not count";
+  const std::string text = render_comparison(report);
+  EXPECT_TRUE(contains(text, "It turns when A runs on its guaranteed part, 1 more processor, or has nothing more"))
+      << text;
+}
+
+// Standings as at 40 of the example: B is 290 ahead of A, and has got 10 more than it gave. 10 seconds ahead that
+// is 90. B runs on both processors and gives one, A gives one and has none: with the whole weight and an hour for the
+// mean, c = 10 * 10 / 2 and A is 2 c - 90 = 10 ahead.
+TEST_F(Explain, SaysWhoGoesFirstBecauseOfWhatRuns) {
+  write({RankingDeclared{second(39), "direct_contr", 10, 0, {}, 1'000'000}}, 40);
+  const json report = compared("A", "B", 40);
+  EXPECT_EQ(report["first"], "A");
+  EXPECT_EQ(report["because"], "key");
+  EXPECT_EQ(report["by_what_runs"], true);
+  EXPECT_EQ(report["difference"], "10");
+  EXPECT_EQ(report["turning_processors"], 0);
+  const std::string text = render_comparison(report);
+  EXPECT_TRUE(contains(text,
+                       " (ranks look 10 seconds ahead; what runs now counts for 1 h 0 min more (assumed), with weight "
+                       "1); if nothing ran, B would go first.\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "A may start one job before B's first job.\nIt turns at once when A gets ")) << text;
+
+  const json job = explained("4", 40);
+  EXPECT_EQ(job["organization"]["rank"], 3);
+  EXPECT_EQ(job["ahead"]["organizations"][0]["organization"], "A");
+  EXPECT_EQ(job["ahead"]["organizations"][0]["by_what_runs"], true);
+  const json of_a = explained("3", 40);
+  EXPECT_EQ(of_a["organization"]["rank"], 1);
+  const std::string why = printed({.job = "4", .source = {.ledger = file().native(), .at = "", .archives = ""}});
+  EXPECT_TRUE(contains(why, "It owns 1 processor and uses 2. It gives 1 now, and what runs now lowers its key by "))
+      << why;
+  EXPECT_TRUE(contains(why, "; if nothing ran it would have a better rank.\n")) << why;
+  EXPECT_TRUE(contains(why, "of A (rank 1: 1 job, 2 processors, by what runs now), guests (rank 2")) << why;
+
+  // With m = 1, c = 10 - 1/2, rounded down: B is 90 - 18 ahead, which are 8 whole processors.
+  write({ResidualMeasured{second(39), 1, 20}}, 40);
+  const json short_runs = compared("A", "B", 40);
+  EXPECT_EQ(short_runs["first"], "B");
+  EXPECT_EQ(short_runs["by_what_runs"], false);
+  EXPECT_EQ(short_runs["difference"], "72");
+  EXPECT_EQ(short_runs["turning_processors"], 8);
+  EXPECT_TRUE(contains(render_comparison(short_runs), "B may start 8 more processors before A's first job.\n"))
+      << render_comparison(short_runs);
+  EXPECT_TRUE(
+      contains(render_forecast(answer({{"request", "forecast"}}, 40)),
+               "It takes that mean residual run time to stay: what runs now counts for 1 s more, with weight 1; "
+               "it is measured once a day at most.\n"));
+  // A past before it was measured, and one before the rule.
+  EXPECT_EQ(compared("A", "B", 38)["ranking"]["running_factor"], 0);
+  EXPECT_EQ(explained("3", 39)["ranking"]["residual_s"], 1);
 }
 
 TEST_F(Explain, ComparesJobs) {

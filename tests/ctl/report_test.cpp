@@ -94,16 +94,19 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
                              "got_processor_seconds", "given_processor_seconds"}) {
       EXPECT_TRUE(row[text].is_string()) << text;
     }
-    for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "owned", "used", "lent",
-                               "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
+    for (const char* number : {"standing_core_hours", "got_core_hours", "given_core_hours", "gives", "owned", "used",
+                               "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
       EXPECT_TRUE(row[number].is_number()) << number;
     }
     const bool is_commons = row["name"] == "commons";  // it runs nothing: no rank, no key
     EXPECT_EQ(row["key"].is_string(), !is_commons);
     EXPECT_EQ(row["key_core_hours"].is_number(), !is_commons);
+    EXPECT_EQ(row["running_core_hours"].is_number(), !is_commons);
+    EXPECT_EQ(row["lead"].is_number_integer(), !is_commons);
+    EXPECT_EQ(row["lacking"].is_number_integer(), !is_commons);
     EXPECT_EQ(row["guarantee"].is_number(), !is_commons);
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
-    EXPECT_EQ(row.size(), 26U) << "a new member needs a line in docs/reference/shapleyctl.md";
+    EXPECT_EQ(row.size(), 30U) << "a new member needs a line in docs/reference/shapleyctl.md";
   }
 }
 
@@ -157,6 +160,47 @@ TEST(StatusReport, SaysWhoGoesBeforeOneThatIsOwedMoreByNow) {
   EXPECT_EQ(report["ranking"]["sentences"],
             json::array({"B is owed 0.00081 core-hours by now, but A will be owed more within 1 hour if nothing more "
                          "starts: A is owed 0.00273 core-hours then, B owes 0.00273 core-hours"}));
+}
+
+// The same, and what runs counts: B holds two processors and gives one. With m = 20 minutes and the weight 0.1, c =
+// 0.1 * 1200 * (3600 - 600) = 360,000.
+TEST(StatusReport, SaysHowWhatRunsCounts) {
+  using namespace accounting;
+  const Instant begin = k_example_begin + Duration{40};
+  State state = example_state(begin);
+  const MicroProcessors one{k_micro};
+  const SegmentKey key{SegmentKind::run, JobId{4}, begin, 0};
+  ASSERT_TRUE(state.apply(SegmentOpened{key, "B", begin, one + one, {{"n1", one}, {"n2", one}}}));
+  ASSERT_TRUE(state.apply(RankingDeclared{begin, "direct_contr", 3600, 500'000, {}, 100'000}));
+  EXPECT_EQ(status_report(state, begin, k_default_estimator)["ranking"]["residual_assumed"], true);
+  EXPECT_EQ(status_report(state, begin, k_default_estimator)["ranking"]["residual_s"], 3600);
+  ASSERT_TRUE(state.apply(ResidualMeasured{begin, 1200, 20}));
+
+  // At 40 nothing has changed yet but what runs.
+  const json at_once = status_report(state, begin, k_default_estimator);
+  EXPECT_EQ(
+      at_once["ranking"]["sentences"],
+      json::array({"B is owed 0.00002 core-hours in 1 hour if nothing runs until then, A owes 0.00002 core-hours; "
+                   "but A goes before it because of what runs now: B uses 1 processor more than it gives, A gives 1 "
+                   "processor more than it uses"}));
+  EXPECT_EQ(row_of(at_once, "B")["key"], "-359800");
+  EXPECT_EQ(row_of(at_once, "B")["lead"], 0);
+  EXPECT_EQ(row_of(at_once, "A")["lead"], 1);  // 359,800 and -359,800 are 0 and -1 whole processors
+  EXPECT_EQ(row_of(at_once, "A")["lacking"], 1);
+  EXPECT_EQ(row_of(at_once, "A")["gives"], 1);
+
+  const json report = status_report(state, begin + Duration{10}, k_default_estimator);
+  EXPECT_EQ(report["ranking"]["running_weight"], 0.1);
+  EXPECT_EQ(report["ranking"]["residual_s"], 1200);
+  EXPECT_EQ(report["ranking"]["residual_assumed"], false);
+  EXPECT_EQ(report["ranking"]["running_factor"], 360'000);
+  EXPECT_EQ(row_of(report, "B")["key"], "-395855");
+  EXPECT_NEAR(row_of(report, "B")["running_core_hours"].get<double>(), -360'000.0 / 3650 / 3600, 1e-12);
+  EXPECT_EQ(row_of(report, "guests")["running_core_hours"], 0.0);
+  EXPECT_EQ(report["ranking"]["sentences"],
+            json::array({"B is owed 0.00081 core-hours by now, but A will be owed more within 1 hour if nothing more "
+                         "starts and what runs now counts for 20 minutes more, with weight 0.1: A is owed 0.0301 "
+                         "core-hours then, B owes 0.0301 core-hours"}));
 }
 
 TEST(StatusReport, SaysWhoIsBelowItsGuarantee) {

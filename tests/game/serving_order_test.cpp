@@ -6,7 +6,9 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -69,9 +71,47 @@ TEST(Key, CountsWorkOnceForEverySecondOfTheHorizon) {
 
 TEST(Key, TurnsASignWhereDebtsAreOldAndGrowing) {
   // Owed 12 by now, but it gets more than it gives: within 7 seconds it owes.
-  EXPECT_EQ(key({12}, {-2}, {0}).value, 12);
-  EXPECT_EQ(key({12}, {-2}, {6}).value, 0);
-  EXPECT_EQ(key({12}, {-2}, {7}).value, -2);
+  EXPECT_EQ(key({12}, {-2}, {}, {{0}}).value, 12);
+  EXPECT_EQ(key({12}, {-2}, {}, {{6}}).value, 0);
+  EXPECT_EQ(key({12}, {-2}, {}, {{7}}).value, -2);
+}
+
+TEST(Key, CountsWhatRunsByItsFactor) {
+  EXPECT_EQ(key({12}, {-2}, {-3}, {{6}, 0}).value, 0);
+  EXPECT_EQ(key({12}, {-2}, {-3}, {{6}, 5}).value, -15);
+  EXPECT_EQ(key({12}, {-2}, {3}, {{6}, 5}).value, 15);
+}
+
+TEST(RunningFactor, IsWhatOneProcessorIsWorthThatStaysHeldForTheMean) {
+  constexpr RunningWeight k_full{k_whole_running_weight};
+  // 3 of 10 seconds: the first is worth 10 at the end, then 9 and 8; by halves, as c has it, 3 (10 - 3/2) = 25.5.
+  EXPECT_EQ(running_factor({10}, k_full, {3}), 25);
+  EXPECT_EQ(running_factor({10}, k_full, {4}), 32);
+  // As long as the horizon or longer: half its square.
+  EXPECT_EQ(running_factor({10}, k_full, {10}), 50);
+  EXPECT_EQ(running_factor({10}, k_full, {11}), 50);
+  EXPECT_EQ(running_factor({10}, k_full, k_longest_horizon), 50);
+  // A tenth of 4 (100 - 2) = 392, rounded down.
+  EXPECT_EQ(running_factor({100}, {k_whole_running_weight / 10}, {4}), 39);
+  EXPECT_EQ(running_factor({100}, {}, {4}), 0);
+  EXPECT_EQ(running_factor({0}, k_full, {4}), 0);
+  EXPECT_EQ(running_factor(k_longest_horizon, k_full, k_longest_horizon),
+            k_longest_horizon.value * k_longest_horizon.value / 2);
+}
+
+// The sum over the seconds that a processor is still held, each worth what is left of the horizon in its middle.
+RC_GTEST_PROP(RunningFactor, IsTheSumOverTheSecondsThatAreStillHeld, ()) {
+  const std::int64_t horizon = *rc::gen::inRange(0, 300);
+  const std::int64_t residual = *rc::gen::inRange(1, 400);
+  const std::int32_t weight = *rc::gen::inRange(0, k_whole_running_weight + 1);
+  std::int64_t twice = 0;
+  for (std::int64_t second = 0; second < residual && second < horizon; ++second) twice += 2 * (horizon - second) - 1;
+  RC_ASSERT(running_factor({horizon}, {weight}, {residual}) == twice * weight / (2 * k_whole_running_weight));
+}
+
+TEST(StartFactor, IsTheFirstUnitOfAJobWhereWhatRunsDoesNotCount) {
+  EXPECT_EQ(start_factor({{600}, 0}), 1);
+  EXPECT_EQ(start_factor({{600}, 7}), 7);
 }
 
 TEST(Key, IsExactForYearsOfALargeCluster) {
@@ -94,7 +134,8 @@ RC_GTEST_PROP(Key, EqualsTheStoppedScheduleSeenLater, ()) {
   const Int128 expected = naive_stopped(given, t.value, seen) - naive_stopped(got, t.value, seen);
   const UtilitySum gave = books_of(given, t.value);
   const UtilitySum had = books_of(got, t.value);
-  const Utility found = key(gave.utility_at(t) - had.utility_at(t), gave.work_at(t) - had.work_at(t), horizon);
+  const Utility found =
+      key(gave.utility_at(t) - had.utility_at(t), gave.work_at(t) - had.work_at(t), {}, KeyTerms{horizon});
   RC_ASSERT(found.value == expected * k_micro);
 }
 
@@ -122,6 +163,30 @@ rc::Gen<std::vector<Row>> any_rows() {
                    [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, int>& r) {
                      return Row{std::get<0>(r), std::get<1>(r), std::get<2>(r), std::get<3>(r), {std::get<4>(r)}};
                    }));
+}
+
+// The whole weight: what runs at t goes on for `residual` seconds, and nothing else runs. By halves of a second's work,
+// which c has and psi, counted in whole seconds, has not: the running processors' part differs by (residual) / 2 each.
+RC_GTEST_PROP(Key, WithTheWholeWeightIsTheScheduleThatGoesOnForTheMean, ()) {
+  const auto got = *rc::gen::container<std::vector<Run>>(runs());
+  const Instant t{*rc::gen::inRange(0, 120)};
+  const Duration residual{2 * *rc::gen::inRange(1, 40)};  // even, so that nothing is rounded
+  const Duration horizon{*rc::gen::inRange(100, 1000)};
+  std::vector<Run> going_on;
+  std::int64_t used = 0;
+  for (Run run : got) {
+    const bool runs_now = run.begin <= t.value && run.end > t.value;
+    if (run.begin > t.value) continue;
+    if (runs_now) run.end = (t + residual).value;
+    if (runs_now) used += run.processors;
+    going_on.push_back(run);
+  }
+  const std::int64_t seen = (t + horizon).value;
+  const UtilitySum had = books_of(got, t.value);
+  const KeyTerms terms = key_terms({horizon, {}, {k_whole_running_weight}}, residual);
+  const Utility found = key(Utility{} - had.utility_at(t), CpuTime{} - had.work_at(t), {-used * k_micro}, terms);
+  const Int128 halves = Int128{used} * residual.value / 2;
+  RC_ASSERT(found.value == -(naive_stopped(going_on, seen, seen) - halves) * k_micro);
 }
 
 // By definition: of what is left, those below if there are any; of these the greatest key; of these the first.
@@ -168,6 +233,30 @@ TEST(ServingOrder, ServesOwnersBelowTheirGuaranteeFirst) {
   rows[1].used = 3;
   rows[1].has_startable = false;  // nothing to start: no claim
   EXPECT_EQ(serving_order<std::int64_t>(rows), (std::vector<std::size_t>{0, 1}));
+}
+
+// The rule, asked again after every start, with leads for keys: astro, bio and chem of docs/concepts.md.
+TEST(ServingOrder, TheExampleOfTheConceptsPage) {
+  constexpr Guarantee k_half{500'000};
+  std::array<Row, 3> rows{Row{.key = 5, .owned = 8, .used = 4, .has_startable = true, .guarantee = k_half},
+                          Row{.key = 0, .owned = 8, .used = 2, .has_startable = true, .guarantee = k_half},
+                          Row{.key = 3, .owned = 0, .used = 2, .has_startable = true, .guarantee = k_half}};
+  std::array<std::vector<std::int64_t>, 3> queues{{{1, 3, 1, 1}, {1, 1, 1, 1}, {1, 1, 1}}};
+  std::string served;
+  for (std::int64_t free = 8; free > 0;) {
+    const std::size_t next = serving_order<std::int64_t>(rows).front();
+    ASSERT_FALSE(queues[next].empty());
+    const std::int64_t processors = queues[next].front();
+    queues[next].erase(queues[next].begin());
+    served += "abc"[next];
+    rows[next].key -= processors;
+    rows[next].used += processors;
+    free -= processors;
+  }
+  EXPECT_EQ(served, "bbaacc");
+  EXPECT_EQ(rows[0].key, 1);
+  EXPECT_EQ(rows[1].used, 4);
+  EXPECT_EQ(rows[2].key, 1);
 }
 
 TEST(ServingOrder, OrdersTheAmountsOfTheBooks) {
@@ -251,11 +340,24 @@ TEST(Notation, ReadsGuarantees) {
   }
 }
 
+TEST(Notation, ReadsTheWeightOfWhatRuns) {
+  EXPECT_EQ(parse_running_weight("0")->millionths, 0);
+  EXPECT_EQ(parse_running_weight("0.1")->millionths, 100'000);
+  EXPECT_EQ(parse_running_weight("1")->millionths, k_whole_running_weight);
+  EXPECT_FALSE(parse_running_weight("10%").has_value());
+  const auto large = parse_running_weight("1.5");
+  ASSERT_FALSE(large.has_value());
+  EXPECT_NE(large.error().what.find("the weight of what runs is at most 1"), std::string::npos) << large.error().what;
+  EXPECT_EQ(format_running_weight({100'000}), "0.1");
+}
+
 RC_GTEST_PROP(Notation, WritesWhatItReads, ()) {
   const Duration horizon{*rc::gen::inRange<std::int64_t>(0, k_longest_horizon.value + 1)};
   RC_ASSERT(parse_horizon(format_horizon(horizon)).value() == horizon);
   const Guarantee guarantee{*rc::gen::inRange(0, k_whole_guarantee + 1)};
   RC_ASSERT(parse_guarantee(format_guarantee(guarantee)).value() == guarantee);
+  const RunningWeight weight{*rc::gen::inRange(0, k_whole_running_weight + 1)};
+  RC_ASSERT(parse_running_weight(format_running_weight(weight)).value() == weight);
 }
 
 TEST(Notation, WritesTheLargestUnit) {

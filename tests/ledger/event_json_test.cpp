@@ -53,6 +53,11 @@ TEST(EventJson, has_the_documented_form) {
   EXPECT_EQ(encode(RankingDeclared{{5}, "shapley_rate", 3600, 500'000, {{"physics", 0}}}),
             R"({"at":5,"contribution":"shapley_rate","exceptions":[{"organization":"physics","parts_per_million":0}],)"
             R"("guarantee":500000,"horizon":3600})");
+  // What runs counts: ledgers of before have no such member, and say that it does not.
+  EXPECT_EQ(encode(RankingDeclared{{5}, "direct_contr", 3600, 500'000, {}, 100'000}),
+            R"({"at":5,"contribution":"direct_contr","exceptions":[],"guarantee":500000,"horizon":3600,)"
+            R"("running_weight":100000})");
+  EXPECT_EQ(encode(ResidualMeasured{{5}, 7200, 20}), R"({"at":5,"runs":20,"seconds":7200})");
   EXPECT_EQ(encode(PeriodDeclared{{5}, Period::monthly}), R"({"at":5,"period":"monthly"})");
 }
 
@@ -133,38 +138,41 @@ Event changed(Change change) {
 
 INSTANTIATE_TEST_SUITE_P(
     EventJson, WellFormedRefuses,
-    ::testing::Values(Malformed{changed([](auto& e) { e.processors = {5}; }), "sum over its nodes"},
-                      Malformed{changed([](auto& e) { std::swap(e.nodes[0], e.nodes[1]); }), "ascend"},
-                      Malformed{changed([](auto& e) { e.nodes[0].processors = {0}; }), "must be positive"},
-                      Malformed{changed([](auto& e) { e.organization = ""; }), "needs a name"},
-                      Malformed{changed([](auto& e) { e.begin = {-1}; }), "1970"},
-                      Malformed{changed([](auto& e) { e.key.kind = SegmentKind::wait; }), "a wait holds no nodes"},
-                      Malformed{changed([](auto& e) { e.released = {-1}; }), "1970"},
-                      Malformed{changed([](auto& e) { e.released = e.begin + Duration{1}; }), "before it is released"},
-                      Malformed{changed([](auto& e) { e.waited_as = {16}; }), "was released"},
-                      Malformed{changed([](auto& e) {
-                                  e.released = e.begin;
-                                  e.waited_as = e.key.job;
-                                }),
-                                "its own job"},
-                      Malformed{changed([](auto& e) {
-                                  e.key.kind = SegmentKind::wait;
-                                  e.nodes.clear();
-                                  e.released = e.begin;
-                                }),
-                                "at its anchor"},
-                      Malformed{SegmentClosed{{}, {-5}, CloseReason::ended, ""}, "1970"},
-                      Malformed{SegmentRetracted{{}, {-5}}, "1970"},
-                      Malformed{OrganizationsDeclared{{5}, {"a", "a"}}, "once"},
-                      Malformed{OwnershipStated{"n1", {5}, {{{7}, {{"a", 600'000}, {"b", 400'001}}}}}, "exceed 100 %"},
-                      Malformed{CapacityChanged{"n1", {5}, 0, {-1}}, "0 to a million"},
-                      Malformed{RankingDeclared{{5}, "", 0, 0, {}}, "name"},
-                      Malformed{RankingDeclared{{5}, "direct_contr", -1, 0, {}}, "horizon"},
-                      Malformed{RankingDeclared{{5}, "direct_contr", 0, 1'000'001, {}}, "guarantee"},
-                      Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {{"b", 1}, {"a", 1}}}, "ascend"},
-                      Malformed{PeriodDeclared{{-1}, Period::none}, "1970"},
-                      Malformed{testing::described({1}, {-1}, "a"), "1970"},
-                      Malformed{ConfigurationLoaded{{-1}, ""}, "1970"}));
+    ::testing::Values(
+        Malformed{changed([](auto& e) { e.processors = {5}; }), "sum over its nodes"},
+        Malformed{changed([](auto& e) { std::swap(e.nodes[0], e.nodes[1]); }), "ascend"},
+        Malformed{changed([](auto& e) { e.nodes[0].processors = {0}; }), "must be positive"},
+        Malformed{changed([](auto& e) { e.organization = ""; }), "needs a name"},
+        Malformed{changed([](auto& e) { e.begin = {-1}; }), "1970"},
+        Malformed{changed([](auto& e) { e.key.kind = SegmentKind::wait; }), "a wait holds no nodes"},
+        Malformed{changed([](auto& e) { e.released = {-1}; }), "1970"},
+        Malformed{changed([](auto& e) { e.released = e.begin + Duration{1}; }), "before it is released"},
+        Malformed{changed([](auto& e) { e.waited_as = {16}; }), "was released"},
+        Malformed{changed([](auto& e) {
+                    e.released = e.begin;
+                    e.waited_as = e.key.job;
+                  }),
+                  "its own job"},
+        Malformed{changed([](auto& e) {
+                    e.key.kind = SegmentKind::wait;
+                    e.nodes.clear();
+                    e.released = e.begin;
+                  }),
+                  "at its anchor"},
+        Malformed{SegmentClosed{{}, {-5}, CloseReason::ended, ""}, "1970"},
+        Malformed{SegmentRetracted{{}, {-5}}, "1970"}, Malformed{OrganizationsDeclared{{5}, {"a", "a"}}, "once"},
+        Malformed{OwnershipStated{"n1", {5}, {{{7}, {{"a", 600'000}, {"b", 400'001}}}}}, "exceed 100 %"},
+        Malformed{CapacityChanged{"n1", {5}, 0, {-1}}, "0 to a million"},
+        Malformed{RankingDeclared{{5}, "", 0, 0, {}}, "name"},
+        Malformed{RankingDeclared{{5}, "direct_contr", -1, 0, {}}, "horizon"},
+        Malformed{RankingDeclared{{5}, "direct_contr", 0, 1'000'001, {}}, "guarantee"},
+        Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {{"b", 1}, {"a", 1}}}, "ascend"},
+        Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {}, -1}, "weight of what runs"},
+        Malformed{RankingDeclared{{5}, "direct_contr", 0, 0, {}, 1'000'001}, "weight of what runs"},
+        Malformed{ResidualMeasured{{5}, 0, 20}, "1 second to 365 days"},
+        Malformed{ResidualMeasured{{5}, 31'536'001, 20}, "1 second to 365 days"},
+        Malformed{ResidualMeasured{{5}, 60, 0}, "one run"}, Malformed{PeriodDeclared{{-1}, Period::none}, "1970"},
+        Malformed{testing::described({1}, {-1}, "a"), "1970"}, Malformed{ConfigurationLoaded{{-1}, ""}, "1970"}));
 
 TEST(Text, knows_utf8) {
   for (const char* good :

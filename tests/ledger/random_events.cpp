@@ -170,11 +170,17 @@ void make_sense(RankingDeclared& e) {
   name(e.contribution);
   e.horizon = *rc::gen::inRange<std::int64_t>(0, game::k_longest_horizon.value + 1);
   e.guarantee = part();
+  e.running_weight = part();
   for (GuaranteedPart& exception : e.exceptions) {
     name(exception.organization);
     exception.parts_per_million = part();
   }
   distinct(e.exceptions, [](const GuaranteedPart& exception) { return exception.organization; });
+}
+
+void make_sense(ResidualMeasured& e) {
+  e.seconds = *rc::gen::inRange<std::int64_t>(1, game::k_longest_horizon.value + 1);
+  e.runs = *rc::gen::inRange<std::int64_t>(1, 10'001);
 }
 
 void make_sense(ObservationGap& e) {

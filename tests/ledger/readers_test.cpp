@@ -107,6 +107,23 @@ TEST_F(Readers, runs_are_bounded_by_their_jobs) {
   EXPECT_EQ(must(runs(ledger, {.newest_jobs = 4})).size(), 3U);
 }
 
+TEST_F(Readers, latest_runs_are_those_that_ended_last) {
+  record(some_runs());
+  constexpr std::int64_t k_all = 1000;
+  auto all = must(runs(ledger));
+  for (auto& run : all) {
+    run.submit = {};
+    run.job_state.clear();
+  }
+  EXPECT_EQ(lines_of(must(latest_runs(ledger, k_all, k_all))), lines_of(all));
+  // 9's run, which was retracted, and 8's second one ended last; whatever is queued after them.
+  EXPECT_EQ(lines_of(must(latest_runs(ledger, 2, k_all))), std::vector{line_of(all[3])});
+  record({described(11, 2650), described(12, 2650)});
+  EXPECT_EQ(lines_of(must(latest_runs(ledger, 2, k_all))), std::vector{line_of(all[3])});
+  // Among the newest three events no run ended.
+  EXPECT_TRUE(must(latest_runs(ledger, k_all, 3)).empty());
+}
+
 TEST_F(Readers, segments_of_a_run_say_what_is_open_and_retracted) {
   record(some_runs());
   const auto open = must(segments_of_run(ledger, {8}, {3000}));

@@ -21,6 +21,15 @@ constexpr const char* k_segments_with_jobs =
     "WHERE later.job = j.job AND later.submit > j.submit AND later.submit <= s.anchor) "
     "ORDER BY s.job, s.anchor, s.ordinal";
 
+// The same of the runs that a segment of was closed last; 4 is such an event, 0 a run (sql/005_compact.sql).
+constexpr const char* k_segments_that_ended_last =
+    "SELECT s.job, s.anchor, o.at, c.at, o.processors "
+    "FROM (SELECT DISTINCT job, anchor FROM (SELECT job, anchor FROM event_rows WHERE kind = 4 AND "
+    "seq > (SELECT MAX(seq) FROM event_rows) - ?2 ORDER BY seq DESC LIMIT ?1)) AS latest "
+    "CROSS JOIN segment_events AS s ON s.job = latest.job AND s.anchor = latest.anchor AND s.kind = 0 "
+    "CROSS JOIN event_rows AS o ON o.seq = s.opened LEFT JOIN event_rows AS c ON c.seq = s.closed "
+    "WHERE s.retracted IS NULL ORDER BY s.job, s.anchor, s.ordinal";
+
 JobId job_id(std::int64_t value) {
   return {static_cast<std::uint32_t>(value)};
 }
@@ -42,17 +51,18 @@ Run run_of(const Statement& row) {
           .account = std::string(row.text(12))};
 }
 
-void add_segment(Run& run, const Statement& row) {
+// True if it is the latest end so far.
+bool add_segment(Run& run, const Statement& row) {
   if (row.is_null(3)) {
     run.ended = false;
-    return;
+    return false;
   }
   const Instant end{row.integer(3)};
   run.length += end - Instant{row.integer(2)};
   run.processors = std::max(run.processors, MicroProcessors{row.integer(4)});
-  if (end <= run.end) return;
+  if (end <= run.end) return false;
   run.end = end;
-  run.job_state = row.text(6);
+  return true;
 }
 
 Expected<std::vector<Run>> read_runs(const Database& database, const RunsAsked& asked) {
@@ -68,6 +78,26 @@ Expected<std::vector<Run>> read_runs(const Database& database, const RunsAsked& 
     if (next && none_ended()) result.pop_back();
     if (!row) return result;
     if (next) result.push_back(run_of(select));
+    if (add_segment(result.back(), select)) result.back().job_state = select.text(6);
+  }
+}
+
+Expected<std::vector<Run>> read_latest_runs(const Database& database, std::int64_t most, std::int64_t events) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(k_segments_that_ended_last));
+  select.bind(1, most).bind(2, events);
+  std::vector<Run> result;
+  while (true) {
+    SHAPLEY_TRY_ASSIGN(const bool row, select.step());
+    if (!row) return result;
+    const JobId job = job_id(select.integer(0));
+    const Instant start{select.integer(1)};
+    if (result.empty() || result.back().job != job || result.back().start != start) {
+      Run& run = result.emplace_back();
+      run.job = job;
+      run.start = start;
+      run.end = k_beginning_of_time;
+      run.ended = true;
+    }
     add_segment(result.back(), select);
   }
 }
@@ -96,6 +126,13 @@ Expected<std::vector<Run>> runs(const Ledger& ledger, const RunsAsked& asked) {
   const Ledger::Impl& impl = LedgerAccess::impl(ledger);
   auto result = read_runs(impl.database, asked);
   if (!result) return impl.failed("read runs", std::move(result).error());
+  return result;
+}
+
+Expected<std::vector<Run>> latest_runs(const Ledger& ledger, std::int64_t most, std::int64_t events) {
+  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  auto result = read_latest_runs(impl.database, most, events);
+  if (!result) return impl.failed("read the latest runs", std::move(result).error());
   return result;
 }
 

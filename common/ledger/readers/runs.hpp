@@ -44,6 +44,11 @@ struct RunsAsked {
 // Ascending by job number, then start. Errors: Errc::corrupt, Errc::io.
 [[nodiscard]] Expected<std::vector<Run>> runs(const Ledger& ledger, const RunsAsked& asked = {});
 
+// Of the runs that ended last, `most` at most, among the newest `events` events: how long they held how many processors
+// (job, start, end, length, processors and ended; the other members stay empty). A queue of any length has no part in
+// the cost. Ascending by job number, then start. Errors: those of runs().
+[[nodiscard]] Expected<std::vector<Run>> latest_runs(const Ledger& ledger, std::int64_t most, std::int64_t events);
+
 // A segment of a run whose begin is known.
 struct RunSegment {
   std::uint32_t ordinal = 0;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/int128.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/report.hpp"
 
@@ -44,6 +45,12 @@ void follow(const Outlook& outlook, std::size_t a, std::size_t b, Instant end, s
   }
 }
 
+// Nothing runs: what was done by now orders.
+Outlook without_what_runs(Outlook outlook) {
+  outlook.terms.running_factor = 0;
+  return outlook;
+}
+
 json forecast_limits(const Moment& moment) {
   json report{{"report_version", k_report_version},
               {"contribution", moment.status["contribution"]},
@@ -58,8 +65,9 @@ json forecast_limits(const Moment& moment) {
 json organization_side(const Moment& moment, const Side& side) {
   const json row = moment.row(side.organization);
   json out{{"organization", side.organization}, {"job", side.job}};
-  for (const char* member : {"rank", "standing_core_hours", "sentence", "key", "key_core_hours", "below_guarantee",
-                             "owned", "used", "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
+  for (const char* member :
+       {"rank", "standing_core_hours", "sentence", "key", "key_core_hours", "below_guarantee", "lacking", "gives",
+        "owned", "used", "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs"}) {
     out[member] = row.is_null() ? json(nullptr) : row[member];
   }
   return out;
@@ -154,7 +162,8 @@ json compare_report(const Moment& moment, const Side& a, const Side& b, const st
   report["sides"] = {organization_side(moment, a), organization_side(moment, b)};
   report["same_organization"] = a.organization == b.organization;
   report["period_begin"] = moment.status["period"]["begin"];
-  for (const char* member : {"first", "because", "difference", "difference_core_hours", "turning_core_hours"}) {
+  for (const char* member : {"first", "because", "by_what_runs", "difference", "difference_core_hours",
+                             "turning_processors", "turning_core_hours"}) {
     report[member] = nullptr;
   }
   report["turns"] = json::array();
@@ -176,8 +185,15 @@ json compare_report(const Moment& moment, const Side& a, const Side& b, const st
   } else {
     report["because"] = difference.value == 0 ? "order" : "key";
   }
+  report["by_what_runs"] =
+      report["because"] == "key" && accounting::goes_first(without_what_runs(outlook), second, first, Duration{0});
   report["difference"] = format_micro(difference.value);
   report["difference_core_hours"] = ahead["key_core_hours"].get<double>() - behind["key_core_hours"].get<double>();
+  if (outlook.terms.running_factor > 0) {
+    const Int128 processor = Int128{outlook.terms.running_factor} * k_micro;
+    report["turning_processors"] = static_cast<std::int64_t>(
+        std::min<Int128>(floor_of_quotient(difference.value, processor), accounting::k_longest_lead));
+  }
   if (outlook.terms.horizon.value > 0) {
     report["turning_core_hours"] = static_cast<double>(difference.value) / static_cast<double>(k_micro) /
                                    static_cast<double>(outlook.terms.horizon.value) / 3600.0;

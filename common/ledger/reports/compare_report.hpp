@@ -5,7 +5,8 @@
 // (H: the horizon; game/serving_order.hpp), so a difference of keys D is made up for by
 //     D / H / 3600     core-hours
 // that the one gets more than it gives, or the other gives more than it gets, at once. With H = 0 no amount does at
-// once: then the report has none.
+// once: then the report has none. A processor that starts now lowers its organization's key by c at once (the rule's
+// third term), so the one may start D / c processors before the other's first job. With c = 0 the report has none.
 #pragma once
 
 #include <optional>

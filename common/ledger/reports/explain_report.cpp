@@ -73,12 +73,19 @@ std::string closed_state(const json& job, Instant at) {
 
 json compact(const json& row) {
   json out;
-  for (const char* member :
-       {"name", "rank", "standing_core_hours", "sentence", "key_core_hours", "below_guarantee", "guarantee", "owned",
-        "used", "lent", "borrowed", "waiting", "running_jobs", "waiting_jobs", "no_start_since"}) {
+  for (const char* member : {"name", "rank", "standing_core_hours", "sentence", "key_core_hours", "running_core_hours",
+                             "lead", "lacking", "below_guarantee", "guarantee", "gives", "owned", "used", "lent",
+                             "borrowed", "waiting", "running_jobs", "waiting_jobs", "no_start_since"}) {
     out[member] = row.at(member);
   }
   return out;
+}
+
+// Whether `other`, which has the better rank by its key, has it because of what runs now.
+bool is_ahead_by_what_runs(const Moment& moment, const json& own, const json& other) {
+  accounting::Outlook idle = moment.outlook;
+  idle.terms.running_factor = 0;
+  return accounting::goes_first(idle, moment.course(own["name"]), moment.course(other["name"]), Duration{0});
 }
 
 // Those with a better rank, in rank order.
@@ -95,7 +102,8 @@ json ahead_of(const Moment& moment, const json& own) {
                     {"rank", row["rank"]},
                     {"jobs", row["waiting_jobs"]},
                     {"processors", row["waiting"]},
-                    {"because", by_guarantee ? "guarantee" : "key"}});
+                    {"because", by_guarantee ? "guarantee" : "key"},
+                    {"by_what_runs", !by_guarantee && is_ahead_by_what_runs(moment, own, row)}});
   }
   return {{"jobs", jobs}, {"processors", asked}, {"organizations", std::move(rows)}};
 }

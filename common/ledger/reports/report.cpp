@@ -70,7 +70,7 @@ struct RowContext {
   std::string name;
   std::optional<std::size_t> rank;
   const accounting::Rank* by = nullptr;
-  Duration horizon;
+  game::KeyTerms terms;
   EstimatorId estimator;
   EstimatorSet able;  // those that can say
   Duration elapsed;   // since the period began
@@ -81,12 +81,20 @@ struct RowContext {
 json organization_row(const Standing& standing, const RowContext& context) {
   const double balance = standing_core_hours(standing.balance(context.estimator), context.elapsed);
   const accounting::Rank* by = context.by;
+  const MicroProcessors rate = standing.rate(context.estimator);
+  const Utility running{Int128{context.terms.running_factor} * (rate.value - standing.used.value)};
+  const auto a_horizon_ahead = [&](Utility amount) {
+    return by ? json(standing_core_hours(amount, context.elapsed + context.terms.horizon)) : json(nullptr);
+  };
   json row{
       {"name", context.name},
       {"title", context.name},
       {"rank", context.rank ? json(*context.rank) : json(nullptr)},
-      {"key_core_hours", by ? json(standing_core_hours(by->key, context.elapsed + context.horizon)) : json(nullptr)},
+      {"key_core_hours", by ? a_horizon_ahead(by->key) : json(nullptr)},
       {"key", by ? json(exact(by->key)) : json(nullptr)},
+      {"running_core_hours", a_horizon_ahead(running)},
+      {"lead", by ? json(by->lead) : json(nullptr)},
+      {"lacking", by ? json(by->lacking) : json(nullptr)},
       {"guarantee", by ? json(by->guarantee.millionths / 1e6) : json(nullptr)},
       {"below_guarantee", by ? json(by->below_guarantee) : json(nullptr)},
       {"standing_core_hours", balance},
@@ -97,6 +105,7 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"given_core_hours", core_hours(standing.given(context.estimator))},
       {"got_processor_seconds", exact(standing.got)},
       {"given_processor_seconds", exact(standing.given(context.estimator))},
+      {"gives", processors(rate)},
       {"owned", processors(standing.owned)},
       {"used", processors(standing.used)},
       {"lent", processors(standing.lent)},
@@ -179,31 +188,75 @@ std::string percent(double part) {
   return buffer.data();
 }
 
-// What may surprise whoever reads standings: who goes before one that is owed more, and why. `rows` in rank order.
-json ranking_sentences(const json& rows, Duration horizon) {
+// "uses 3 processors more than it gives"; `row` of an organization.
+std::string of_what_runs(const json& row) {
+  const double more = row["used"].get<double>() - row["gives"].get<double>();
+  if (more == 0) return "uses as many processors as it gives";
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.6g", std::fabs(more));
+  const std::string count = std::string(buffer.data()) + (std::fabs(more) == 1 ? " processor" : " processors");
+  return more > 0 ? "uses " + count + " more than it gives" : "gives " + count + " more than it uses";
+}
+
+// How what runs enters the key: "" if it does not.
+std::string counted_text(const json& ranking) {
+  if (ranking["running_factor"] == 0) return "";
+  std::array<char, 32> weight{};
+  std::snprintf(weight.data(), weight.size(), "%.6g", ranking["running_weight"].get<double>());
+  return " and what runs now counts for " + in_words(Duration{ranking["residual_s"].get<std::int64_t>()}) +
+         " more, with weight " + weight.data();
+}
+
+// What may surprise a reader of standings: who goes before one that is owed more, and why. `rows` in rank order.
+json ranking_sentences(const json& rows, const json& ranking) {
   json sentences = json::array();
+  const auto name = [](const json& row) { return row["name"].get<std::string>(); };
+  const auto amount = [](const json& row, const char* member) { return row[member].get<double>(); };
+  // The key if nothing ran.
+  const auto idle_key = [&](const json& row) {
+    return amount(row, "key_core_hours") - amount(row, "running_core_hours");
+  };
   const json* most_owed = nullptr;
   const json* best_key = nullptr;
+  const json* best_idle = nullptr;
   for (const json& row : rows) {
     if (row["rank"].is_null()) continue;
     if (!most_owed || row["standing_core_hours"] > (*most_owed)["standing_core_hours"]) most_owed = &row;
     if (!best_key || row["key_core_hours"] > (*best_key)["key_core_hours"]) best_key = &row;
+    if (!best_idle || idle_key(row) > idle_key(*best_idle)) best_idle = &row;
     if (row["below_guarantee"] == true && row["guarantee"] > 0) {
-      sentences.push_back(row["name"].get<std::string>() +
-                          " runs on fewer than its guaranteed part of its own processors (" +
+      sentences.push_back(name(row) + " runs on fewer than its guaranteed part of its own processors (" +
                           percent(row["guarantee"].get<double>()) + ") and goes before those that do not");
     }
   }
-  if (best_key && best_key != most_owed && (*most_owed)["standing_core_hours"] > (*best_key)["standing_core_hours"]) {
-    const auto name = [](const json& row) { return row["name"].get<std::string>(); };
-    const double then_first = (*most_owed)["key_core_hours"].get<double>();
-    const double then_best = (*best_key)["key_core_hours"].get<double>();
-    sentences.push_back(name(*most_owed) + ' ' + owed((*most_owed)["standing_core_hours"].get<double>()) +
-                        " by now, but " + name(*best_key) + " will be owed more within " + in_words(horizon) +
-                        " if nothing more starts: " + name(*best_key) + ' ' + owed(then_best) + " then, " +
-                        name(*most_owed) + ' ' + owed(then_first));
+  if (!best_key) return sentences;
+  const Duration horizon{ranking["horizon_s"].get<std::int64_t>()};
+  if (idle_key(*best_idle) > idle_key(*best_key)) {
+    sentences.push_back(name(*best_idle) + ' ' + owed(idle_key(*best_idle)) + " in " + in_words(horizon) +
+                        " if nothing runs until then, " + name(*best_key) + ' ' + owed(idle_key(*best_key)) + "; but " +
+                        name(*best_key) + " goes before it because of what runs now: " + name(*best_idle) + ' ' +
+                        of_what_runs(*best_idle) + ", " + name(*best_key) + ' ' + of_what_runs(*best_key));
+  } else if ((*most_owed)["standing_core_hours"] > (*best_key)["standing_core_hours"]) {
+    sentences.push_back(name(*most_owed) + ' ' + owed(amount(*most_owed, "standing_core_hours")) + " by now, but " +
+                        name(*best_key) + " will be owed more within " + in_words(horizon) + " if nothing more starts" +
+                        counted_text(ranking) + ": " + name(*best_key) + ' ' +
+                        owed(amount(*best_key, "key_core_hours")) + " then, " + name(*most_owed) + ' ' +
+                        owed(amount(*most_owed, "key_core_hours")));
   }
   return sentences;
+}
+
+// The rule in force, and the mean residual run time that it counts what runs by.
+json ranking_json(const accounting::State& state) {
+  const accounting::RankingDeclared rule = state.ranking_rule();
+  const accounting::ResidualMeasured* measured = state.residual_measured();
+  constexpr double k_whole = k_micro;
+  return {{"horizon_s", rule.horizon},
+          {"guarantee", static_cast<double>(rule.guarantee) / k_whole},
+          {"running_weight", static_cast<double>(rule.running_weight) / k_whole},
+          {"residual_s", measured == nullptr ? game::k_assumed_residual.value : measured->seconds},
+          {"residual_assumed", measured == nullptr},
+          {"running_factor", state.key_terms().running_factor}};
 }
 
 }  // namespace
@@ -310,8 +363,6 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
   const Instant at = state.now();
   const EstimatorId estimator = accounting::acting(wanted, able);
   const std::vector<Standing> standings = state.standings(at, able);
-  const accounting::RankingDeclared rule = state.ranking_rule();
-  const Duration horizon = accounting::horizon_of(rule);
   const std::vector<accounting::Rank> ranked = state.ranking(at, estimator);
   const std::vector<JobCounts> jobs = count_jobs(state);
   const std::vector<Instant> starts = state.last_starts();
@@ -324,7 +375,7 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
     rows.push_back(organization_row(standings[id], {.name = state.organizations()[id],
                                                     .rank = i < ranked.size() ? std::optional(i + 1) : std::nullopt,
                                                     .by = i < ranked.size() ? &ranked[i] : nullptr,
-                                                    .horizon = horizon,
+                                                    .terms = state.key_terms(),
                                                     .estimator = estimator,
                                                     .able = able,
                                                     .elapsed = at - begin,
@@ -332,10 +383,12 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
                                                     .last_start = starts[id]}));
   }
   const bool any_event = begin > k_beginning_of_time;
-  json sentences = ranking_sentences(rows, horizon);
+  json ranking = ranking_json(state);
+  json sentences = ranking_sentences(rows, ranking);
   // First, for a reader may be shown the first few only.
   if (estimator != wanted)
     sentences.insert(sentences.begin(), stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
+  ranking["sentences"] = std::move(sentences);
   return {
       {"report_version", k_report_version},
       {"at", at.value},
@@ -348,10 +401,7 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
       {"ranked_by", accounting::name_of(estimator)},
       {"behind", names_without(able, state.kept())},
       {"not_kept", names_without(state.kept(), EstimatorSet::all())},
-      {"ranking",
-       {{"horizon_s", rule.horizon},
-        {"guarantee", static_cast<double>(rule.guarantee) / static_cast<double>(k_micro)},
-        {"sentences", std::move(sentences)}}},
+      {"ranking", std::move(ranking)},
       {"organizations", std::move(rows)},
       {"conservation", conservation(standings, able)},
   };

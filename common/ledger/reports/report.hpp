@@ -7,7 +7,8 @@
 // read its average since the period began,
 //     standing = (phi - psi) / (t - period begin) / 3600        [core-hours]
 // which has the sign and, at one t, the order of phi - psi. Ranks go by the key, phi - psi a horizon ahead if nothing
-// more starts (game/serving_order.hpp): in core-hours it is the standing at that time,
+// more starts and what runs counts for the mean residual run time, by its weight (game/serving_order.hpp): in
+// core-hours it is the standing at that time,
 //     key = (phi - psi)(t + H) / (t + H - period begin) / 3600     [core-hours]
 #pragma once
 
@@ -30,10 +31,11 @@ namespace shapley::ledger {
 inline constexpr int k_report_version = 2;
 
 // The books at max(t, state.now()): organizations in rank order (commons, which runs nothing and has no rank, last) and
-// the conservation sums. "ranking" says the horizon and the guarantee in force, and in "sentences" who goes before one
-// that is owed more, and why. psi, phi and processor-seconds are exact decimal text; core-hours and processors are
-// numbers. The daemon's answer to {"request": "status"[, "contribution": NAME]} is this object with two further members
-// (docs/reference/protocol.md), from which shapleyctl makes its health lines; instants in seconds since the epoch:
+// the conservation sums. "ranking" says the rule and the mean residual run time in force, and in "sentences" who goes
+// before one that is owed more, and why. psi, phi and processor-seconds are exact decimal text; core-hours and
+// processors are numbers. The daemon's answer to {"request": "status"[, "contribution": NAME]} is this object with two
+// further members (docs/reference/protocol.md), from which shapleyctl makes its health lines; instants in seconds since
+// the epoch:
 //   "daemon": {"version", "pid", "started_at", "ledger", "events", "socket", "mode", "order", "lost_runs",
 //              "configuration": {"file", "hash", "loaded_at", "refused_at", "refusal"}}
 //   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}

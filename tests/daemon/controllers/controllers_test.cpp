@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,31 @@ TEST_F(ControllersTest, a_standby_holds_what_the_other_one_writes) {
   EXPECT_EQ(b.runs().size(), 20U);
   EXPECT_FALSE(b->is_active());
   EXPECT_NE(b.controllers().refusal().find("standby"), std::string::npos);
+}
+
+TEST_F(ControllersTest, only_the_one_that_writes_states_the_mean_residual_run_time) {
+  promote(a);
+  a.feed(runs_of(1, 20));
+  now += 200;
+  std::vector<protocol::JobRecord> over;
+  for (std::uint32_t id = 1; id <= 20; ++id) over.push_back(ended({.id = id, .cpus = 1, .start = k_begin + id}, now));
+  a.feed(over);
+  for (int rounds = 0; rounds < 4 || more(); ++rounds) {
+    poll(a, b);
+    poll(b, a);
+  }
+  const auto statements = [](Host& host) {
+    return host.rows("SELECT json_extract(payload, '$.runs') FROM events WHERE kind = 'residual_measured'");
+  };
+  ASSERT_EQ(b.rows("SELECT COUNT(*) FROM segments WHERE kind = 'run' AND end IS NOT NULL"),
+            std::vector<std::string>{"20"});
+  b->tick(Instant{now});
+  EXPECT_TRUE(statements(b).empty());
+  meet();
+  EXPECT_EQ(statements(a), std::vector<std::string>{"20"});
+  meet();
+  EXPECT_EQ(statements(b), std::vector<std::string>{"20"});
+  expect_same();
 }
 
 TEST_F(ControllersTest, a_promotion_takes_over_everything_while_the_other_one_answers) {

@@ -51,7 +51,7 @@ TEST_F(ServiceTest, RanksLookAheadAndAChangeOfThatIsAnEvent) {
   now += 51;
   service->tick(Instant{now});
   EXPECT_EQ(service->ranks().organizations.front(),
-            "physics");  // 400 got before, 408 since: within 7 days physics is owed more
+            "physics");  // 400 got before, 408 since: within 30 days physics is owed more
 
   Site changed = site;
   changed.configuration.horizon = Duration{0};
@@ -61,7 +61,7 @@ TEST_F(ServiceTest, RanksLookAheadAndAChangeOfThatIsAnEvent) {
   EXPECT_EQ(service->ranks().organizations.front(), "chemistry");
   EXPECT_EQ(rows("SELECT json_extract(payload, '$.horizon'), json_extract(payload, '$.exceptions') FROM events "
                  "WHERE kind = 'ranking_declared' ORDER BY seq"),
-            (Lines{"604800|[]", R"(0|[{"organization":"chemistry","parts_per_million":0}])"}));
+            (Lines{"2592000|[]", R"(0|[{"organization":"chemistry","parts_per_million":0}])"}));
   restart();
   service->tick(Instant{now});
   EXPECT_EQ(service->ranks().organizations.front(), "physics") << "the file's own rule again, as restart() reads it";
@@ -70,9 +70,9 @@ TEST_F(ServiceTest, RanksLookAheadAndAChangeOfThatIsAnEvent) {
 TEST_F(ServiceTest, WhoIsBelowItsGuaranteeGoesFirst) {
   connect(1);
   // Physics owes; chemistry holds physics' node, and a job of physics waits.
-  snapshot({running({.id = 1, .node = "n2", .cpus = 8, .start = now - 100}),
+  snapshot({running({.id = 1, .node = "n2", .cpus = 8, .start = now - 1000}),
             running({.id = 2, .account = "chem", .start = now})});
-  see({ended({.id = 1, .node = "n2", .cpus = 8, .start = now - 100}, now)});
+  see({ended({.id = 1, .node = "n2", .cpus = 8, .start = now - 1000}, now)});
   now += 10;
   service->tick(Instant{now});
   EXPECT_EQ(service->ranks().organizations.front(), "chemistry");

@@ -202,6 +202,8 @@ INSERT INTO event_rows VALUES(87,3,1793514581,1793514580,200,1793514580,0,9,2000
 INSERT INTO event_rows VALUES(88,2,1793514611,1793514610,201,1793514610,0,9,1000000,NULL,NULL,NULL,X'38e18de500db824739b2309e579aab9bc7f7abaa94a07b00c07630d4df637270',1793514580,200);
 INSERT INTO event_rows VALUES(89,5,1793514611,1793514610,200,1793514580,0,NULL,NULL,NULL,5,6,X'1da611c11cf9d6fa1cbe6421b326ee74087c964bd91591b2ea346ea44872a73a',NULL,NULL);
 INSERT INTO event_rows VALUES(90,4,1793514671,1793514670,201,1793514610,0,NULL,NULL,NULL,17,18,X'7179c6a6362093c0310bd1f6a233641e88923c3f475a01033d5026820b03446c',NULL,NULL);
+INSERT INTO event_rows VALUES(91,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'43774dbd341a55759ea91bdf6e8ec9ed9322d6db73ff65cbcb6eec97d1f183e9',NULL,NULL);
+INSERT INTO event_rows VALUES(92,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'042292de383ab4cf5970fb99922fca72bf59eb8897c6dfed42cecdba905daa81',NULL,NULL);
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -285,6 +287,8 @@ INSERT INTO event_texts VALUES(77,'ownership_stated','ownership_stated/n1/179348
 INSERT INTO event_texts VALUES(78,'ownership_stated','ownership_stated/n1/1793484000/2','{"effective":1793484000,"node":"n1","revision":2,"spans":[{"from":-2305843009213693952,"owners":[{"organization":"physics","parts_per_million":1000000}]}]}');
 INSERT INTO event_texts VALUES(79,'adjustment_made','adjustment_made/3','{"at":1793514520,"author":"uid 0 (root)","facts":7,"into":"","kind":"reverse","number":3,"organization":"","reason":"it was none","reverses":1,"runs":1,"what":"adjustment 1 (runs of job 104) does not hold"}');
 INSERT INTO event_texts VALUES(86,'job_changed','job_changed/104/1793494800/1793496721','{"account":"","array_job":0,"array_task":null,"at":1793496721,"group_id":100,"het_job":0,"job":104,"name":"visitor","organization":"guests","partition":"main","qos":"normal","submit":1793494800,"user_id":1002,"wckey":""}');
+INSERT INTO event_texts VALUES(91,'residual_measured','residual_measured/1793514700','{"at":1793514700,"runs":23,"seconds":5400}');
+INSERT INTO event_texts VALUES(92,'ranking_declared','ranking_declared/1793514700','{"at":1793514700,"contribution":"direct_contr","exceptions":[{"organization":"physics","parts_per_million":800000}],"guarantee":500000,"horizon":2592000,"running_weight":100000}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
   json TEXT NOT NULL UNIQUE,         -- as payloads have it

@@ -1,0 +1,160 @@
+// By which mean residual run time shapleyd has ranks count what runs, and when it states another one.
+#include "daemon/configuration/residual.hpp"
+
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "accounting/state/state.hpp"
+#include "game/serving_order.hpp"
+#include "service_fixture.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using accounting::ResidualMeasured;
+
+constexpr std::int64_t k_minute = 60;
+constexpr std::int64_t k_day = 24 * 3600;
+constexpr Instant k_now{1'000'000};
+
+std::vector<ledger::Run> runs_of(std::int64_t count, std::int64_t length_s, bool ended = true) {
+  ledger::Run run;
+  run.length = Duration{length_s};
+  run.processors = MicroProcessors{k_micro};
+  run.ended = ended;
+  return std::vector<ledger::Run>(static_cast<std::size_t>(count), run);
+}
+
+TEST(Residual, IsMeasuredOverTwentyEndedRunsAtLeast) {
+  std::vector<ledger::Run> runs = runs_of(k_fewest_measured_runs - 1, 7200);
+  for (const ledger::Run& open : runs_of(5, 100, false)) runs.push_back(open);
+  EXPECT_EQ(measured_residual(runs), std::nullopt);
+  runs.push_back(runs.front());
+  EXPECT_EQ(measured_residual(runs), (MeasuredResidual{Duration{3600}, k_fewest_measured_runs}));
+}
+
+TEST(Residual, IsOneSecondTo365Days) {
+  EXPECT_EQ(measured_residual(runs_of(20, 0)), std::nullopt);
+  EXPECT_EQ(measured_residual(runs_of(20, 1))->residual, Duration{1});  // half a second by itself
+  EXPECT_EQ(measured_residual(runs_of(20, 1000 * k_day))->residual, game::k_longest_horizon);
+}
+
+TEST(Residual, IsStatedAtFirstAndWhenItMovedByMoreThanAFifth) {
+  EXPECT_EQ(residual_statement(k_now, nullptr, {Duration{1000}, 20}), (ResidualMeasured{k_now, 1000, 20}));
+  const ResidualMeasured last{k_now - Duration{5}, 1000, 20};
+  for (const std::int64_t near : {800, 999, 1000, 1200})
+    EXPECT_EQ(residual_statement(k_now, &last, {Duration{near}, 99}), std::nullopt) << near;
+  for (const std::int64_t far : {1, 799, 1201, 9000})
+    EXPECT_EQ(residual_statement(k_now, &last, {Duration{far}, 99}), (ResidualMeasured{k_now, far, 99})) << far;
+}
+
+TEST(Residual, IsDatedAfterTheLastStatement) {
+  const ResidualMeasured last{k_now + Duration{7}, 1000, 20};
+  EXPECT_EQ(residual_statement(k_now, &last, {Duration{5000}, 20})->at, k_now + Duration{8});
+}
+
+TEST(Residual, IsLookedForEachMinuteAndThenOnceADay) {
+  ResidualWatch watch;
+  EXPECT_TRUE(watch.is_due(k_now, nullptr));
+  watch.note_look(k_now);
+  EXPECT_FALSE(watch.is_due(k_now + Duration{k_minute - 1}, nullptr));
+  EXPECT_TRUE(watch.is_due(k_now + Duration{k_minute}, nullptr));
+  const ResidualMeasured last{k_now + Duration{k_minute}, 1000, 20};
+  watch.note_look(last.at);
+  EXPECT_FALSE(watch.is_due(last.at + Duration{k_day - 1}, &last));
+  EXPECT_TRUE(watch.is_due(last.at + Duration{k_day}, &last));
+  watch.note_look(last.at + Duration{k_day});  // and it had not moved
+  EXPECT_FALSE(watch.is_due(last.at + Duration{2 * k_day - 1}, &last));
+  // A process that has just started goes by the ledger.
+  EXPECT_FALSE(ResidualWatch{}.is_due(last.at + Duration{k_day - 1}, &last));
+  EXPECT_TRUE(ResidualWatch{}.is_due(last.at + Duration{k_day}, &last));
+}
+
+class ResidualOfService : public ServiceTest {
+ protected:
+  // `count` jobs of `length` seconds each, all at once.
+  void run_jobs(std::uint32_t count, std::int64_t length) {
+    std::vector<protocol::JobRecord> begun;
+    std::vector<protocol::JobRecord> over;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Job job{.id = next_job_ + i, .cpus = 1, .start = now};
+      begun.push_back(running(job));
+      over.push_back(ended(job, now + length));
+    }
+    next_job_ += count;
+    see(begun);
+    now += length;
+    see(over);
+  }
+  std::vector<std::string> statements() const {
+    return rows("SELECT at - " + std::to_string(k_begin) +
+                ", json_extract(payload, '$.seconds'), json_extract(payload, '$.runs') FROM events "
+                "WHERE kind = 'residual_measured' ORDER BY seq");
+  }
+  void tick_after(std::int64_t seconds) {
+    now += seconds;
+    service->tick(Instant{now});
+  }
+
+ private:
+  std::uint32_t next_job_ = 1;
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_F(ResidualOfService, IsStatedFromTwentyRunsOnAndKeptOverARestart) {
+  connect(1);
+  snapshot({});
+  run_jobs(19, 100);
+  tick_after(1);
+  tick_after(2 * k_minute);
+  EXPECT_EQ(statements(), Lines{});
+  EXPECT_EQ(service->books().state().residual_measured(), nullptr);
+  const std::int64_t assumed = service->books().state().key_terms().running_factor;
+  run_jobs(1, 100);
+  tick_after(k_minute);
+  // 100 + 1 + 120 + 100 + 60 s after the begin.
+  EXPECT_EQ(statements(), Lines{"381|50|20"});
+  const auto horizon = site.configuration.horizon.value;
+  EXPECT_EQ(service->books().state().key_terms().running_factor, 50 * (2 * horizon - 50) / 20);
+  EXPECT_NE(service->books().state().key_terms().running_factor, assumed);
+  tick_after(k_minute);
+  restart();
+  ASSERT_NE(service->books().state().residual_measured(), nullptr);
+  EXPECT_EQ(service->books().state().residual_measured()->seconds, 50);
+  tick_after(k_minute);
+  EXPECT_EQ(statements().size(), 1U);
+}
+
+TEST_F(ResidualOfService, IsStatedAnewADayLaterIfItMoved) {
+  connect(1);
+  snapshot({});
+  run_jobs(20, 100);
+  tick_after(1);
+  ASSERT_EQ(statements(), Lines{"101|50|20"});
+  // 20 of 100 s and 20 of 300 s: 20 (10,000 + 90,000) / (2 * 20 * 400) = 125 s.
+  run_jobs(20, 300);
+  tick_after(k_minute);
+  EXPECT_EQ(statements().size(), 1U);  // not yet
+  tick_after(k_day);
+  EXPECT_EQ(statements(), (Lines{"101|50|20", std::to_string(401 + k_minute + k_day) + "|125|40"}));
+  EXPECT_EQ(service->books().state().residual_measured()->seconds, 125);
+  tick_after(2 * k_day);
+  EXPECT_EQ(statements().size(), 2U);  // it has not moved
+}
+
+TEST_F(ResidualOfService, ALongQueueHidesNoRuns) {
+  connect(1);
+  snapshot({});
+  run_jobs(20, 100);
+  std::vector<protocol::JobRecord> queued;
+  for (std::uint32_t i = 0; i < 12'000; ++i) queued.push_back(waiting({.id = 1000 + i, .start = now}));
+  see(queued);
+  tick_after(1);
+  EXPECT_EQ(statements().size(), 1U);
+}
+
+}  // namespace
+}  // namespace shapley::daemon
