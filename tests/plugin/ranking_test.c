@@ -86,11 +86,36 @@ static void test_wanted_site_factor(void) {
   made_t made;
   make(&made);
   shapley_ranking_t ranking = shapley_ranking_now(NULL);
-  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record),
+  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record, SHAPLEY_NO_LABEL),
            NICE_OFFSET + k_shapley_nice_headroom + ranking.steps.rank);
   order = (shapley_order_t){.act = true, .strict = false, .weight = 800, .ranks = 3};
   ranking = shapley_ranking_now(NULL);
-  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record), NICE_OFFSET + 400);
+  CHECK_EQ(shapley_wanted_site_factor_of(&ranking, &made.record, SHAPLEY_NO_LABEL), NICE_OFFSET + 400);
+  order = (shapley_order_t){.act = true, .strict = true, .ranks = 3};
+}
+
+static void test_labels(void) {
+  set_weights(1000, NULL);
+  made_t made;
+  make(&made);
+  made.record.job_id = 77;
+  order.levels = true;
+  shapley_ranking_t ranking = shapley_ranking_now(NULL);
+  CHECK(ranking.steps.labels > 30000);
+  uint32_t labels[] = {0, 1, 17, ranking.steps.labels - 1};
+  for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+    made.record.site_factor = shapley_wanted_site_factor_of(&ranking, &made.record, labels[i]);
+    CHECK_EQ(shapley_label_of(&ranking, &made.record), labels[i]);
+    CHECK(made.record.site_factor > NICE_OFFSET); /* no overflow: Slurm adds it to the other factors */
+  }
+  made.record.site_factor++;
+  CHECK_EQ(shapley_label_of(&ranking, &made.record), SHAPLEY_NO_LABEL); /* of no level */
+  made.record.site_factor = NICE_OFFSET;
+  CHECK_EQ(shapley_label_of(&ranking, &made.record), SHAPLEY_NO_LABEL); /* Slurm's default */
+  /* Recognized when they are to be taken off. */
+  shapley_site_formula_t formula = shapley_ranking_formula(&ranking);
+  CHECK(shapley_site_formula_gives(&formula, shapley_site_of_label(&ranking.steps, 17, 3)));
+  CHECK(!shapley_site_formula_gives(&formula, shapley_site_of_label(&ranking.steps, 17, 3) + 1));
   order = (shapley_order_t){.act = true, .strict = true, .ranks = 3};
 }
 
@@ -99,7 +124,7 @@ static uint32_t wanted(const shapley_ranking_t* ranking, uint32_t job_id, char* 
   make(&made);
   made.record.job_id = job_id;
   made.record.account = account;
-  return shapley_wanted_site_factor_of(ranking, &made.record) - NICE_OFFSET;
+  return shapley_wanted_site_factor_of(ranking, &made.record, SHAPLEY_NO_LABEL) - NICE_OFFSET;
 }
 
 static void test_levels_order_within_the_organization(void) {
@@ -296,6 +321,7 @@ static void test_factors_beyond_their_weights(void) {
 int main(void) {
   test_step_exceeds_the_weights();
   test_wanted_site_factor();
+  test_labels();
   test_levels_order_within_the_organization();
   test_who_is_left_alone();
   test_setting_adds_the_rank();

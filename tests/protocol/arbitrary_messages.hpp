@@ -109,8 +109,8 @@ inline void pick(Ack& m) {
   pick(sequence);
 }
 inline void pick(Ranks& m) {
-  auto& [generation, computed_at, organizations] = m;
-  pick_all(generation, computed_at, organizations);
+  auto& [generation, computed_at, organizations, leads, lacking] = m;
+  pick_all(generation, computed_at, organizations, leads, lacking);
 }
 inline void pick(JobLevel& m) {
   auto& [job_id, level] = m;

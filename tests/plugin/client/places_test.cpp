@@ -230,7 +230,8 @@ TEST(Places, APartitionCountsUpToWhatItHas) {
                     .splittable = 0});
   }
   jobs.push_back(jobs.back());
-  jobs.back().job_id = jobs.back().tie = 61;
+  jobs.back().job_id = 61;
+  jobs.back().tie = 61;
   jobs.back().partition = 2;
   jobs.back().partition_processors = 100;
   cluster.places().begin(1, {1, cluster.contenders()}, k_labels, 100, 1'000);

@@ -37,6 +37,24 @@ job_record_t* find_job_record(uint32_t job_id) {
 
 void queue_job_scheduler(void) {}
 
+/* No array is split here: slurmctld's own code, which does it, is not in this program. As when memory is short. */
+#if SHAPLEY_SLURM_AT_LEAST(24, 11, 0)
+job_record_t* job_array_split(job_record_t* job, bool list_add) {
+  (void)job, (void)list_add;
+  return NULL;
+}
+#else
+job_record_t* job_array_split(job_record_t* job) {
+  (void)job;
+  return NULL;
+}
+#endif
+#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+void job_state_set(job_record_t* job, uint32_t state) {
+  job->job_state = state;
+}
+#endif
+
 /* What the stock plugin calls: who may see which job, and the billing of a run, are not what this is about. */
 part_record_t* find_part_record(char* name) {
   return host_find_partition(name);
