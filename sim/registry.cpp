@@ -230,7 +230,7 @@ Expected<PolicyPtr> make_policy(std::string_view policy, const Instance& instanc
                                  "; " + std::string(entry->alternative));
   }
   SHAPLEY_TRY(check_rigid(name, instance));
-  SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule.horizon));
+  SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule));
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
   if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
   if (name == "ref") {

@@ -32,7 +32,12 @@ ServingRule any_rule() {
   ServingRule rule;
   rule.horizon.value = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(0, 12), rc::gen::just<std::int64_t>(1'000'000));
   rule.guarantee.millionths = *rc::gen::element(0, 300'000, 500'000, game::k_whole_guarantee);
+  rule.running.millionths = *rc::gen::element(0, 100'000, 400'000, game::k_whole_running_weight);
   return rule;
+}
+
+naive::Rule words_of(const ServingRule& rule) {
+  return {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths};
 }
 
 std::vector<std::int64_t> starts_of(const Instance& instance, Policy& policy) {
@@ -45,7 +50,7 @@ RC_GTEST_PROP(ServingRule, DirectContrFollowsTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
   const auto policy = make_direct_contr(instance, {.identity = true, .seed = 1, .rule = rule});
-  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths}, naive::given_by_owners);
+  const naive::Simulation witness(instance, words_of(rule), naive::given_by_owners);
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
@@ -53,15 +58,14 @@ RC_GTEST_PROP(ServingRule, ShapleyRateFollowsTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
   const auto policy = make_shapley_rate(instance, {.method = RateMethod::exact, .seed = 1, .rule = rule});
-  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths}, naive::given_by_game);
+  const naive::Simulation witness(instance, words_of(rule), naive::given_by_game);
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
 RC_GTEST_PROP(ServingRule, CoalitionsFollowTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
-  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths},
-                                  naive::given_by_coalitions);
+  const naive::Simulation witness(instance, words_of(rule), naive::given_by_coalitions);
   const auto all = make_coalitions_all(instance, rule);
   const auto pairs = make_coalitions_pair(instance, rule);  // exact up to four organizations
   RC_ASSERT(starts_of(instance, *all) == witness.starts());
@@ -72,7 +76,7 @@ RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
   const auto policy = make_ref(instance, rule);
-  const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths});
+  const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths});
   std::vector<std::int64_t> expected(instance.jobs.size(), -1);
   for (const sim::naive::Running& run : witness.grand().started) expected[run.job] = run.start;
   RC_ASSERT(starts_of(instance, *policy) == expected);
@@ -93,8 +97,9 @@ TEST(ServingRule, RefRemembersChoicesSafelyWithAHorizon) {
     }
     instance.end = {160};
     const ServingRule rule{{static_cast<std::int64_t>(rng.below(200))},
-                           {static_cast<std::int32_t>(rng.below(3) * 400'000)}};
-    const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths});
+                           {static_cast<std::int32_t>(rng.below(3) * 400'000)},
+                           {static_cast<std::int32_t>(rng.below(3) * 100'000)}};
+    const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths});
     std::vector<std::int64_t> expected(instance.jobs.size(), -1);
     for (const sim::naive::Running& run : witness.grand().started) expected[run.job] = run.start;
     const auto policy = make_ref(instance, rule);
@@ -126,7 +131,7 @@ RC_GTEST_PROP(ServingRule, CoalitionsAreValuedAHorizonAhead, ()) {
       expected += stop + horizon.value - t;
     }
   }
-  RC_ASSERT(schedules.value_at(0, stop, horizon) == expected);
+  RC_ASSERT(schedules.value_at(0, stop, {horizon}) == expected);
 }
 
 using PolicyPtr = std::unique_ptr<Policy>;
@@ -253,8 +258,8 @@ TEST(Horizon, DampsTheSwing) {
 TEST(Horizon, IsRefusedWhereUtilitiesWouldOverflow) {
   const Instance instance{{1'000'000}, {}, {1'000'000}};
   EXPECT_TRUE(validate(instance));
-  EXPECT_TRUE(check_horizon(instance, {1'000'000}));
-  const auto refused = check_horizon(instance, game::k_longest_horizon);
+  EXPECT_TRUE(check_horizon(instance, {.horizon = {1'000'000}}));
+  const auto refused = check_horizon(instance, {.horizon = game::k_longest_horizon});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::limit);
   EXPECT_NE(refused.error().what.find("choose a shorter one"), std::string::npos) << refused.error().what;
