@@ -189,6 +189,15 @@ TEST(PolicyNames, CarryARule) {
     ASSERT_TRUE(parsed) << rule;
     EXPECT_EQ(policy_text(parsed->name, parsed->rule), rule);
   }
+  EXPECT_EQ(policy_text("ref", game::k_default_rule), "ref@30d/0.5/0.1");
+  EXPECT_EQ(policy_text("ref", {{604'800}, {}, {250'000}}), "ref@7d/0/0.25");
+  EXPECT_EQ(policy_text("rand", {}, true), "rand/once");
+  EXPECT_EQ(policy_text("rand", week_half, true), "rand@7d/0.5/once");
+  EXPECT_EQ(parse_policy("rand@7d/0.5/1", {})->rule, (game::ServingRule{{604'800}, {500'000}, {1'000'000}}));
+  EXPECT_EQ(parse_policy("rand@7d/once", week_half)->rule, (game::ServingRule{{604'800}}));
+  EXPECT_TRUE(parse_policy("rand@7d/once", week_half)->once);
+  EXPECT_FALSE(parse_policy("rand@7d/1", week_half)->once);
+  EXPECT_EQ(parse_policy("rand/once", week_half)->rule, week_half);
   EXPECT_EQ(parse_policy("ref", week_half)->rule, week_half);
   EXPECT_EQ(parse_policy("ref@0", week_half)->rule, game::ServingRule{});
 }
@@ -202,6 +211,14 @@ TEST(PolicyNames, AreRefusedWithTheRemedy) {
   EXPECT_NE(refusal("fair_share@7d").find("leave \"@7d\" out"), std::string::npos) << refusal("fair_share@7d");
   EXPECT_NE(refusal("ref@7w").find("policy ref@7w: horizon: write 0"), std::string::npos) << refusal("ref@7w");
   EXPECT_NE(refusal("ref@7d/2").find("guarantee: a guarantee is at most 1"), std::string::npos) << refusal("ref@7d/2");
+  EXPECT_NE(refusal("ref@7d/0/2").find("weight of what runs: "), std::string::npos) << refusal("ref@7d/0/2");
+  EXPECT_NE(refusal("rand@7d/0.5/0.1/1").find("weight of what runs: "), std::string::npos);
+  EXPECT_NE(refusal("rand@7d/").find("guarantee: "), std::string::npos) << refusal("rand@7d/");
+  EXPECT_NE(refusal("ref@7d/once").find("leave \"/once\" out"), std::string::npos) << refusal("ref@7d/once");
+  EXPECT_EQ(refusal("fair_share/once"), "");
+  PolicyOptions once;
+  once.once_a_pass = true;
+  EXPECT_EQ(refusal("ref", once), "");
   PolicyOptions flow_time;
   flow_time.utility = "flow_time";
   EXPECT_EQ(refusal("ref", flow_time), "");
