@@ -243,10 +243,10 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::Range(1, 32));
   command->add_option("--policies", arguments->policies, "other policies than the preset's")->delimiter(',');
   command
-      ->add_option(
-          "--cases", arguments->cases,
-          "stability: of saturated, load_1.05, bursty, head_start, debts, years, windows these only; strategy: "
-          "of load_0.80, load_1.05, saturated and the attacks these only")
+      ->add_option("--cases", arguments->cases,
+                   "stability: of saturated, load_1.05, bursty, head_start, maintenance, debts, years, windows these "
+                   "only; strategy: "
+                   "of load_0.80, load_1.05, saturated and the attacks these only")
       ->delimiter(',');
   command->add_option("--seed", arguments->seed, "seed (1)");
   command->add_option("--threads", arguments->threads, "threads (one per core)");
