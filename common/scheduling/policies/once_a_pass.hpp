@@ -2,8 +2,8 @@
 // once a scheduling pass and starts what it can in that order, by ranks that were written before.
 //
 // At the first choice of an instant all who wait are ordered, by the keys and guarantees of that moment; until time
-// moves on, the first of that order who has something to start is served, however much that has started meanwhile.
-// Who it is that waits cannot grow within an instant (policy.hpp), so that order is all that is needed.
+// moves on, the first of that order with something to start is served, however much that has started meanwhile.
+// No other organization begins to wait within an instant (policy.hpp), so that order is all that is needed.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// The events of strategy_world's cluster, as shapleyd's observer writes them (daemon/observer), told to books. The mean
-// residual run time is measured once, when 20 runs have ended: shapleyd measures it again a day later at the earliest,
-// which is longer than a scenario.
+// The events of strategy_world's cluster, as shapleyd's observer writes them (daemon/observer), applied to books. The
+// mean residual run time is measured once, when 20 runs have ended: shapleyd measures it again a day later at the
+// earliest, which is longer than a scenario.
 #pragma once
 
 #include <cstdint>
