@@ -17,6 +17,7 @@
 #include "scheduling/policies/coalitions_pair.hpp"
 #include "scheduling/policies/direct_contr.hpp"
 #include "scheduling/policies/hindsight.hpp"
+#include "scheduling/policies/once_a_pass.hpp"
 #include "scheduling/policies/ref.hpp"
 #include "scheduling/policies/ref_arbitrary.hpp"
 #include "scheduling/policies/shapley_rate.hpp"
@@ -34,12 +35,13 @@ struct Entry {
   std::size_t max_organizations;
   std::string_view alternative;  // named when max_organizations is exceeded
   Maker make;
-  bool ruled = false;  // ranks by phi - psi, so horizon and guarantee mean something
+  bool ruled = false;  // ranks by phi - psi, so horizon, guarantee and the weight of what runs mean something
 };
 
 constexpr std::size_t k_mask_organizations = 32;                       // waiting sets are 32-bit masks
 constexpr std::size_t k_max_rand_coalitions = std::size_t{1} << 20;    // 56 bytes each, besides their running jobs
 constexpr std::size_t k_max_rand_permutations = std::size_t{1} << 22;  // in memory while the weights are computed
+constexpr std::string_view k_once = "/once";
 constexpr std::string_view k_no_alternative = "merge small organizations";
 
 std::size_t permutation_count(const Instance& instance, const PolicyOptions& options) {
@@ -162,11 +164,32 @@ Expected<void> check_rigid(std::string_view name, const Instance& instance) {
                   "--reference), or take parallel jobs as copies (--parallel copies)");
 }
 
+// ref's grand coalition decides as the rule says in the midst of all others; fcfs orders jobs.
+bool can_be_once_a_pass(const Entry& entry) {
+  return entry.name != "ref" && entry.name != "fcfs";
+}
+
+Expected<void> check_rule_of(const Entry& entry, std::string_view text, const NamedPolicy& named) {
+  if (named.once && !can_be_once_a_pass(entry)) {
+    return fail(Errc::invalid_argument,
+                "policy " + std::string(text) + ": " + std::string(entry.name) +
+                    " does not order organizations by the schedule that is made, so not once a pass either; leave "
+                    "\"/once\" out");
+  }
+  const std::size_t at = text.find('@');
+  if (entry.ruled || at == std::string_view::npos) return {};
+  return fail(Errc::invalid_argument, "policy " + std::string(text) + ": " + std::string(entry.name) +
+                                          " does not rank by phi - psi, so it has no horizon and no guarantee; leave "
+                                          "\"" +
+                                          std::string(text.substr(at)) + "\" out");
+}
+
 Expected<void> check_utility(const Instance& instance, const PolicyOptions& options) {
   SHAPLEY_TRY(scheduling::find_utility_function(options.utility));
   if (!is_psi_sp(options) && options.rule != game::ServingRule{}) {
     return fail(Errc::invalid_argument, "policy ref with utility " + options.utility +
-                                            ": horizon and guarantee are defined for psi_sp; take that, or neither");
+                                            ": horizon, guarantee and the weight of what runs are defined for psi_sp; "
+                                            "take that, or none of them");
   }
   if (is_psi_sp(options) || instance.organizations() <= scheduling::k_ref_arbitrary_organizations) return {};
   return fail(Errc::limit, "policy ref with utility " + options.utility + ": " +
@@ -183,26 +206,44 @@ std::vector<std::string> policy_names() {
 }
 
 Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise) {
-  const std::size_t at = text.find('@');
-  NamedPolicy policy{std::string(text.substr(0, at)), otherwise};
+  const bool once = text.ends_with(k_once);
+  const std::string_view said = once ? text.substr(0, text.size() - k_once.size()) : text;
+  const std::size_t at = said.find('@');
+  NamedPolicy policy{std::string(said.substr(0, at)), otherwise, once};
   if (at == std::string_view::npos) return policy;
-  const std::string_view rule = text.substr(at + 1);
-  const std::size_t slash = rule.find('/');
-  const auto horizon = game::parse_horizon(rule.substr(0, slash));
-  if (!horizon) return with_context("policy " + std::string(text) + ": horizon", horizon.error());
-  policy.rule = {*horizon, {}};
-  if (slash == std::string_view::npos) return policy;
-  const auto guarantee = game::parse_guarantee(rule.substr(slash + 1));
-  if (!guarantee) return with_context("policy " + std::string(text) + ": guarantee", guarantee.error());
+  std::string_view rest = said.substr(at + 1);
+  const auto next = [&rest] {
+    const std::size_t slash = rest.find('/');
+    const std::string_view part = rest.substr(0, slash);
+    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+    return part;
+  };
+  const auto wrong = [&](const char* what, const Error& error) {
+    return with_context("policy " + std::string(text) + ": " + what, error);
+  };
+  const bool guaranteed = rest.find('/') != std::string_view::npos;
+  const auto horizon = game::parse_horizon(next());
+  if (!horizon) return wrong("horizon", horizon.error());
+  policy.rule = {*horizon};
+  if (!guaranteed) return policy;
+  const bool weighed = rest.find('/') != std::string_view::npos;
+  const auto guarantee = game::parse_guarantee(next());
+  if (!guarantee) return wrong("guarantee", guarantee.error());
   policy.rule.guarantee = *guarantee;
+  if (!weighed) return policy;
+  const auto weight = game::parse_running_weight(rest);
+  if (!weight) return wrong("weight of what runs", weight.error());
+  policy.rule.running = *weight;
   return policy;
 }
 
-std::string policy_text(std::string_view name, const game::ServingRule& rule) {
+std::string policy_text(std::string_view name, const game::ServingRule& rule, bool once) {
   std::string text(name);
-  if (rule == game::ServingRule{}) return text;
-  text += '@' + game::format_horizon(rule.horizon);
-  if (rule.guarantee != game::Guarantee{}) text += '/' + game::format_guarantee(rule.guarantee);
+  const bool weighed = rule.running != game::RunningWeight{};
+  if (rule != game::ServingRule{}) text += '@' + game::format_horizon(rule.horizon);
+  if (weighed || rule.guarantee != game::Guarantee{}) text += '/' + game::format_guarantee(rule.guarantee);
+  if (weighed) text += '/' + game::format_running_weight(rule.running);
+  if (once) text += k_once;
   return text;
 }
 
@@ -218,26 +259,23 @@ Expected<PolicyPtr> make_policy(std::string_view policy, const Instance& instanc
     for (const Entry& e : k_policies) known += (known.empty() ? "" : ", ") + std::string(e.name);
     return fail(Errc::invalid_argument, "policy \"" + name + "\" is unknown; known are " + known);
   }
-  if (!entry->ruled && policy != name) {
-    return fail(Errc::invalid_argument,
-                "policy " + std::string(policy) + ": " + name +
-                    " does not rank by phi - psi, so it has no horizon and no guarantee; leave \"" +
-                    std::string(policy.substr(name.size())) + "\" out");
-  }
+  SHAPLEY_TRY(check_rule_of(*entry, policy, named));
   if (instance.organizations() > entry->max_organizations) {
     return fail(Errc::limit, "policy " + std::string(name) + ": " + std::to_string(instance.organizations()) +
                                  " organizations exceed its limit of " + std::to_string(entry->max_organizations) +
                                  "; " + std::string(entry->alternative));
   }
   SHAPLEY_TRY(check_rigid(name, instance));
-  SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule.horizon));
+  SHAPLEY_TRY(scheduling::check_horizon(instance, options.rule));
   SHAPLEY_TRY(check_permutations(instance, options.permutations));
   if (name == "rand") SHAPLEY_TRY(check_rand(instance, options));
   if (name == "ref") {
     SHAPLEY_TRY(check_utility(instance, options));
     SHAPLEY_TRY(check_ref_memory(instance));
   }
-  return entry->make(instance, options);
+  PolicyPtr made = entry->make(instance, options);
+  const bool as_all = given.once_a_pass && policy == name && entry->ruled && can_be_once_a_pass(*entry);
+  return named.once || as_all ? scheduling::make_once_a_pass(std::move(made)) : std::move(made);
 }
 
 Expected<std::vector<scheduling::Permutation>> parse_permutations(std::string_view text) {

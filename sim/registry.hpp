@@ -1,5 +1,6 @@
-// Every policy by the name that the command line uses, and the rule that a name may carry: direct_contr@7d/0.5 is
-// direct_contr with a horizon of 7 days and a guarantee of a half.
+// Every policy by the name that the command line uses, and the rule that a name may carry: direct_contr@7d/0.5/0.1 is
+// direct_contr with a horizon of 7 days, a guarantee of a half and a weight of .1 of what runs; direct_contr@7d/once
+// orders organizations once an instant (scheduling/policies/once_a_pass.hpp).
 #pragma once
 
 #include <memory>
@@ -22,6 +23,7 @@ struct PolicyOptions {
   std::optional<scheduling::RandAccuracy> accuracy{};   // rand: as many permutations as Theorem 5.6 asks for
   std::string utility = "psi_sp";                       // ref: the utility that is shared fairly
   game::ServingRule rule{};                             // of whatever ranks by phi - psi, where its name says no other
+  bool once_a_pass = false;                             // likewise, but ref, which cannot
 };
 
 [[nodiscard]] std::vector<std::string> policy_names();
@@ -29,12 +31,15 @@ struct PolicyOptions {
 struct NamedPolicy {
   std::string name;
   game::ServingRule rule;
+  bool once = false;  // its name says "/once"
 };
-// "NAME", "NAME@HORIZON" or "NAME@HORIZON/GUARANTEE"; what is not said is as in `otherwise`, but a name that gives a
-// horizon alone has no guarantee. Errc::invalid_argument when the rule cannot be read.
+// "NAME", "NAME@HORIZON", "NAME@HORIZON/GUARANTEE" or "NAME@HORIZON/GUARANTEE/WEIGHT", and each with "/once" at its
+// end; what is not said is as in `otherwise`, but of a name that gives a horizon, guarantee and weight are 0 where it
+// does not give them. Errc::invalid_argument when the rule cannot be read.
 [[nodiscard]] Expected<NamedPolicy> parse_policy(std::string_view text, const game::ServingRule& otherwise);
-// The shortest text that parse_policy reads so where nothing else is said: "direct_contr", "ref@7d", "ref@0/0.5".
-[[nodiscard]] std::string policy_text(std::string_view name, const game::ServingRule& rule);
+// The shortest text that parse_policy reads so where nothing else is said: "direct_contr", "ref@7d", "ref@0/0.5",
+// "ref@30d/0.5/0.1", "direct_contr@30d/once".
+[[nodiscard]] std::string policy_text(std::string_view name, const game::ServingRule& rule, bool once = false);
 
 // `policy`: as parse_policy reads it. Errc::invalid_argument for an unknown name (lists the known ones), a rule that
 // cannot be read or that the policy does not have, permutations that do not fit the instance, or

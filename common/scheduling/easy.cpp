@@ -22,6 +22,7 @@ class EasySimulation {
   EasySimulation(const EasyInstance& instance, Policy* policy)
       : instance_(instance),
         policy_(policy),
+        run_times_(policy != nullptr && policy->asks_run_times()),
         capacity_(total_of(instance.endowments.front())),
         free_(capacity_),
         queues_(policy == nullptr ? 1 : instance.endowments.front().processors.size()),
@@ -71,7 +72,10 @@ class EasySimulation {
       const auto place = requested_ends_.find(ended.requested_end);
       if ((place->second -= of.processors) == 0) requested_ends_.erase(place);
       if (policy_ == nullptr) continue;
-      for (const std::int32_t owner : ended.owners) policy_->completed(t, of.organization, owner);
+      for (const std::int32_t owner : ended.owners) {
+        if (run_times_) policy_->ran(t, of.duration);
+        policy_->completed(t, of.organization, owner);
+      }
     }
   }
 
@@ -205,6 +209,7 @@ class EasySimulation {
 
   const EasyInstance& instance_;
   Policy* policy_;
+  bool run_times_;
   std::int64_t capacity_;
   std::int64_t free_;                               // negative where more runs than there are processors now
   std::vector<std::vector<std::uint32_t>> queues_;  // by organization, or one for all; jobs in order

@@ -34,7 +34,8 @@ std::uint32_t calendar_entry(Coalition c, std::size_t u) {
 
 FairSchedules::FairSchedules(std::span<const std::uint32_t> processors, const game::ServingRule& rule)
     : organizations_(processors.size()),
-      horizon_(rule.horizon),
+      terms_(key_terms(rule, game::k_assumed_residual)),
+      weigh_running_(rule.running != game::RunningWeight{} && rule.horizon.value > 0),
       guaranteed_(processors, rule.guarantee),
       processors_(std::accumulate(processors.begin(), processors.end(), std::uint64_t{0})),
       pool_(pools_of(processors)),
@@ -189,8 +190,8 @@ void FairSchedules::complete_all(std::int64_t t) {
 }
 
 // Schedules of one instant do not see each other's decisions: what starts or ends at t changes no psi at t, nor its
-// slope. So a processor is handed on before other completions of that instant are known, unless releases are due or who
-// is below the guarantee depends on them.
+// slope. So a processor is handed on before other completions of that instant are known, unless releases are due, or
+// who is below the guarantee or what runs depends on them.
 void FairSchedules::complete_one(Coalition c, std::size_t u, std::int64_t t) {
   const bool somebody_waits = slots_[c].waiting_members != 0;
   if (somebody_waits && !decide_together()) {
@@ -229,6 +230,7 @@ void FairSchedules::complete_common(std::uint32_t index, std::int64_t t) {
   }
 }
 
+// In the order of the masks: after all their subcoalitions.
 void FairSchedules::schedule_touched(std::int64_t t) {
   for (std::size_t w = 0; w < touched_.words(); ++w) {
     CoalitionSet::visit_word(w, touched_.word(w), [&](Coalition c) { schedule(c, t); });
@@ -246,7 +248,7 @@ void FairSchedules::run_before(std::int64_t t) {
   }
   for (std::int64_t at = calendar_.next(); at < t; at = calendar_.next()) {
     complete_all(at);
-    if (guaranteed_.any()) schedule_touched(at);
+    if (see_instant()) schedule_touched(at);
   }
   time_ = t;
 }
@@ -288,6 +290,7 @@ void FairSchedules::run_head(Coalition c, std::size_t u, std::int64_t t) {
 }
 
 std::size_t FairSchedules::choose(Coalition c, Coalition waiting, std::int64_t t) {
+  if (weigh_running_) return choose_with_running(c, waiting, t);
   if (chosen_at_[c] == k_not_yet) return choose_exactly(c, waiting, t);
   const auto d = static_cast<double>(t - chosen_at_[c]);
   const Line* lines = &lines_[c * organizations_];
@@ -310,7 +313,7 @@ std::size_t FairSchedules::choose(Coalition c, Coalition waiting, std::int64_t t
   }
   // Twice F[best] may have grown beyond its line by d(d+1) + 2 d H times at most: the processors of C, through
   // psi[best], and those of the S that hold the other one, which are half of C's and no more than half of its own.
-  const double drift = d * (d + 1 + 2 * static_cast<double>(horizon_.value)) * 2 * pool_[c];
+  const double drift = d * (d + 1 + 2 * static_cast<double>(terms_.horizon.value)) * 2 * pool_[c];
   if (second - best_value > drift + k_rounding * magnitude) return best;
   return choose_exactly(c, waiting, t);
 }
@@ -323,7 +326,7 @@ std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::i
     const Member& psi = member(c, lowest(rest));
     own.value += scale * psi.doubled_at(t);
     own.slope += scale * psi.doubled_done_at(t);
-    own.value = game::frozen_ahead(own.value, own.slope, horizon_);
+    own.value = game::frozen_ahead(own.value, own.slope, terms_.horizon);
   }
   const Potential origin = potential_[lowest(c)];
   const double unit = 1.0 / static_cast<double>(scale);
@@ -341,23 +344,34 @@ std::size_t FairSchedules::choose_exactly(Coalition c, Coalition waiting, std::i
   return best;
 }
 
+// As choose_exactly; nothing is remembered, for any start may change it by much.
+std::size_t FairSchedules::choose_with_running(Coalition c, Coalition waiting, std::int64_t t) {
+  const auto ahead = [&](const Psi& psi) {
+    return game::looked_ahead<Int128>(psi.doubled_at(t), psi.doubled_done_at(t), 2 * psi.running, terms_);
+  };
+  sum_subsets(c, wide_, [&](const Slot& slot) { return WideSum{ahead(slot), 0}; });
+  const Int128 scale = game::factorial(size_[c] - std::size_t{1});
+  const auto key = [&](std::size_t u) { return -(potential_[u].value + scale * ahead(member(c, u))); };
+  return greatest(waiting, key);
+}
+
 // Without the common parts, which add the same to every member's F: P of an additive game is its value, so u's part is
 // in F[u] through psi[u] and in every other F through P.
 void FairSchedules::sum_potentials(Coalition c, std::int64_t t) {
   // No v, and no part in common, is more than all processors can do; a sum has at most 2^|C| of them.
   const Int128 bound = static_cast<Int128>(processors_) * t * t * (Int128{1} << size_[c]);
   if (bound < Int128{1} << 62U) {
-    sum_subsets(c, t, narrow_);
+    sum_subsets(c, narrow_, [t](const Slot& slot) { return NarrowSum{slot.doubled_at(t), slot.doubled_done_at(t)}; });
   } else {
-    sum_subsets(c, t, wide_);
+    sum_subsets(c, wide_, [t](const Slot& slot) { return WideSum{slot.doubled_at(t), slot.doubled_done_at(t)}; });
   }
 }
 
 // The sum over S in C\u is the sum over all S but C, the same for everybody, less the S that hold u. The members' sums
 // are taken over two halves of C as rows and columns of a table, so that each S is touched once; and by size, so that
-// each is only added: what it weighs depends on its size.
-template <typename Sum>
-void FairSchedules::sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& by_low) {
+// each is only added: what it weighs depends on its size. worth(slot): what is summed.
+template <typename Sum, typename Worth>
+void FairSchedules::sum_subsets(Coalition c, std::vector<Sum>& by_low, const Worth& worth) {
   const std::size_t low_members = size_[c] / 2U;
   Coalition low = 0;
   for (Coalition rest = c; size_[low] < low_members; rest &= rest - 1) low |= rest & (~rest + 1);
@@ -383,13 +397,11 @@ void FairSchedules::sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& b
     for (std::size_t l = 0, size = 0; size <= low_members; ++size) {
       Sum of_size;
       for (; l < columns && size_[low_masks_[l]] == size; ++l) {
-        const Slot& slot = slots_[h | low_masks_[l]];
-        const std::int64_t value = slot.doubled_at(t);
-        const std::int64_t slope = slot.doubled_done_at(t);
-        of_size.value += value;
-        of_size.slope += slope;
-        column[l].value += value;
-        column[l].slope += slope;
+        const Sum added = worth(slots_[h | low_masks_[l]]);
+        of_size.value += added.value;
+        of_size.slope += added.slope;
+        column[l].value += added.value;
+        column[l].slope += added.slope;
       }
       add(row, weights[size_[h] + size], of_size);
     }

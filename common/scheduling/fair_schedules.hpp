@@ -8,6 +8,10 @@
 // psi is taken at t + H, frozen at t [serving_order.hpp]: F + H times its slope, the same sum over work done. With a
 // guarantee the choice is among the waiting members that are below theirs in C, if there are any.
 //
+// Where what runs counts, it does so in every v and psi: F and c times the same sum over what runs. So the schedules of
+// one instant see each other's decisions: a coalition decides after its subcoalitions, again after each of its starts.
+// The last of the five things below does not apply then, which makes choices several times as dear.
+//
 // Five things make it fast, none of them changes a decision:
 // - v and psi are kept as quadratics in t [utility.hpp], so that a start or an end is three additions.
 // - A job that starts in all coalitions of its owner at once adds the same to v(S) of every S that holds u and to u's
@@ -57,7 +61,14 @@ class FairSchedules {
   // the time reached.
   [[nodiscard]] std::size_t choose(Coalition c, Coalition waiting, std::int64_t t);
 
-  // v(C) at t, the time reached.
+  // c of the choices from the time reached on. REQUIRES: what runs counts in the rule.
+  void set_running_factor(std::int64_t factor) { terms_.running_factor = factor; }
+  // Jobs of u that coalition c has started. REQUIRES: run before an instant at which nothing is released yet.
+  [[nodiscard]] std::size_t started(Coalition c, std::size_t u) const {
+    return (slots_[c].waiting_members >> u & 1U) != 0 ? members_[u * slots_.size() + c].head : queue_[u].size();
+  }
+
+  // v(C) at t, the time reached or the last instant that was run.
   [[nodiscard]] std::int64_t value_at(Coalition c, std::int64_t t) const;
   [[nodiscard]] std::size_t organizations() const { return organizations_; }
 
@@ -136,15 +147,19 @@ class FairSchedules {
   void schedule(Coalition c, std::int64_t t);
   [[nodiscard]] bool all_start(Coalition c) const;
   [[nodiscard]] std::size_t served_next(Coalition c, std::int64_t t);
-  [[nodiscard]] bool decide_together() const { return guaranteed_.any() || !released_.empty(); }
+  // Whether decisions of an instant may depend on all that happens at it.
+  [[nodiscard]] bool see_instant() const { return guaranteed_.any() || weigh_running_; }
+  [[nodiscard]] bool decide_together() const { return see_instant() || !released_.empty(); }
   void run_head(Coalition c, std::size_t u, std::int64_t t);
   [[nodiscard]] std::size_t choose_exactly(Coalition c, Coalition waiting, std::int64_t t);
+  [[nodiscard]] std::size_t choose_with_running(Coalition c, Coalition waiting, std::int64_t t);
   void sum_potentials(Coalition c, std::int64_t t);
-  template <typename Sum>
-  void sum_subsets(Coalition c, std::int64_t t, std::vector<Sum>& by_low);
+  template <typename Sum, typename Worth>
+  void sum_subsets(Coalition c, std::vector<Sum>& by_low, const Worth& worth);
 
   std::size_t organizations_;
-  Duration horizon_;
+  game::KeyTerms terms_;
+  bool weigh_running_;
   Guaranteed guaranteed_;
   std::uint64_t processors_;                      // of all
   std::vector<std::uint32_t> pool_;               // by coalition: processors of all members

@@ -35,9 +35,10 @@ class FcfsSchedules {
 
   [[nodiscard]] std::size_t size() const { return coalitions_.size(); }
   [[nodiscard]] Coalition coalition(std::size_t slot) const { return coalitions_[slot]; }
-  // v(C) at t + horizon if nothing more runs from t on; t >= the time reached, provided no event lies between.
-  [[nodiscard]] std::int64_t value_at(std::size_t slot, std::int64_t t, Duration horizon) const {
-    return game::frozen_ahead(value_[slot].psi_at(t), value_[slot].done_at(t), horizon);
+  // v(C) at t, looked at ahead; t >= the time reached, provided no event lies between, or the last instant that was
+  // run. What runs: of the time reached.
+  [[nodiscard]] std::int64_t value_at(std::size_t slot, std::int64_t t, const game::KeyTerms& terms) const {
+    return game::looked_ahead(value_[slot].psi_at(t), value_[slot].done_at(t), value_[slot].running, terms);
   }
 
  private:

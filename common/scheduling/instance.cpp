@@ -52,10 +52,12 @@ Expected<void> validate(const Instance& instance) {
   return {};
 }
 
-Expected<void> check_horizon(const Instance& instance, Duration horizon) {
-  if (!fits(instance, instance.end + horizon)) {
+Expected<void> check_horizon(const Instance& instance, const game::ServingRule& rule) {
+  // (end + horizon + 1)^2 > (end + horizon)^2 + end.
+  const Duration beyond{rule.running == game::RunningWeight{} ? 0 : 1};
+  if (!fits(instance, instance.end + rule.horizon + beyond)) {
     return fail(Errc::limit, "instance: processors * (t_end + horizon)^2 leaves 63 bits with a horizon of " +
-                                 std::to_string(horizon.value) +
+                                 std::to_string(rule.horizon.value) +
                                  " s; choose a shorter one, or cut the trace into windows");
   }
   return {};

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "game/serving_order.hpp"
 
 namespace shapley::scheduling {
 
@@ -48,7 +49,9 @@ struct Start {
 // Errc::limit when psi could leave 63 bits, i.e. when processors * (end - first release)^2 / 2 >= 2^62.
 [[nodiscard]] Expected<void> validate(const Instance& instance);
 
-// Errc::limit when psi `horizon` seconds after the end could leave 63 bits. REQUIRES: validate(instance).
-[[nodiscard]] Expected<void> check_horizon(const Instance& instance, Duration horizon);
+// Errc::limit when psi as the rule looks at it could leave 63 bits: a horizon after the end, what runs included. The
+// third term of a key is at most processors * horizon^2 / 2, which is what they would do in that time, so that all of
+// it is at most processors * ((end + horizon)^2 + end) / 2. REQUIRES: validate(instance).
+[[nodiscard]] Expected<void> check_horizon(const Instance& instance, const game::ServingRule& rule);
 
 }  // namespace shapley::scheduling

@@ -27,7 +27,9 @@ class Simulation {
         starts_(instance.jobs.size(), Start{0, Instant{k_not_started}, k_any_owner}),
         order_(instance.jobs.size()),
         rigid_(instance.has_rigid_jobs()),
-        which_ended_(policy.asks_which_ended()) {
+        which_ended_(policy.asks_which_ended()),
+        run_times_(policy.asks_run_times()),
+        numbered_(which_ended_ || run_times_) {
     std::iota(order_.begin(), order_.end(), 0U);
     const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
       return instance.jobs[a].release < instance.jobs[b].release;
@@ -49,6 +51,12 @@ class Simulation {
   }
 
  private:
+  struct Begun {
+    std::int64_t at;
+    std::uint32_t organization;
+    std::int32_t owner;
+  };
+
   [[nodiscard]] std::int64_t next_event() const {
     std::int64_t t = k_end_of_time.value;
     if (next_release_ < order_.size()) t = instance_.jobs[order_[next_release_]].release.value;
@@ -59,9 +67,8 @@ class Simulation {
     if (running_.next() != t) return;
     // At one instant the order of completions does not matter to any policy.
     running_.take(t, [&](std::uint32_t running) {
-      if (which_ended_) {
-        own_[organization_of_[running]].change(t, -1);
-        policy_.ended(t, running);
+      if (numbered_) {
+        complete_numbered(t, running);
       } else {
         const std::uint32_t organization = running % k_organizations;
         own_[organization].change(t, -1);
@@ -70,6 +77,17 @@ class Simulation {
       ++free_;
       ++result_.events;
     });
+  }
+
+  void complete_numbered(std::int64_t t, std::uint32_t number) {
+    const Begun& begun = begun_[number];
+    own_[begun.organization].change(t, -1);
+    if (run_times_) policy_.ran(t, {t - begun.at});
+    if (which_ended_) {
+      policy_.ended(t, number);
+    } else {
+      policy_.completed(t, begun.organization, begun.owner);
+    }
   }
 
   void release(std::int64_t t) {
@@ -91,7 +109,7 @@ class Simulation {
     std::int32_t owner = k_any_owner;
     for (std::uint32_t i = 0; i < job.processors; ++i) {
       owner = policy_.started(t, u);
-      running_.add(t + job.duration.value, entry_of(owner, u));
+      running_.add(t + job.duration.value, entry_of(t, owner, u));
     }
     own_[u].change(t, job.processors);
     starts_[index] = {index, Instant{t}, job.processors == 1 ? owner : k_any_owner};
@@ -101,11 +119,11 @@ class Simulation {
   }
 
   // What running_ keeps of a start.
-  std::uint32_t entry_of(std::int32_t owner, std::size_t u) {
+  std::uint32_t entry_of(std::int64_t t, std::int32_t owner, std::size_t u) {
     const auto organization = static_cast<std::uint32_t>(u);
-    if (!which_ended_) return static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + organization;
-    organization_of_.push_back(organization);
-    return static_cast<std::uint32_t>(organization_of_.size() - 1);
+    if (!numbered_) return static_cast<std::uint32_t>(owner - k_any_owner) * k_organizations + organization;
+    begun_.push_back({t, organization, owner});
+    return static_cast<std::uint32_t>(begun_.size() - 1);
   }
 
   void schedule(std::int64_t t) {
@@ -157,8 +175,10 @@ class Simulation {
   std::vector<std::uint32_t> order_;
   bool rigid_;
   bool which_ended_;
+  bool run_times_;
+  bool numbered_;  // what the policy asks for needs to know which start it was that ended
   std::size_t next_release_ = 0;
-  std::vector<std::uint32_t> organization_of_;  // by number of the start, where the policy asks which one ended
+  std::vector<Begun> begun_;    // by number of the start, where numbered_
   CompletionCalendar running_;  // that number, or (owner - k_any_owner) * k_organizations + organization
   SimulationResult result_;
 };

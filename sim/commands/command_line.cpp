@@ -74,7 +74,7 @@ void add_window(CLI::App& command, ComparisonSettings& settings) {
   command.add_option("--samples", settings.samples, "rand: number of permutations (15)")->check(CLI::PositiveNumber);
 }
 
-void add_rule(CLI::App& command, game::ServingRule& rule) {
+void add_rule(CLI::App& command, game::ServingRule& rule, bool& once_a_pass) {
   const auto read = [](const char* option, const auto& parsed) {
     if (!parsed) throw CLI::ValidationError(option, parsed.error().what);
     return *parsed;
@@ -87,6 +87,14 @@ void add_rule(CLI::App& command, game::ServingRule& rule) {
       "--guarantee",
       [&rule, read](const std::string& text) { rule.guarantee = read("--guarantee", game::parse_guarantee(text)); },
       "part of its own processors below which an organization goes first: 0 (default) to 1");
+  command.add_option_function<std::string>(
+      "--running-weight",
+      [&rule, read](const std::string& text) {
+        rule.running = read("--running-weight", game::parse_running_weight(text));
+      },
+      "how much what runs now counts in the rank, with a horizon: 0 (default) to 1");
+  command.add_flag("--once-a-pass", once_a_pass,
+                   "organizations are ordered once for all that starts at one instant, not again after every start");
 }
 
 Action add_run(CLI::App& app) {
@@ -96,7 +104,7 @@ Action add_run(CLI::App& app) {
   command->add_option("--instance", arguments->instance, "JSON file with machines, jobs and t_end");
   add_source(*command, arguments->source);
   add_window(*command, arguments->window);
-  add_rule(*command, arguments->window.rule);
+  add_rule(*command, arguments->window.rule, arguments->window.once_a_pass);
   command->add_option("--window", arguments->number, "which window of this seed (0)");
   command->add_option("--begin", arguments->begin, "the window that begins at this second of the trace");
   command->add_option("--policy", arguments->policies, "policies, separated by commas")->required()->delimiter(',');
@@ -121,6 +129,7 @@ Action add_run(CLI::App& app) {
     arguments->options.seed = arguments->window.seed;
     arguments->options.samples = arguments->window.samples;
     arguments->options.rule = arguments->window.rule;
+    arguments->options.once_a_pass = arguments->window.once_a_pass;
     if (*epsilon) arguments->options.accuracy = *accuracy;
     if (!permutations->empty()) {
       auto parsed = parse_permutations(*permutations);
@@ -142,7 +151,7 @@ Action add_compare(CLI::App& app) {
                                   "curr_fair_share", "shapley_rate", "shapley_rate_loo"};
   add_source(*command, arguments->source);
   add_window(*command, arguments->settings);
-  add_rule(*command, arguments->settings.rule);
+  add_rule(*command, arguments->settings.rule, arguments->settings.once_a_pass);
   command->add_option("--windows", arguments->settings.windows, "number of windows (100)")->check(CLI::PositiveNumber);
   command->add_option("--policies", arguments->settings.policies, "policies, separated by commas")->delimiter(',');
   command->add_option("--reference", arguments->settings.reference, "the fair schedule to compare with (ref)");
@@ -191,13 +200,14 @@ Action add_replay(CLI::App& app) {
       ->add_option("--estimates", arguments->source.estimates,
                    "what backfill knows of run times: requested (default), the time limits, or exact")
       ->transform(CLI::CheckedTransformer(estimates));
-  add_rule(*command, *rule);
+  add_rule(*command, *rule, arguments->once_a_pass);
   command->add_option("--seed", arguments->seed, "seed of policies that draw (1)");
   command->add_flag("--json", arguments->json, "print JSON instead of tables");
   command->add_option("--html", arguments->html, "write a page with tables and charts");
   return [=]() -> Expected<int> {
     if (command->count("--horizon") > 0) arguments->horizon = rule->horizon;
     if (command->count("--guarantee") > 0) arguments->guarantee = rule->guarantee;
+    if (command->count("--running-weight") > 0) arguments->running = rule->running;
     SHAPLEY_TRY(run_replay(*arguments, std::cout));
     return k_exit_done;
   };
@@ -233,10 +243,10 @@ Action add_experiment(CLI::App& app) {
       ->check(CLI::Range(1, 32));
   command->add_option("--policies", arguments->policies, "other policies than the preset's")->delimiter(',');
   command
-      ->add_option(
-          "--cases", arguments->cases,
-          "stability: of saturated, load_1.05, bursty, head_start, debts, years, windows these only; strategy: "
-          "of load_0.80, load_1.05, saturated and the attacks these only")
+      ->add_option("--cases", arguments->cases,
+                   "stability: of saturated, load_1.05, bursty, head_start, maintenance, debts, years, windows these "
+                   "only; strategy: "
+                   "of load_0.80, load_1.05, saturated and the attacks these only")
       ->delimiter(',');
   command->add_option("--seed", arguments->seed, "seed (1)");
   command->add_option("--threads", arguments->threads, "threads (one per core)");

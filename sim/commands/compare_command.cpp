@@ -38,6 +38,7 @@ Expected<void> check_policies(const ComparisonSettings& settings, const workload
   names.push_back(settings.reference);
   PolicyOptions options;
   options.rule = settings.rule;
+  options.once_a_pass = settings.once_a_pass;
   for (const std::string& name : names) SHAPLEY_TRY(make_policy(name, empty, options));
   return {};
 }

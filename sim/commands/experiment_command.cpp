@@ -318,15 +318,17 @@ Expected<int> run_speed(const ExperimentArguments& arguments, std::ostream& out)
     policies.insert(policies.end(), k_figure_policies.begin(), k_figure_policies.end());
   }
   Json json = {{"experiment", "speed"}, {"trace", traces.front().name}, {"events_per_second", Json::object()}};
+  int width = 22;  // two spaces after the longest name at least
+  for (const std::string& policy : policies) width = std::max(width, static_cast<int>(policy.size()) + 2);
   // Printed when all is done: the bar and the rows would run into each other on a terminal.
   std::ostringstream table;
   table << "## " << traces.front().name << ": events per second on one thread\n\n"
-        << std::left << std::setw(22) << "POLICY";
+        << std::left << std::setw(width) << "POLICY";
   for (const std::size_t size : sizes) table << std::setw(14) << "k = " + std::to_string(size);
   auto progress = std::make_optional<Progress>("measurements", policies.size() * sizes.size());
   for (const std::string& policy : policies) {
     if (interrupted()) break;
-    table << '\n' << std::setw(22) << policy;
+    table << '\n' << std::setw(width) << policy;
     for (const std::size_t size : sizes) {
       ComparisonSettings settings;
       settings.organizations = size;

@@ -33,6 +33,8 @@ Expected<void> run_replay(const ReplayArguments& arguments, std::ostream& out) {
   options.rule = history.rule;
   if (arguments.horizon) options.rule.horizon = *arguments.horizon;
   if (arguments.guarantee) options.rule.guarantee = *arguments.guarantee;
+  if (arguments.running) options.rule.running = *arguments.running;
+  options.once_a_pass = arguments.once_a_pass;
   const auto policies = arguments.policies.empty() ? usual_policies(history) : arguments.policies;
   SHAPLEY_TRY_ASSIGN(const Replay replayed, replay(history, policies, options));
   if (!arguments.html.empty()) SHAPLEY_TRY(write_replay_page(arguments.html, history, replayed));

@@ -19,8 +19,10 @@ struct ReplayArguments {
   std::string since, until;           // base/calendar.hpp; empty: all
   std::vector<std::string> policies;  // empty: usual_policies()
   std::uint64_t seed = 1;
-  std::optional<Duration> horizon;           // none: as configured
-  std::optional<game::Guarantee> guarantee;  // none: as configured
+  std::optional<Duration> horizon;             // none: as configured
+  std::optional<game::Guarantee> guarantee;    // none: as configured
+  std::optional<game::RunningWeight> running;  // none: as configured
+  bool once_a_pass = false;
   bool json = false;
   std::filesystem::path html;
 };

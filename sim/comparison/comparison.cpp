@@ -58,6 +58,7 @@ Expected<scheduling::SimulationResult> simulate_policy(const DrawnWindow& drawn,
   options.seed = drawn.policy_seed;
   options.samples = settings.samples;
   options.rule = settings.rule;
+  options.once_a_pass = settings.once_a_pass;
   SHAPLEY_TRY_ASSIGN(const auto policy, make_policy(name, drawn.window.instance, options));
   return scheduling::simulate(drawn.window.instance, *policy);
 }
@@ -158,6 +159,9 @@ Json to_json(const ComparisonSettings& settings) {
     json["horizon"] = game::format_horizon(settings.rule.horizon);
     json["guarantee"] = game::format_guarantee(settings.rule.guarantee);
   }
+  if (settings.rule.running != game::RunningWeight{})
+    json["running_weight"] = game::format_running_weight(settings.rule.running);
+  if (settings.once_a_pass) json["once_a_pass"] = true;
   return json;
 }
 

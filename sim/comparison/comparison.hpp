@@ -43,6 +43,7 @@ struct ComparisonSettings {
   std::uint64_t seed = 1;
   std::size_t samples = 15;  // of rand
   game::ServingRule rule{};  // of policies and reference whose names say no other
+  bool once_a_pass = false;  // likewise, but of ref
   std::string reference = "ref";
   std::vector<std::string> policies;
 };

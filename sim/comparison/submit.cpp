@@ -60,19 +60,22 @@ std::vector<std::string> source_words(const WorkloadSource& source) {
 
 std::vector<std::string> settings_words(const ComparisonSettings& s) {
   const bool file = s.assignment.by != "random" && s.assignment.by != "group";
-  return {"--parallel",      s.parallel == workload::ParallelJobs::rigid ? "rigid" : "copies",
-          "--organizations", std::to_string(s.organizations),
-          "--processors",    std::to_string(s.processors),
-          "--endowment",     std::string(name_of(s.endowment)),
-          "--assign",        file ? absolute(s.assignment.by) : s.assignment.by,
-          "--length",        std::to_string(s.length.value),
-          "--seed",          std::to_string(s.seed),
-          "--samples",       std::to_string(s.samples),
-          "--windows",       std::to_string(s.windows),
-          "--horizon",       game::format_horizon(s.rule.horizon),
-          "--guarantee",     game::format_guarantee(s.rule.guarantee),
-          "--reference",     s.reference,
-          "--policies",      join(s.policies, ",")};
+  std::vector<std::string> words{"--parallel",       s.parallel == workload::ParallelJobs::rigid ? "rigid" : "copies",
+                                 "--organizations",  std::to_string(s.organizations),
+                                 "--processors",     std::to_string(s.processors),
+                                 "--endowment",      std::string(name_of(s.endowment)),
+                                 "--assign",         file ? absolute(s.assignment.by) : s.assignment.by,
+                                 "--length",         std::to_string(s.length.value),
+                                 "--seed",           std::to_string(s.seed),
+                                 "--samples",        std::to_string(s.samples),
+                                 "--windows",        std::to_string(s.windows),
+                                 "--horizon",        game::format_horizon(s.rule.horizon),
+                                 "--guarantee",      game::format_guarantee(s.rule.guarantee),
+                                 "--running-weight", game::format_running_weight(s.rule.running),
+                                 "--reference",      s.reference,
+                                 "--policies",       join(s.policies, ",")};
+  if (s.once_a_pass) words.emplace_back("--once-a-pass");
+  return words;
 }
 
 fs::path block_file(const CompareArguments& arguments, std::size_t block) {

@@ -2,6 +2,7 @@
 #include "scheduling/easy.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include "scheduling/policies/baselines/fcfs.hpp"
 #include "scheduling/policies/direct_contr.hpp"
 #include "scheduling/policies/shapley_rate.hpp"
+#include "scheduling/simulate.hpp"
 
 namespace shapley::scheduling {
 namespace {
@@ -266,6 +268,43 @@ RC_GTEST_PROP(Easy, uses_no_more_than_there_is, ()) {
     }
     RC_ASSERT(used <= first.total_processors());
   }
+}
+
+// Hears how long jobs ran.
+class Listener final : public Policy {
+ public:
+  void released(std::int64_t, const Job&) override {}
+  std::int32_t started(std::int64_t, std::size_t) override { return k_any_owner; }
+  void completed(std::int64_t, std::size_t, std::int32_t) override { ++completed_; }
+  [[nodiscard]] bool asks_run_times() const override { return true; }
+  void ran(std::int64_t t, Duration duration) override {
+    EXPECT_EQ(static_cast<std::int64_t>(heard_.size()), completed_);  // just before it hears of the end
+    heard_.emplace_back(t, duration.value);
+  }
+  [[nodiscard]] std::size_t choose(std::int64_t, Coalition waiting, bool) override {
+    return static_cast<std::size_t>(std::countr_zero(waiting));
+  }
+  [[nodiscard]] const std::vector<std::pair<std::int64_t, std::int64_t>>& heard() const { return heard_; }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> heard_;
+  std::int64_t completed_ = 0;
+};
+
+TEST(RunTimes, AreHeardOnceForEachProcessorByBothDrivers) {
+  Instance instance{{2, 1}, {{{0}, {5}, 0, 2}, {{0}, {3}, 1}, {{1}, {4}, 1}, {{2}, {90}, 0}}, {50}};
+  const std::vector<std::pair<std::int64_t, std::int64_t>> expected{{3, 3}, {5, 5}, {5, 5}, {9, 4}};
+  Listener greedy;
+  (void)simulate(instance, greedy);
+  EXPECT_EQ(greedy.heard(), expected);
+
+  EasyInstance easy{{{{0}, {2, 1}}}, instance.jobs, {}, {200}};
+  for (const Job& job : easy.jobs) easy.requested.push_back(job.duration);
+  Listener backfilling;
+  ASSERT_TRUE(simulate_easy(easy, &backfilling));
+  ASSERT_EQ(backfilling.heard().size(), 5U);
+  EXPECT_EQ(std::vector(backfilling.heard().begin(), backfilling.heard().end() - 1), expected);
+  EXPECT_EQ(backfilling.heard().back().second, 90);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Witnesses for the policies that need no coalitions' fair schedules: second by second, every choice from the words of
-// serving_order.hpp. phi and psi are sums over single seconds of a schedule that stops at t and is seen at t + horizon.
+// serving_order.hpp. phi and psi are sums over single seconds of a schedule that stops at t and is seen at t + horizon,
+// and what runs in the second of the choice counts besides.
 // Slow, and shares no code with common/game and common/scheduling but the instance.
 #pragma once
 
@@ -92,13 +93,32 @@ inline std::vector<std::int64_t> given_by_coalitions(const Instance& instance, c
 struct Rule {
   std::int64_t horizon = 0;     // seconds
   std::int64_t millionths = 0;  // guaranteed of what an organization owns
+  std::int64_t running = 0;     // millionths: the weight of what runs
+  bool once = false;            // organizations are ordered once for all starts of an instant
 };
+
+// c of serving_order.hpp by its words: the runs that ended by t, of one processor each.
+inline std::int64_t running_factor(const Instance& instance, const std::vector<std::int64_t>& starts, const Rule& rule,
+                                   std::int64_t t) {
+  std::int64_t seconds = 0;
+  std::int64_t squares = 0;
+  for (std::size_t j = 0; j < starts.size(); ++j) {
+    const std::int64_t d = instance.jobs[j].duration.value;
+    if (starts[j] < 0 || starts[j] + d > t) continue;
+    seconds += d;
+    squares += d * d;
+  }
+  std::int64_t m = seconds == 0 ? 3600 : std::max<std::int64_t>(1, squares / seconds / 2);
+  m = std::min(m, rule.horizon);
+  return rule.running * m * (2 * rule.horizon - m) / 2'000'000;
+}
 
 class Simulation {
  public:
   Simulation(const Instance& instance, const Rule& rule, GivenRates given)
       : instance_(instance), rule_(rule), given_(std::move(given)), start_(instance.jobs.size(), -1), owner_(start_) {
     for (std::int64_t t = 0; t < instance.end.value; ++t) {
+      at_begin_ = standings(t);
       while (const auto organization = next(t)) begin_first_job(*organization, t);
       seconds_.push_back(second(t));
       given_rates_.push_back(given_(instance_, seconds_.back()));
@@ -133,7 +153,7 @@ class Simulation {
       if (instance_.jobs[j].organization == u && runs(j, t)) ++used;
     return used * 1'000'000 < rule_.millionths * instance_.processors[u];
   }
-  // k! (phi - psi) at t + horizon of the schedule that stops at t.
+  // k! (phi - psi) at t + horizon of the schedule that stops at t, and what runs at t.
   [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t) const {
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < t; ++i) {
@@ -141,17 +161,30 @@ class Simulation {
       const std::int64_t got = factorial(instance_.organizations()) * second.running[u];
       sum += (given_rates_[static_cast<std::size_t>(i)][u] - got) * (t + rule_.horizon - i);
     }
-    return sum;
+    if (rule_.running == 0) return sum;
+    const Second now = second(t);
+    return sum + running_factor(instance_, start_, rule_, t) *
+                     (given_(instance_, now)[u] - factorial(instance_.organizations()) * now.running[u]);
+  }
+  struct Standing {
+    bool below;
+    std::int64_t key;
+  };
+  [[nodiscard]] std::vector<Standing> standings(std::int64_t t) const {
+    std::vector<Standing> standings;
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) standings.push_back({below(u, t), key(u, t)});
+    return standings;
   }
   [[nodiscard]] std::optional<std::size_t> next(std::int64_t t) const {
     const std::vector<std::int64_t> free = free_by_owner(t);
     if (std::all_of(free.begin(), free.end(), [](std::int64_t processors) { return processors == 0; }))
       return std::nullopt;
+    const std::vector<Standing> now = rule_.once ? at_begin_ : standings(t);
     std::optional<std::size_t> best;
     for (std::size_t u = 0; u < instance_.organizations(); ++u) {
       if (!first_waiting(u, t)) continue;
       const bool better =
-          !best || below(u, t) > below(*best, t) || (below(u, t) == below(*best, t) && key(u, t) > key(*best, t));
+          !best || now[u].below > now[*best].below || (now[u].below == now[*best].below && now[u].key > now[*best].key);
       if (better) best = u;
     }
     return best;
@@ -185,6 +218,7 @@ class Simulation {
   std::vector<std::int64_t> owner_;
   std::vector<Second> seconds_;
   std::vector<std::vector<std::int64_t>> given_rates_;  // by second, organization
+  std::vector<Standing> at_begin_;                      // of the instant
 };
 
 }  // namespace shapley::scheduling::naive

@@ -15,6 +15,7 @@
 #include "scheduling/policies/coalitions_pair.hpp"
 #include "scheduling/policies/direct_contr.hpp"
 #include "scheduling/policies/hindsight.hpp"
+#include "scheduling/policies/once_a_pass.hpp"
 #include "scheduling/policies/rand.hpp"
 #include "scheduling/policies/ref.hpp"
 #include "scheduling/policies/shapley_rate.hpp"
@@ -32,7 +33,12 @@ ServingRule any_rule() {
   ServingRule rule;
   rule.horizon.value = *rc::gen::oneOf(rc::gen::inRange<std::int64_t>(0, 12), rc::gen::just<std::int64_t>(1'000'000));
   rule.guarantee.millionths = *rc::gen::element(0, 300'000, 500'000, game::k_whole_guarantee);
+  rule.running.millionths = *rc::gen::element(0, 100'000, 400'000, game::k_whole_running_weight);
   return rule;
+}
+
+naive::Rule words_of(const ServingRule& rule) {
+  return {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths};
 }
 
 std::vector<std::int64_t> starts_of(const Instance& instance, Policy& policy) {
@@ -45,7 +51,7 @@ RC_GTEST_PROP(ServingRule, DirectContrFollowsTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
   const auto policy = make_direct_contr(instance, {.identity = true, .seed = 1, .rule = rule});
-  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths}, naive::given_by_owners);
+  const naive::Simulation witness(instance, words_of(rule), naive::given_by_owners);
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
@@ -53,15 +59,14 @@ RC_GTEST_PROP(ServingRule, ShapleyRateFollowsTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
   const auto policy = make_shapley_rate(instance, {.method = RateMethod::exact, .seed = 1, .rule = rule});
-  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths}, naive::given_by_game);
+  const naive::Simulation witness(instance, words_of(rule), naive::given_by_game);
   RC_ASSERT(starts_of(instance, *policy) == witness.starts());
 }
 
 RC_GTEST_PROP(ServingRule, CoalitionsFollowTheWordsOfTheRule, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
-  const naive::Simulation witness(instance, {rule.horizon.value, rule.guarantee.millionths},
-                                  naive::given_by_coalitions);
+  const naive::Simulation witness(instance, words_of(rule), naive::given_by_coalitions);
   const auto all = make_coalitions_all(instance, rule);
   const auto pairs = make_coalitions_pair(instance, rule);  // exact up to four organizations
   RC_ASSERT(starts_of(instance, *all) == witness.starts());
@@ -72,12 +77,100 @@ RC_GTEST_PROP(ServingRule, RefFollowsTheWordsOfTheRuleInEveryCoalition, ()) {
   const Instance instance = sim::any_instance(4);
   const ServingRule rule = any_rule();
   const auto policy = make_ref(instance, rule);
-  const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths});
+  const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths});
   std::vector<std::int64_t> expected(instance.jobs.size(), -1);
   for (const sim::naive::Running& run : witness.grand().started) expected[run.job] = run.start;
   RC_ASSERT(starts_of(instance, *policy) == expected);
   for (const auto& [coalition, value] : policy->coalition_values(instance.end.value))
     RC_ASSERT(value == witness.value(coalition, instance.end.value));
+}
+
+// Longer than the random instances above, with queues at which something is chosen again and again.
+Instance contended_instance(Rng& rng) {
+  Instance instance;
+  const std::uint64_t organizations = 2 + rng.below(3);
+  for (std::uint64_t u = 0; u < organizations; ++u)
+    instance.processors.push_back(static_cast<std::uint32_t>(rng.below(3) + (u == 0 ? 1 : 0)));
+  for (int j = 0; j < 40; ++j) {
+    instance.jobs.push_back({{static_cast<std::int64_t>(rng.below(30))},
+                             {static_cast<std::int64_t>(1 + rng.below(9))},
+                             static_cast<std::uint32_t>(rng.below(organizations))});
+  }
+  instance.end = {45};
+  return instance;
+}
+
+ServingRule rule_with_running(Rng& rng) {
+  constexpr std::array k_weights{100'000, 400'000, game::k_whole_running_weight};
+  return {{static_cast<std::int64_t>(1 + rng.below(60))},
+          {static_cast<std::int32_t>(rng.below(3) * 400'000)},
+          {k_weights[rng.below(k_weights.size())]}};
+}
+
+TEST(ServingRule, WhatRunsCountsAndPassesAreOrderedByTheWords) {
+  int weight_matters = 0;
+  int pass_matters = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const Instance instance = contended_instance(rng);
+    const ServingRule rule = rule_with_running(rng);
+    naive::Rule words = words_of(rule);
+    words.once = rng.below(2) == 0;
+    const auto passing = [&](std::unique_ptr<Policy> policy) {
+      return words.once ? make_once_a_pass(std::move(policy)) : std::move(policy);
+    };
+    const auto direct = passing(make_direct_contr(instance, {.identity = true, .seed = 1, .rule = rule}));
+    const naive::Simulation by_owners(instance, words, naive::given_by_owners);
+    ASSERT_EQ(starts_of(instance, *direct), by_owners.starts());
+    const auto rate = passing(make_shapley_rate(instance, {.method = RateMethod::exact, .seed = 1, .rule = rule}));
+    ASSERT_EQ(starts_of(instance, *rate), naive::Simulation(instance, words, naive::given_by_game).starts());
+    if (seed % 5 == 0) {
+      const auto coalitions = passing(make_coalitions_all(instance, rule));
+      ASSERT_EQ(starts_of(instance, *coalitions),
+                naive::Simulation(instance, words, naive::given_by_coalitions).starts());
+    }
+    naive::Rule other = words;
+    other.running = 0;
+    weight_matters += naive::Simulation(instance, other, naive::given_by_owners).starts() != by_owners.starts() ? 1 : 0;
+    other = words;
+    other.once = !words.once;
+    pass_matters += naive::Simulation(instance, other, naive::given_by_owners).starts() != by_owners.starts() ? 1 : 0;
+  }
+  EXPECT_GT(weight_matters, 50);  // otherwise nothing was tried
+  EXPECT_GT(pass_matters, 100);
+}
+
+// Everything comes free at once: 12 processors of three owners, whose queues are full.
+TEST(ServingRule, SharesWhatComesFreeAtOnce) {
+  Instance instance{{6, 3, 3}, {}, {40'000}};
+  for (std::uint32_t u = 0; u < 3; ++u)
+    for (int j = 0; j < 12; ++j) instance.jobs.push_back({{10'000}, {9'000}, u});
+  // Owner 2 was there first, alone: it is owed least.
+  instance.jobs.push_back({{0}, {5'000}, 2});
+  const auto starts_at_once = [&](const ServingRule& rule, bool once) {
+    auto policy = make_shapley_rate(instance, {.method = RateMethod::exact, .seed = 1, .rule = rule});
+    if (once) policy = make_once_a_pass(std::move(policy));
+    std::array<int, 3> counts{};
+    for (const Start& start : simulate(instance, *policy).schedule)
+      counts[instance.jobs[start.job].organization] += start.start.value == 10'000 ? 1 : 0;
+    return counts;
+  };
+  constexpr Duration k_day{86'400};
+  const game::Guarantee half{game::k_whole_guarantee / 2};
+  EXPECT_EQ(starts_at_once({k_day, half, {}}, true), (std::array{12, 0, 0}));
+  EXPECT_EQ(starts_at_once({k_day, half, {}}, false), (std::array{8, 2, 2}));
+  // With all of what runs counted each gets what it owns, but for what was done before.
+  EXPECT_EQ(starts_at_once({k_day, half, {game::k_whole_running_weight}}, false), (std::array{6, 3, 3}));
+}
+
+TEST(Horizon, IsCheckedForWhatRunsToo) {
+  // processors * (t_end + horizon + 1)^2 = 2^63, which the published terms do not reach.
+  const Instance instance{{std::uint32_t{1} << 31U}, {}, {32'768}};
+  const Duration horizon{32'767};
+  EXPECT_TRUE(check_horizon(instance, {.horizon = horizon}));
+  EXPECT_FALSE(check_horizon(instance, {horizon, {}, {1}}));
+  EXPECT_TRUE(check_horizon(instance, {{horizon.value - 1}, {}, {1}}));
 }
 
 // The remembered choices of fair_schedules.hpp hold over long stretches only when times are long.
@@ -93,8 +186,9 @@ TEST(ServingRule, RefRemembersChoicesSafelyWithAHorizon) {
     }
     instance.end = {160};
     const ServingRule rule{{static_cast<std::int64_t>(rng.below(200))},
-                           {static_cast<std::int32_t>(rng.below(3) * 400'000)}};
-    const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths});
+                           {static_cast<std::int32_t>(rng.below(3) * 400'000)},
+                           {static_cast<std::int32_t>(rng.below(3) * 100'000)}};
+    const sim::naive::Ref witness(instance, {rule.horizon.value, rule.guarantee.millionths, rule.running.millionths});
     std::vector<std::int64_t> expected(instance.jobs.size(), -1);
     for (const sim::naive::Running& run : witness.grand().started) expected[run.job] = run.start;
     const auto policy = make_ref(instance, rule);
@@ -126,7 +220,7 @@ RC_GTEST_PROP(ServingRule, CoalitionsAreValuedAHorizonAhead, ()) {
       expected += stop + horizon.value - t;
     }
   }
-  RC_ASSERT(schedules.value_at(0, stop, horizon) == expected);
+  RC_ASSERT(schedules.value_at(0, stop, {horizon}) == expected);
 }
 
 using PolicyPtr = std::unique_ptr<Policy>;
@@ -253,8 +347,8 @@ TEST(Horizon, DampsTheSwing) {
 TEST(Horizon, IsRefusedWhereUtilitiesWouldOverflow) {
   const Instance instance{{1'000'000}, {}, {1'000'000}};
   EXPECT_TRUE(validate(instance));
-  EXPECT_TRUE(check_horizon(instance, {1'000'000}));
-  const auto refused = check_horizon(instance, game::k_longest_horizon);
+  EXPECT_TRUE(check_horizon(instance, {.horizon = {1'000'000}}));
+  const auto refused = check_horizon(instance, {.horizon = game::k_longest_horizon});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::limit);
   EXPECT_NE(refused.error().what.find("choose a shorter one"), std::string::npos) << refused.error().what;

@@ -40,13 +40,26 @@ jq -e '.settings.horizon == "6h" and .summary[0].mean != .summary[1].mean' "$dir
 jq -e --slurpfile first "$dir/first" '.summary[1].mean == ([$first[0].summary[] | select(.policy == "direct_contr")][0].mean)' "$dir/out" >/dev/null ||
   die "direct_contr@0 is not direct_contr"
 ends 2 'write 0, seconds .3600., or a number with s, m, h or d' "$sim" compare "${window[@]}" --horizon 7w
+# What runs counts, and passes that are ordered once: two processors come free at once for two queues.
+ends 0 '' "$sim" compare "${window[@]}" --windows 4 --json --policies direct_contr,direct_contr@6h --horizon 6h --running-weight 0.5 --once-a-pass
+jq -e '.settings.running_weight == "0.5" and .settings.once_a_pass and .summary[0].mean != .summary[1].mean' "$dir/out" >/dev/null
+echo '{"machines": [1, 1], "jobs": [[0, 9, 0], [0, 9, 0], [0, 9, 1], [0, 9, 1]], "t_end": 9}' >"$dir/two_queues.json"
+served() {
+  ends 0 '' "$sim" run --instance "$dir/two_queues.json" --policy direct_contr --json "${@:2}"
+  [[ "$(jq -c '.results[0].psi' "$dir/out")" == "$1" ]] || die "with ${*:2}: $(jq -c '.results[0].psi' "$dir/out"), not $1"
+}
+served '[90,0]' --horizon 6h
+served '[45,45]' --horizon 6h --running-weight 0.1
+served '[45,45]' --guarantee 0.5
+served '[90,0]' --horizon 6h --guarantee 0.5 --running-weight 0.1 --once-a-pass
+ends 2 'the weight of what runs is at most 1' "$sim" compare "${window[@]}" --running-weight 1.5
 ends 2 'a guarantee is at most 1' "$sim" compare "${window[@]}" --guarantee 1.5
 ends 1 'does not rank by phi - psi' "$sim" compare "${window[@]}" --policies fair_share@7d
 ends 1 'known are saturated' "$sim" experiment stability --cases saturation
 ends 0 '' "$sim" experiment stability --cases load_1.05 --policies direct_contr --json
 jq -e '[.cases[0].rules[] | select(.rule == "direct_contr" or .rule == "direct_contr@7d") | .deviation_late] | .[0] > 0.2 and .[1] < 0.01' \
   "$dir/out" >/dev/null || die "no swing without a horizon, or one with it"
-jq -e '(.criteria | length) == 40 and ([.criteria[] | select(.rule == "direct_contr@7d/0.5") | .holds] | all)' "$dir/out" >/dev/null
+jq -e '(.criteria | length) == 58 and ([.criteria[] | select(.rule == "direct_contr@7d/0.5") | .holds] | all)' "$dir/out" >/dev/null
 ends 1 'known are load_0.80, .*junk_waits' "$sim" experiment strategy --cases junk
 ends 1 'fair_share.*direct_contr, shapley_rate' "$sim" experiment strategy --policies fair_share
 ends 0 '' "$sim" experiment strategy --cases load_0.80,junk_waits,pinned,delay --instances 2

@@ -156,7 +156,7 @@ class Witness {
       }
     }
     tell_ends(instance_.end.value);
-    return {starts_, share_([&](Coalition c) { return value(c, instance_.end.value, 0); })};
+    return {starts_, share_([&](Coalition c) { return value(c, instance_.end.value, {}); })};
   }
 
  private:
@@ -192,26 +192,45 @@ class Witness {
     }
     return heads;
   }
-  // psi of u, or of all, at t + ahead of what began before t.
-  [[nodiscard]] Wide real(std::size_t u, std::int64_t t, std::int64_t ahead) const {
+  // c of serving_order.hpp by the runs that ended.
+  [[nodiscard]] std::int64_t running_factor() const {
+    std::int64_t seconds = 0;
+    std::int64_t squares = 0;
+    for (const auto& request : facts_.requests) {
+      seconds += request.duration.value_or(0);
+      squares += request.duration.value_or(0) * request.duration.value_or(0);
+    }
+    const std::int64_t measured = seconds == 0 ? 3600 : std::max<std::int64_t>(1, squares / seconds / 2);
+    const std::int64_t m = std::min(measured, rule_.horizon.value);
+    return rule_.running.millionths * m * (2 * rule_.horizon.value - m) / 2'000'000;
+  }
+  // When schedules are seen, and how often what runs in the second that begins at t counts besides.
+  struct Ahead {
+    std::int64_t horizon = 0;
+    std::int64_t running_factor = 0;
+  };
+  // psi of u, or of all, at t + horizon of what began before t.
+  [[nodiscard]] Wide real(std::size_t u, std::int64_t t, const Ahead& ahead) const {
     Wide sum = 0;
     for (std::size_t j = 0; j < starts_.size(); ++j) {
       if (instance_.jobs[j].organization != u) continue;
-      for (std::int64_t x = 0; x < t; ++x) sum += runs(j, x) ? t + ahead - x : 0;
+      for (std::int64_t x = 0; x < t; ++x) sum += runs(j, x) ? t + ahead.horizon - x : 0;
+      sum += runs(j, t) ? ahead.running_factor : 0;
     }
     return sum;
   }
-  [[nodiscard]] Wide value(Coalition coalition, std::int64_t t, std::int64_t ahead) const {
+  [[nodiscard]] Wide value(Coalition coalition, std::int64_t t, const Ahead& ahead) const {
     if (coalition == game::grand_coalition(k_)) {
       Wide sum = 0;
       for (std::size_t u = 0; u < k_; ++u) sum += real(u, t, ahead);
       return sum;
     }
     const hindsight::naive::Value v = hindsight::naive::value_of(facts_, coalition, t);
-    return v.utility + ahead * v.work;
+    const Wide running = hindsight::naive::value_of(facts_, coalition, t + 1).work - v.work;
+    return v.utility + ahead.horizon * v.work + ahead.running_factor * running;
   }
   [[nodiscard]] std::size_t choose(std::int64_t t, const std::vector<std::size_t>& heads) const {
-    const std::int64_t ahead = rule_.horizon.value;
+    const Ahead ahead{rule_.horizon.value, running_factor()};
     const std::vector<Wide> phi = share_([&](Coalition c) { return value(c, t, ahead); });
     std::size_t best = k_nobody;
     bool best_below = false;
@@ -281,7 +300,9 @@ Witness::Share printed_pairs(std::size_t k) {
 ServingRule any_rule(Rng& rng) {
   ServingRule rule;
   if (rng.below(2) == 0) rule.horizon.value = static_cast<std::int64_t>(rng.below(3) == 0 ? 1'000'000 : rng.below(12));
+  constexpr std::array k_weights{100'000, 400'000, 1'000'000};
   constexpr std::array k_guarantees{300'000, 500'000, 1'000'000};
+  if (rng.below(2) == 0) rule.running.millionths = k_weights[rng.below(k_weights.size())];
   if (rng.below(3) == 0) rule.guarantee.millionths = k_guarantees[rng.below(k_guarantees.size())];
   return rule;
 }

@@ -26,6 +26,13 @@ struct Schedule {
 struct Rule {
   std::int64_t horizon = 0;     // seconds
   std::int64_t millionths = 0;  // guaranteed of what an organization owns
+  std::int64_t running = 0;     // millionths: the weight of what runs
+};
+
+// When a schedule is seen, and what runs at t counts so often besides.
+struct Ahead {
+  std::int64_t horizon = 0;
+  std::int64_t running_factor = 0;
 };
 
 class Ref {
@@ -46,31 +53,32 @@ class Ref {
 
   // psi of one organization: every unit part that began at i < t is worth t - i; a horizon later so much more.
   [[nodiscard]] std::int64_t psi(std::uint32_t coalition, std::size_t u, std::int64_t t,
-                                 std::int64_t horizon = 0) const {
+                                 const Ahead& ahead = {}) const {
     std::int64_t sum = 0;
     for (const Running& run : schedules_[coalition].started) {
       if (instance_.jobs[run.job].organization != u) continue;
-      for (std::int64_t i = run.start; i < run.start + instance_.jobs[run.job].duration.value && i < t; ++i)
-        sum += t + horizon - i;
+      const std::int64_t end = run.start + instance_.jobs[run.job].duration.value;
+      for (std::int64_t i = run.start; i < end && i < t; ++i) sum += t + ahead.horizon - i;
+      if (t < end) sum += ahead.running_factor;
     }
     return sum;
   }
-  [[nodiscard]] std::int64_t value(std::uint32_t coalition, std::int64_t t, std::int64_t horizon = 0) const {
+  [[nodiscard]] std::int64_t value(std::uint32_t coalition, std::int64_t t, const Ahead& ahead = {}) const {
     std::int64_t sum = 0;
-    for (std::size_t u = 0; u < instance_.organizations(); ++u) sum += psi(coalition, u, t, horizon);
+    for (std::size_t u = 0; u < instance_.organizations(); ++u) sum += psi(coalition, u, t, ahead);
     return sum;
   }
 
   // |C|! * phi[u](C): sum over S in C without u of |S|! (|C|-|S|-1)! (v(S+u) - v(S)).
   [[nodiscard]] std::int64_t scaled_phi(std::uint32_t coalition, std::size_t u, std::int64_t t,
-                                        std::int64_t horizon = 0) const {
+                                        const Ahead& ahead = {}) const {
     const std::uint32_t self = 1U << u;
     std::int64_t sum = 0;
     for (std::uint32_t s = 0; s <= coalition; ++s) {
       if ((s & ~coalition) != 0 || (s & self) != 0) continue;
       const auto size = std::popcount(s);
       sum += factorial(size) * factorial(std::popcount(coalition) - size - 1) *
-             (value(s | self, t, horizon) - value(s, t, horizon));
+             (value(s | self, t, ahead) - value(s, t, ahead));
     }
     return sum;
   }
@@ -79,13 +87,14 @@ class Ref {
   static std::int64_t factorial(int n) { return n <= 1 ? 1 : n * factorial(n - 1); }
 
   void step(std::int64_t t) {
-    // Decisions at t change no psi at t, so every coalition decides by the same values.
+    // Decisions at t change no psi at t, but what runs: the numbers of coalitions have subcoalitions first.
+    const Ahead ahead{rule_.horizon, running_factor(t)};
     for (std::uint32_t c = 1; c < schedules_.size(); ++c) {
       std::optional<std::vector<std::int64_t>> standing;
       while (free_processors(c, t) > 0) {
         std::optional<std::size_t> best;
         bool best_first = false;
-        if (!standing) standing = standings(c, t);
+        if (!standing || rule_.running > 0) standing = standings(c, t, ahead);
         for (std::size_t u = 0; u < instance_.organizations(); ++u) {
           if ((c >> u & 1U) == 0 || !waits(c, u, t)) continue;
           const bool first = below(c, u, t);
@@ -99,12 +108,26 @@ class Ref {
       }
     }
   }
-  [[nodiscard]] std::vector<std::int64_t> standings(std::uint32_t c, std::int64_t t) const {
+  // By the grand coalition's runs that ended by t.
+  [[nodiscard]] std::int64_t running_factor(std::int64_t t) const {
+    std::int64_t seconds = 0;
+    std::int64_t squares = 0;
+    for (const Running& run : grand().started) {
+      const std::int64_t d = instance_.jobs[run.job].duration.value;
+      if (run.start + d > t) continue;
+      seconds += d;
+      squares += d * d;
+    }
+    std::int64_t m = seconds == 0 ? 3600 : squares / seconds / 2;
+    m = m < 1 ? 1 : m;
+    m = m > rule_.horizon ? rule_.horizon : m;
+    return rule_.running * m * (2 * rule_.horizon - m) / 2'000'000;
+  }
+  [[nodiscard]] std::vector<std::int64_t> standings(std::uint32_t c, std::int64_t t, const Ahead& ahead) const {
     std::vector<std::int64_t> standing;
     for (std::size_t u = 0; u < instance_.organizations(); ++u) {
-      standing.push_back((c >> u & 1U) == 0 ? 0
-                                            : scaled_phi(c, u, t, rule_.horizon) -
-                                                  factorial(std::popcount(c)) * psi(c, u, t, rule_.horizon));
+      standing.push_back(
+          (c >> u & 1U) == 0 ? 0 : scaled_phi(c, u, t, ahead) - factorial(std::popcount(c)) * psi(c, u, t, ahead));
     }
     return standing;
   }

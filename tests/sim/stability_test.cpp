@@ -9,6 +9,7 @@
 #include "scheduling/simulate.hpp"
 #include "sim/experiments/stability/stability_cases.hpp"
 #include "sim/experiments/stability/stability_debts.hpp"
+#include "sim/experiments/stability/stability_maintenance.hpp"
 #include "sim/experiments/stability/stability_measures.hpp"
 #include "sim/experiments/stability/stability_report.hpp"
 #include "sim/experiments/stability/stability_rules.hpp"
@@ -147,6 +148,39 @@ TEST(StabilityDebts, AreSettledWhenSharesStayNearTheHalf) {
   EXPECT_EQ(weeks_to_settle({0, 0.5, 0.44}, 1), std::nullopt);
 }
 
+// What comes free at once after a maintenance, counted from the schedule by hand, and what the serving order promises.
+TEST(Maintenance, EverythingComesFreeAtOnce) {
+  const MaintainedMachine machine = maintained_machine(3);
+  ASSERT_TRUE(scheduling::validate(machine.instance));
+  ASSERT_EQ(machine.maintenances.size(), 40U);
+  const auto under = [&](const char* rule) {
+    const auto policy = make_policy(rule, scheduling::first_instance(machine.instance), {});
+    const auto schedule = scheduling::simulate_easy(machine.instance, policy->get());
+    MaintenanceResult result = measure_maintenance(machine, rule, *schedule);
+    std::vector<Handful> at_once(machine.maintenances.size());
+    for (std::size_t j = 0; j < machine.instance.jobs.size(); ++j) {
+      const std::int64_t start = schedule->start[j];
+      for (std::size_t i = 0; i < machine.maintenances.size(); ++i) {
+        const auto& [from, to] = machine.maintenances[i];
+        EXPECT_FALSE(from.value <= start && start < to.value) << rule << ": job " << j;
+        if (to.value <= start && start < to.value + 60) ++at_once[i][machine.instance.jobs[j].organization];
+      }
+    }
+    EXPECT_EQ(result.at_once, at_once) << rule;
+    return result;
+  };
+  const MaintenanceResult once = under("direct_contr@30d/0.5/0.1/once");
+  EXPECT_EQ(once.all_to_one, 40U);
+  EXPECT_EQ(once.below_half, 40U);
+  const MaintenanceResult decided_again = under("direct_contr@30d/0.5");
+  EXPECT_EQ(decided_again.below_half, 0U);
+  const MaintenanceResult by_default = under("direct_contr@30d/0.5/0.1");
+  EXPECT_EQ(by_default.all_to_one, 0U);
+  EXPECT_EQ(by_default.below_half, 0U);
+  for (const Handful& got : by_default.at_once) EXPECT_GE(got[0] + got[1] + got[2], 64);
+  EXPECT_LT(by_default.deviation_hourly, decided_again.deviation_hourly);
+}
+
 RuleMeasures of(const char* rule, std::int64_t longest_days, double deviation) {
   RuleMeasures measures{rule, {}};
   measures.measures.longest_wait = {longest_days * 86'400};
@@ -187,8 +221,17 @@ TEST(PolicyNames, CarryARule) {
   for (const std::string& rule : rules_of({"ref", "direct_contr"})) {
     const auto parsed = parse_policy(rule, {});
     ASSERT_TRUE(parsed) << rule;
-    EXPECT_EQ(policy_text(parsed->name, parsed->rule), rule);
+    EXPECT_EQ(policy_text(parsed->name, parsed->rule, parsed->once), rule);
   }
+  EXPECT_EQ(policy_text("ref", game::k_default_rule), "ref@30d/0.5/0.1");
+  EXPECT_EQ(policy_text("ref", {{604'800}, {}, {250'000}}), "ref@7d/0/0.25");
+  EXPECT_EQ(policy_text("rand", {}, true), "rand/once");
+  EXPECT_EQ(policy_text("rand", week_half, true), "rand@7d/0.5/once");
+  EXPECT_EQ(parse_policy("rand@7d/0.5/1", {})->rule, (game::ServingRule{{604'800}, {500'000}, {1'000'000}}));
+  EXPECT_EQ(parse_policy("rand@7d/once", week_half)->rule, (game::ServingRule{{604'800}}));
+  EXPECT_TRUE(parse_policy("rand@7d/once", week_half)->once);
+  EXPECT_FALSE(parse_policy("rand@7d/1", week_half)->once);
+  EXPECT_EQ(parse_policy("rand/once", week_half)->rule, week_half);
   EXPECT_EQ(parse_policy("ref", week_half)->rule, week_half);
   EXPECT_EQ(parse_policy("ref@0", week_half)->rule, game::ServingRule{});
 }
@@ -202,6 +245,14 @@ TEST(PolicyNames, AreRefusedWithTheRemedy) {
   EXPECT_NE(refusal("fair_share@7d").find("leave \"@7d\" out"), std::string::npos) << refusal("fair_share@7d");
   EXPECT_NE(refusal("ref@7w").find("policy ref@7w: horizon: write 0"), std::string::npos) << refusal("ref@7w");
   EXPECT_NE(refusal("ref@7d/2").find("guarantee: a guarantee is at most 1"), std::string::npos) << refusal("ref@7d/2");
+  EXPECT_NE(refusal("ref@7d/0/2").find("weight of what runs: "), std::string::npos) << refusal("ref@7d/0/2");
+  EXPECT_NE(refusal("rand@7d/0.5/0.1/1").find("weight of what runs: "), std::string::npos);
+  EXPECT_NE(refusal("rand@7d/").find("guarantee: "), std::string::npos) << refusal("rand@7d/");
+  EXPECT_NE(refusal("ref@7d/once").find("leave \"/once\" out"), std::string::npos) << refusal("ref@7d/once");
+  EXPECT_EQ(refusal("fair_share/once"), "");
+  PolicyOptions once;
+  once.once_a_pass = true;
+  EXPECT_EQ(refusal("ref", once), "");
   PolicyOptions flow_time;
   flow_time.utility = "flow_time";
   EXPECT_EQ(refusal("ref", flow_time), "");

@@ -1,5 +1,6 @@
 // The cluster of `experiment strategy` second by second, its attacks, and what the remedies leave of them.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
@@ -397,6 +398,29 @@ TEST(StrategyReport, ChangesAreRelativeToHonesty) {
   EXPECT_DOUBLE_EQ(change.phi_percent.value(), -20);
   EXPECT_DOUBLE_EQ(change.delay_s, -3);
   EXPECT_FALSE(change_of({.work = 1}, {.work = 1, .phi = 1}).phi_percent.has_value());
+}
+
+// What starts at one instant: by ranks that are asked for once, all of one organization's; asked for after every start,
+// each gets about what it owns.
+TEST(Cluster, RanksOncePerPassOrAgainAfterEveryStart) {
+  ClusterScenario scenario = two_nodes();
+  for (ClusterNode& node : scenario.nodes) node.processors = 4;
+  for (int i = 0; i < 8; ++i) {
+    scenario.jobs.push_back(job_of(0, 10, 30, 1));
+    scenario.jobs.push_back(job_of(1, 10, 30, 1));
+  }
+  const auto started_at_once = [&](const ClusterRules& rules) {
+    std::array<int, 2> counts{};
+    for (const ClusterRun& run : played(scenario, rules).runs) counts[run.account] += run.begin.value == 10 ? 1 : 0;
+    return counts;
+  };
+  ClusterRules rules;
+  EXPECT_EQ(started_at_once(rules), (std::array{5, 3}));  // a goes first of equals
+  rules.once_a_pass = true;
+  EXPECT_EQ(started_at_once(rules), (std::array{8, 0}));
+  rules.once_a_pass = false;
+  rules.serving.running = {};
+  EXPECT_EQ(started_at_once(rules), (std::array{6, 2}));  // the guarantee, then the first of equals
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition
                                  const game::ServingRule& rule)
     : schedules_(instance.processors, std::move(coalitions)),
       scale_(scale),
-      horizon_(rule.horizon),
+      terms_(rule),
       guaranteed_(instance.processors, rule.guarantee),
       values_(schedules_.size()),
       scaled_phi_(instance.organizations()),
@@ -62,10 +62,12 @@ CoalitionPolicy::CoalitionPolicy(const Instance& instance, std::vector<Coalition
 
 std::size_t CoalitionPolicy::choose(std::int64_t t, Coalition waiting, bool scarce) {
   if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
-  if (evaluated_at_ != t) evaluate(t, horizon_);
+  const game::KeyTerms& terms = terms_.now();
+  if (evaluated_at_ != t) evaluate(t, terms);
   evaluated_at_ = t;
+  // Starts of this instant change what runs here, and nothing of the coalitions.
   const auto key = [&](std::size_t u) {
-    return scaled_phi_[u] - scale_ * game::frozen_ahead(own_[u].psi_at(t), own_[u].done_at(t), horizon_);
+    return scaled_phi_[u] - scale_ * game::looked_ahead(own_[u].psi_at(t), own_[u].done_at(t), own_[u].running, terms);
   };
   return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }), key);
 }
@@ -78,9 +80,10 @@ std::optional<std::vector<Rational>> CoalitionPolicy::contributions(std::int64_t
   return phi;
 }
 
-void CoalitionPolicy::evaluate(std::int64_t t, Duration horizon) {
-  schedules_.run_before(t);
-  for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.value_at(slot, t, horizon);
+void CoalitionPolicy::evaluate(std::int64_t t, const game::KeyTerms& terms) {
+  // What happens at t changes no psi at t, but what runs.
+  schedules_.run_before(terms.running_factor > 0 ? t + 1 : t);
+  for (std::size_t slot = 0; slot < values_.size(); ++slot) values_[slot] = schedules_.value_at(slot, t, terms);
   share_out(values_, scaled_phi_);
 }
 

@@ -2,6 +2,8 @@
 // FCFS; serve the greatest phi - psi, as the rule says of horizon and guarantee. The horizon looks at v and psi alike;
 // the guarantee orders who is served in the schedule that is made, not in the coalitions', which are under FCFS.
 //
+// What runs counts, too, in v as in psi: what a coalition runs under FCFS in the second that begins now.
+//
 // phi is scaled by a constant of the policy so that it stays an integer. Ties go to the lowest organization.
 #pragma once
 
@@ -15,6 +17,7 @@
 #include "scheduling/fcfs_schedules.hpp"
 #include "scheduling/guaranteed.hpp"
 #include "scheduling/policies/policy.hpp"
+#include "scheduling/serving_terms.hpp"
 
 namespace shapley::scheduling {
 
@@ -30,6 +33,8 @@ class CoalitionPolicy : public Policy {
     return k_any_owner;
   }
   void completed(std::int64_t t, std::size_t organization, std::int32_t) final { own_[organization].change(t, -1); }
+  [[nodiscard]] bool asks_run_times() const final { return terms_.weigh_running(); }
+  void ran(std::int64_t, Duration duration) final { terms_.ran(duration); }
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final;
   [[nodiscard]] std::optional<std::vector<Rational>> contributions(std::int64_t t) final;
 
@@ -38,17 +43,17 @@ class CoalitionPolicy : public Policy {
   virtual void share_out(std::span<const std::int64_t> values, std::vector<Int128>& scaled_phi) = 0;
 
  private:
-  // phi at t + horizon, frozen at t, into scaled_phi_.
-  void evaluate(std::int64_t t, Duration horizon);
+  // phi at t, looked at ahead, into scaled_phi_.
+  void evaluate(std::int64_t t, const game::KeyTerms& terms);
 
   FcfsSchedules schedules_;
   Int128 scale_;
-  Duration horizon_;
+  ServingTerms terms_;
   Guaranteed guaranteed_;
   std::vector<std::int64_t> values_;  // by slot
   std::vector<Int128> scaled_phi_;
   std::vector<game::Accrual> own_;
-  std::int64_t evaluated_at_ = -1;  // with horizon_
+  std::int64_t evaluated_at_ = -1;  // with terms_
 };
 
 using game::CoalitionWeights;

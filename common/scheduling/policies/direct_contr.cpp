@@ -5,6 +5,7 @@
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
 #include "scheduling/guaranteed.hpp"
+#include "scheduling/serving_terms.hpp"
 
 namespace shapley::scheduling {
 
@@ -15,6 +16,7 @@ class DirectContr final : public Policy {
   DirectContr(const Instance& instance, DirectContrOptions options)
       : options_(options),
         rng_(options.seed),
+        terms_(options.rule),
         guaranteed_(instance.processors, options.rule.guarantee),
         got_(instance.organizations()),
         gave_(instance.organizations()),
@@ -38,9 +40,13 @@ class DirectContr final : public Policy {
     gave_[static_cast<std::size_t>(owner)].change(t, -1);
   }
 
+  [[nodiscard]] bool asks_run_times() const override { return terms_.weigh_running(); }
+  void ran(std::int64_t, Duration duration) override { terms_.ran(duration); }
+
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool /*scarce*/) override {
+    const game::KeyTerms& terms = terms_.now();
     return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return got_[u].running; }),
-                    [&](std::size_t u) { return key(u, t); });
+                    [&](std::size_t u) { return key(u, t, terms); });
   }
 
   // A run that began before a processor changed hands counts for its owner of then to its end.
@@ -61,9 +67,9 @@ class DirectContr final : public Policy {
   }
 
  private:
-  [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t) const {
-    return game::frozen_ahead(gave_[u].psi_at(t) - got_[u].psi_at(t), gave_[u].done_at(t) - got_[u].done_at(t),
-                              options_.rule.horizon);
+  [[nodiscard]] std::int64_t key(std::size_t u, std::int64_t t, const game::KeyTerms& terms) const {
+    return game::looked_ahead(gave_[u].psi_at(t) - got_[u].psi_at(t), gave_[u].done_at(t) - got_[u].done_at(t),
+                              gave_[u].running - got_[u].running, terms);
   }
 
   // The owner of the lowest-numbered free processor, or of one drawn among all free ones.
@@ -76,6 +82,7 @@ class DirectContr final : public Policy {
 
   DirectContrOptions options_;
   Rng rng_;
+  ServingTerms terms_;
   Guaranteed guaranteed_;
   std::vector<game::Accrual> got_;
   std::vector<game::Accrual> gave_;

@@ -9,6 +9,7 @@
 #include "hindsight/lattice_keys.hpp"
 #include "hindsight/virtual_schedules.hpp"
 #include "scheduling/guaranteed.hpp"
+#include "scheduling/serving_terms.hpp"
 
 namespace shapley::scheduling {
 
@@ -19,7 +20,7 @@ class OverSchedules : public HindsightPolicy {
   OverSchedules(const Instance& instance, std::vector<Coalition> coalitions, const game::ServingRule& rule)
       : coalitions_(std::move(coalitions)),
         schedules_(instance.organizations(), coalitions_),
-        horizon_(rule.horizon),
+        terms_(rule),
         guaranteed_(instance.processors, rule.guarantee),
         processors_(instance.total_processors()),
         own_(instance.organizations()),
@@ -39,6 +40,7 @@ class OverSchedules : public HindsightPolicy {
     schedules_.started(request, t);
     runs_.push_back({request, static_cast<std::uint32_t>(organization), t});
     own_[organization].change(t, 1);
+    if (terms_.weigh_running()) evaluated_at_ = -1;  // a start changes psi as it is looked at
     return k_any_owner;
   }
   [[nodiscard]] bool asks_which_ended() const final { return true; }
@@ -47,6 +49,7 @@ class OverSchedules : public HindsightPolicy {
     const Run& run = runs_[start];
     schedules_.ended(run.request, t - run.began);
     own_[run.organization].change(t, -1);
+    if (terms_.weigh_running()) terms_.ran({t - run.began});
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final {
@@ -57,7 +60,7 @@ class OverSchedules : public HindsightPolicy {
   }
   [[nodiscard]] const std::vector<Int128>& keys(std::int64_t t) final {
     if (evaluated_at_ != t) {
-      see(t, horizon_);
+      see(t, terms_.now());
       make_keys(keys_);
       evaluated_at_ = t;
     }
@@ -75,11 +78,12 @@ class OverSchedules : public HindsightPolicy {
   [[nodiscard]] std::span<const std::int64_t> psi() const { return psi_; }
   // v of a slot, at the instant and the horizon that are looked at.
   [[nodiscard]] std::int64_t value(std::size_t slot) const {
-    return game::frozen_ahead(schedules_.utility(slot, seen_at_), schedules_.work(slot, seen_at_), seen_ahead_);
+    return game::looked_ahead(schedules_.utility(slot, seen_at_), schedules_.work(slot, seen_at_),
+                              schedules_.running(slot), seen_ahead_);
   }
   // No value or psi that is looked at is greater.
   [[nodiscard]] Int128 greatest_value() const {
-    const Int128 ahead = seen_at_ + seen_ahead_.value;
+    const Int128 ahead = seen_at_ + seen_ahead_.horizon.value + 1;
     return static_cast<Int128>(processors_) * ahead * ahead;
   }
 
@@ -90,18 +94,19 @@ class OverSchedules : public HindsightPolicy {
     std::int64_t began;
   };
 
-  void see(std::int64_t t, Duration horizon) {
-    schedules_.advance(t);
+  void see(std::int64_t t, const game::KeyTerms& terms) {
+    // What happens at t changes no v at t, but what runs: that of the second which begins at t counts.
+    schedules_.advance(std::max(terms.running_factor > 0 ? t + 1 : t, schedules_.time()));
     schedules_.settle(t);
     seen_at_ = t;
-    seen_ahead_ = horizon;
+    seen_ahead_ = terms;
     for (std::size_t u = 0; u < own_.size(); ++u)
-      psi_[u] = game::frozen_ahead(own_[u].psi_at(t), own_[u].done_at(t), horizon);
+      psi_[u] = game::looked_ahead(own_[u].psi_at(t), own_[u].done_at(t), own_[u].running, terms);
   }
 
   std::vector<Coalition> coalitions_;
   hindsight::VirtualSchedules<std::int64_t> schedules_;
-  Duration horizon_;
+  ServingTerms terms_;
   Guaranteed guaranteed_;
   std::uint64_t processors_;
   std::vector<game::Accrual> own_;
@@ -111,7 +116,7 @@ class OverSchedules : public HindsightPolicy {
   std::vector<std::int64_t> psi_;
   std::vector<Int128> keys_;
   std::int64_t seen_at_ = 0;
-  Duration seen_ahead_;
+  game::KeyTerms seen_ahead_;
   std::int64_t evaluated_at_ = -1;
 };
 

@@ -48,6 +48,9 @@ class Policy {
   // before the one that told the job's start.
   [[nodiscard]] virtual bool asks_which_ended() const { return false; }
   virtual void ended(std::int64_t /*t*/, std::size_t /*start*/) {}
+  // A policy that has to know how long jobs ran says so, and hears it just before it hears of each end.
+  [[nodiscard]] virtual bool asks_run_times() const { return false; }
+  virtual void ran(std::int64_t /*t*/, Duration /*duration*/) {}
   // Which of the `waiting` organizations (two or more; those whose first job fits) is served next. Not `scarce`: every
   // waiting job starts at this instant anyway, so only policies whose state depends on the order of starts need to
   // think.

@@ -7,6 +7,7 @@
 #include "base/rng.hpp"
 #include "game/accrual.hpp"
 #include "scheduling/guaranteed.hpp"
+#include "scheduling/serving_terms.hpp"
 
 namespace shapley::scheduling {
 
@@ -31,6 +32,7 @@ class ShapleyRate final : public Policy {
   ShapleyRate(const Instance& instance, ShapleyRateOptions options)
       : options_(options),
         rng_(options.seed),
+        terms_(options.rule),
         guaranteed_(instance.processors, options.rule.guarantee),
         processors_(instance.processors.begin(), instance.processors.end()),
         total_(static_cast<std::int64_t>(instance.total_processors())),
@@ -62,11 +64,17 @@ class ShapleyRate final : public Policy {
     own_[organization].change(t, -1);
   }
 
+  [[nodiscard]] bool asks_run_times() const override { return terms_.weigh_running(); }
+  void ran(std::int64_t, Duration duration) override { terms_.ran(duration); }
+
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) override {
     if (!scarce) return static_cast<std::size_t>(std::countr_zero(waiting));
     advance(t);
+    // What is given now: by the demands of this instant, which starts do not change.
+    if (terms_.weigh_running()) know_rates();
+    const game::KeyTerms& terms = terms_.now();
     return greatest(guaranteed_.first_of(waiting, [this](std::size_t u) { return own_[u].running; }),
-                    [&](std::size_t u) { return key(u, t); });
+                    [&](std::size_t u) { return key(u, t, terms); });
   }
 
   [[nodiscard]] bool endowed(std::int64_t t, const std::vector<std::uint32_t>& processors) override {
@@ -88,9 +96,10 @@ class ShapleyRate final : public Policy {
 
  private:
   // Of the books at t, up to which gave_ has been advanced.
-  [[nodiscard]] Integer key(std::size_t u, std::int64_t t) const {
-    return game::frozen_ahead<Integer>(gave_[u].psi - scale_ * own_[u].psi_at(t),
-                                       gave_[u].done - scale_ * own_[u].done_at(t), options_.rule.horizon);
+  [[nodiscard]] Integer key(std::size_t u, std::int64_t t, const game::KeyTerms& terms) const {
+    return game::looked_ahead<Integer>(gave_[u].psi - scale_ * own_[u].psi_at(t),
+                                       gave_[u].done - scale_ * own_[u].done_at(t), rate_[u] - scale_ * own_[u].running,
+                                       terms);
   }
 
   // What every coalition owns together; of the exact method.
@@ -111,10 +120,16 @@ class ShapleyRate final : public Policy {
 
   void advance(std::int64_t t) {
     if (t == time_) return;
-    if (stale_ || options_.method == RateMethod::sampled) compute_rates();
-    stale_ = false;
+    know_rates();
     for (std::size_t u = 0; u < gave_.size(); ++u) gave_[u].advance(t - time_, rate_[u]);
     time_ = t;
+    if (options_.method == RateMethod::sampled) stale_ = true;  // a permutation for every interval
+  }
+
+  // Of the interval that begins at time_.
+  void know_rates() {
+    if (stale_) compute_rates();
+    stale_ = false;
   }
 
   void compute_rates() {
@@ -166,6 +181,7 @@ class ShapleyRate final : public Policy {
 
   ShapleyRateOptions options_;
   Rng rng_;
+  ServingTerms terms_;
   Guaranteed guaranteed_;
   std::vector<std::int64_t> processors_;
   std::int64_t total_;

@@ -12,6 +12,7 @@
 #include "sim/experiments/experiment_traces.hpp"
 #include "sim/experiments/stability/stability_cases.hpp"
 #include "sim/experiments/stability/stability_debts.hpp"
+#include "sim/experiments/stability/stability_maintenance.hpp"
 #include "sim/experiments/stability/stability_report.hpp"
 #include "sim/experiments/stability/stability_rules.hpp"
 #include "sim/output/progress.hpp"
@@ -25,8 +26,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::array<const char*, 7> k_parts{"saturated", "load_1.05", "bursty", "head_start",
-                                             "debts",     "years",     "windows"};
+constexpr std::array<const char*, 8> k_parts{"saturated",   "load_1.05", "bursty", "head_start",
+                                             "maintenance", "debts",     "years",  "windows"};
+constexpr Duration k_hour{3600};
 constexpr Duration k_week{7 * k_day_s};
 // A few windows carry the mean: with 100 of them its standard error is a half and more.
 constexpr std::size_t k_windows = 400;
@@ -41,7 +43,7 @@ Expected<void> check_parts(const ExperimentArguments& arguments) {
     if (std::find(k_parts.begin(), k_parts.end(), part) != k_parts.end()) continue;
     return fail(Errc::invalid_argument, "--cases: \"" + part +
                                             "\" is unknown; known are saturated, load_1.05, bursty, head_start, "
-                                            "debts, years and windows");
+                                            "maintenance, debts, years and windows");
   }
   return {};
 }
@@ -67,7 +69,8 @@ Expected<std::vector<CaseResult>> run_cases(const std::vector<StabilityCase>& ca
     options.seed = arguments.seed;
     SHAPLEY_TRY_ASSIGN(const auto policy, make_policy(rule, one.instance, options));
     const scheduling::SimulationResult result = scheduling::simulate(one.instance, *policy);
-    slots[i] = RuleMeasures{rule, measure_stability(one.instance, result.schedule, k_week)};
+    slots[i] = RuleMeasures{rule, measure_stability(one.instance, result.schedule, k_week),
+                            measure_stability(one.instance, result.schedule, k_hour).deviation_late};
     progress.one_more();
     return {};
   }));
@@ -115,6 +118,8 @@ Expected<void> run_on_windows(const ExperimentTrace& source, const Names& polici
     Names rules = rules_of(estimators);
     for (const Duration horizon : stability_horizons())
       if (horizon.value > 0) rules.push_back(policy_text("ref", {horizon, {}}));
+    const game::ServingRule& by_default = game::k_default_rule;
+    rules.push_back(policy_text("ref", {by_default.horizon, {}, by_default.running}));
     rules.emplace_back(k_fair_share);
     SHAPLEY_TRY_ASSIGN(auto published, compare_with(source, trace, length, "ref", rules, arguments));
     results.push_back(std::move(published));
@@ -124,6 +129,12 @@ Expected<void> run_on_windows(const ExperimentTrace& source, const Names& polici
       for (const std::string& policy : estimators)
         for (const game::Guarantee guarantee : stability_guarantees())
           same.push_back(policy_text(policy, {horizon, guarantee}));
+      if (horizon == by_default.horizon) {
+        // How near a rule comes to ref that looks as far ahead, what runs counted or not.
+        for (const std::string& policy : estimators)
+          for (const std::int32_t weight : {100'000, 250'000, 1'000'000})
+            same.push_back(policy_text(policy, {horizon, {}, {weight}}));
+      }
       same.emplace_back(k_fair_share);
       SHAPLEY_TRY_ASSIGN(auto ahead,
                          compare_with(source, trace, length, policy_text("ref", {horizon, {}}), same, arguments));
@@ -161,6 +172,10 @@ Expected<int> experiment_stability(const ExperimentArguments& arguments, std::os
   if (has_part(arguments, "debts") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(debts, run_debts(rules, arguments.seed, arguments.threads));
   }
+  std::vector<MaintenanceResult> maintenance;
+  if (has_part(arguments, "maintenance") && !interrupted()) {
+    SHAPLEY_TRY_ASSIGN(maintenance, run_maintenance(arguments.seed, arguments.threads));
+  }
   std::vector<WindowsResult> windows;
   if (has_part(arguments, "windows") && !interrupted()) {
     SHAPLEY_TRY_ASSIGN(const auto traces, find_traces(arguments));
@@ -169,15 +184,18 @@ Expected<int> experiment_stability(const ExperimentArguments& arguments, std::os
   const std::vector<Criterion> criteria = judge(rules, results, windows);
   if (arguments.json) {
     Json json = {{"experiment", arguments.name}, {"cases", Json::array()}, {"debts", Json::array()}};
+    json["maintenance"] = Json::array();
     json["windows"] = Json::array();
     json["criteria"] = Json::array();
     for (const CaseResult& result : results) json["cases"].push_back(to_json(result));
     for (const DebtResult& result : debts) json["debts"].push_back(to_json(result));
+    for (const MaintenanceResult& result : maintenance) json["maintenance"].push_back(to_json(result));
     for (const WindowsResult& result : windows) json["windows"].push_back(to_json(result));
     for (const Criterion& criterion : criteria) json["criteria"].push_back(to_json(criterion));
     out << json_text(json, 1) << '\n';
   } else {
     for (const CaseResult& result : results) print_case(result, out);
+    print_maintenance(maintenance, out);
     print_debts(debts, out);
     for (const WindowsResult& result : windows) print_windows(result, out);
     print_criteria(criteria, out);

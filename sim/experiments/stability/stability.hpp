@@ -14,8 +14,10 @@
 
 namespace shapley::sim {
 
-// Prints tables, or with `json` {"cases": [...], "debts": [...], "windows": [...], "criteria": [...]}. Returns an exit
-// code of exit_code.hpp.
+// and what happens when everything comes free at once (stability_maintenance.hpp).
+//
+// Prints tables, or with `json` {"cases": [...], "debts": [...], "maintenance": [...], "windows": [...],
+// "criteria": [...]}. Returns an exit code of exit_code.hpp.
 [[nodiscard]] Expected<int> experiment_stability(const ExperimentArguments& arguments, std::ostream& out);
 
 }  // namespace shapley::sim

@@ -128,6 +128,11 @@ std::vector<StabilityCase> made_cases(std::uint64_t seed) {
   return cases;
 }
 
+void add_made_jobs(scheduling::Instance& instance, std::uint32_t organization, double work, Rng& rng) {
+  add_jobs(instance, organization, 0, instance.end.value, work, rng);
+  order_jobs(instance);
+}
+
 StabilityCase head_start(Duration alone, Duration length, std::uint64_t seed) {
   Rng rng(seed);
   StabilityCase made = make_case("head_start",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/rng.hpp"
 #include "scheduling/instance.hpp"
 #include "sim/commands/experiment_command.hpp"
 
@@ -26,6 +27,10 @@ struct StabilityCase {
 // bursty      four equal organizations, each of which sends .95 times that, as 20 bursts of an hour
 // head_start  as saturated, but the first was alone for 30 days
 [[nodiscard]] std::vector<StabilityCase> made_cases(std::uint64_t seed);
+
+// Adds jobs of the organization, released at any instant before the end, until there is `work` processor seconds of
+// them, and orders all jobs by release.
+void add_made_jobs(scheduling::Instance& instance, std::uint32_t organization, double work, Rng& rng);
 
 // Two equal organizations, always busy for `length`, after the first was alone for the first `alone` of it.
 [[nodiscard]] StabilityCase head_start(Duration alone, Duration length, std::uint64_t seed);

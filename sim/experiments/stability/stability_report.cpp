@@ -16,7 +16,7 @@ namespace shapley::sim {
 
 namespace {
 
-constexpr int k_rule_width = 26;
+constexpr int k_rule_width = 32;
 
 std::string fixed(double value, int digits) {
   std::ostringstream text;
@@ -56,7 +56,7 @@ void judge_case(const CaseResult& result, const std::string& rule, std::vector<C
 
 bool is_default(const std::string& rule) {
   const auto parsed = parse_policy(rule, {});
-  return parsed && parsed->rule == game::k_default_rule;
+  return parsed && parsed->rule == game::k_default_rule && !parsed->once;
 }
 
 // Of every rule: "broken / asked" by criterion. REQUIRES: the criteria of a rule lie together.
@@ -108,16 +108,16 @@ std::vector<Criterion> judge(const std::vector<std::string>& rules, const std::v
 void print_case(const CaseResult& result, std::ostream& out) {
   out << "## " << result.name << ": " << result.about << "\n\n"
       << std::left << std::setw(k_rule_width) << "RULE" << std::right << std::setw(10) << "LONGEST" << std::setw(10)
-      << "NO START" << std::setw(9) << "SD LATE" << std::setw(9) << "SD ALL"
+      << "NO START" << std::setw(9) << "SD LATE" << std::setw(9) << "SD ALL" << std::setw(9) << "SD HOUR"
       << "  MEAN WAIT OF EACH ORGANIZATION\n"
       << std::left << std::setw(k_rule_width) << "" << std::right << std::setw(10) << "days" << std::setw(10) << "days"
-      << std::setw(9) << "points" << std::setw(9) << "points"
+      << std::setw(9) << "points" << std::setw(9) << "points" << std::setw(9) << "points"
       << "  hours\n";
-  for (const auto& [rule, measures] : result.rules) {
+  for (const auto& [rule, measures, hourly] : result.rules) {
     out << std::left << std::setw(k_rule_width) << rule << std::right << std::setw(10)
         << fixed(days(measures.longest_wait), 1) << std::setw(10) << fixed(days(measures.longest_without_start), 1)
         << std::setw(9) << fixed(100 * measures.deviation_late, 1) << std::setw(9) << fixed(100 * measures.deviation, 1)
-        << ' ';
+        << std::setw(9) << fixed(100 * hourly, 1) << ' ';
     for (const double wait : measures.mean_wait_s) out << std::setw(7) << fixed(wait / 3600, 0);
     out << '\n';
   }
@@ -142,7 +142,8 @@ void print_windows(const WindowsResult& result, std::ostream& out) {
 void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out) {
   if (criteria.empty()) return;
   out << "## Does the default hold (horizon " << game::format_horizon(game::k_default_rule.horizon) << ", guarantee "
-      << game::format_guarantee(game::k_default_rule.guarantee) << ")?\n\n"
+      << game::format_guarantee(game::k_default_rule.guarantee) << ", weight of what runs "
+      << game::format_running_weight(game::k_default_rule.running) << ")?\n\n"
       << std::left << std::setw(k_rule_width) << "RULE" << std::setw(34) << "WHERE" << std::setw(30) << "WHAT"
       << std::right << std::setw(10) << "FOUND" << std::setw(10) << "ALLOWED"
       << "\n";
@@ -162,12 +163,13 @@ void print_criteria(const std::vector<Criterion>& criteria, std::ostream& out) {
 
 Json to_json(const CaseResult& result) {
   Json rules = Json::array();
-  for (const auto& [rule, measures] : result.rules) {
+  for (const auto& [rule, measures, hourly] : result.rules) {
     rules.push_back({{"rule", rule},
                      {"longest_wait_s", measures.longest_wait.value},
                      {"longest_without_start_s", measures.longest_without_start.value},
                      {"deviation_late", measures.deviation_late},
                      {"deviation", measures.deviation},
+                     {"deviation_hourly", hourly},
                      {"mean_wait_s", measures.mean_wait_s},
                      {"weekly_shares", measures.shares}});
   }

@@ -14,8 +14,9 @@
 namespace shapley::sim {
 
 struct RuleMeasures {
-  std::string rule;  // as the registry reads it
-  StabilityMeasures measures;
+  std::string rule;             // as the registry reads it
+  StabilityMeasures measures;   // of weeks
+  double deviation_hourly = 0;  // as deviation_late, of hours
 };
 struct CaseResult {
   std::string name;

@@ -12,8 +12,15 @@ namespace shapley::sim {
 [[nodiscard]] std::vector<Duration> stability_horizons();
 [[nodiscard]] std::vector<game::Guarantee> stability_guarantees();
 
-// Every policy under every horizon and guarantee, the published rule first.
+// Every policy under every horizon and guarantee, the published rule first; then, with the default's horizon and
+// guarantee, weights of what runs, and organizations ordered once a pass (but ref); with other horizons the default's
+// weight.
 [[nodiscard]] std::vector<std::string> rules_of(const std::vector<std::string>& policies);
+
+// What stability_maintenance.hpp runs: every policy under 7 d and 30 d, without a guarantee and with the default's,
+// once a pass and with weights 0 to 1 of what runs; the default once a pass; fair_share after every start and once a
+// pass.
+[[nodiscard]] std::vector<std::string> rules_after_maintenance(const std::vector<std::string>& policies);
 
 // The baseline of the criteria, the policy whose unfairness is the measure, and what members' waiting is limited to.
 inline constexpr const char* k_fair_share = "fair_share";

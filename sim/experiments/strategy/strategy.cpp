@@ -13,6 +13,7 @@
 #include "sim/experiments/strategy/strategy_measures.hpp"
 #include "sim/experiments/strategy/strategy_report.hpp"
 #include "sim/output/progress.hpp"
+#include "sim/registry.hpp"
 #include "sim/system/interrupt.hpp"
 #include "sim/system/parallel.hpp"
 
@@ -32,7 +33,7 @@ using Played = std::vector<Changes>;
 struct Plan {
   std::vector<StrategyCase> cases;
   std::vector<Attack> attacks;
-  std::vector<std::string> contributions;
+  std::vector<std::string> contributions;  // with their rules, as the registry reads them
   std::size_t seeds = k_seeds;
   std::uint64_t first_seed = 1;
 };
@@ -62,7 +63,9 @@ Expected<void> check_names(const ExperimentArguments& arguments) {
     return fail(Errc::invalid_argument, "--cases: \"" + name + "\" is unknown; known are " + known);
   }
   for (const std::string& name : arguments.policies) {
-    if (accounting::parse_estimator(name)) continue;
+    const auto policy = parse_policy(name, game::k_default_rule);
+    if (!policy) return tl::unexpected<Error>(policy.error());
+    if (accounting::parse_estimator(policy->name)) continue;
     std::string known;
     for (const std::string_view one : accounting::estimator_names())
       known.append(known.empty() ? "" : ", ").append(one);
@@ -84,9 +87,11 @@ Plan plan_of(const ExperimentArguments& arguments) {
 
 // The honest run once, and every attack with its remedy and without it. Nothing after Ctrl-C.
 Expected<std::optional<Played>> play(const StrategyCase& one, const std::vector<Attack>& chosen_attacks,
-                                     const std::string& contribution, std::uint64_t seed) {
+                                     const std::string& text, std::uint64_t seed) {
   const ClusterScenario honest = honest_scenario(one, seed);
-  const ClusterRules rules{.contribution = contribution};
+  SHAPLEY_TRY_ASSIGN(const NamedPolicy named, parse_policy(text, game::k_default_rule));
+  const std::string& contribution = named.name;
+  const ClusterRules rules{.contribution = contribution, .serving = named.rule, .once_a_pass = named.once};
   SHAPLEY_TRY_ASSIGN(const ClusterOutcome peace, run_cluster(honest, rules));
   Played played;
   for (const Attack& attack : chosen_attacks) {

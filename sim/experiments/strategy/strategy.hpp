@@ -1,8 +1,8 @@
 // `shapley-sim experiment strategy`: what a member of a consortium gains by playing games with its jobs
 // (docs/strategy.md), with the remedies and without them, measured by the engine that shapleyd runs.
 //
-// Every attack runs on every case of strategy_cases under every estimator, over several seeds, beside the same jobs
-// played honestly.
+// Every attack runs on every case of strategy_cases under every estimator (by the default rule, or by the one that a
+// name of --policies carries: registry.hpp), over several seeds, beside the same jobs played honestly.
 #pragma once
 
 #include <iosfwd>

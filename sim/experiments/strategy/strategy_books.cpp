@@ -1,5 +1,6 @@
 #include "sim/experiments/strategy/strategy_books.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace shapley::sim {
@@ -46,9 +47,12 @@ void ClusterBooks::tell(const accounting::Event& event) {
 
 void ClusterBooks::declare() {
   tell(accounting::OrganizationsDeclared{k_begin, scenario_.organizations});
-  tell(accounting::RankingDeclared{
-      k_begin, rules_.contribution, rules_.serving.horizon.value, rules_.serving.guarantee.millionths, {},
-      rules_.serving.running.millionths});
+  tell(accounting::RankingDeclared{k_begin,
+                                   rules_.contribution,
+                                   rules_.serving.horizon.value,
+                                   rules_.serving.guarantee.millionths,
+                                   {},
+                                   rules_.serving.running.millionths});
   for (std::uint32_t node = 0; node < scenario_.nodes.size(); ++node) {
     const ClusterNode& one = scenario_.nodes[node];
     tell(accounting::OwnershipStated{
@@ -107,6 +111,20 @@ void ClusterBooks::begin_run(JobId id, const ClusterRun& run) {
 void ClusterBooks::end_run(JobId id, const ClusterRun& run, Instant now) {
   const CloseReason reason = run.lost ? CloseReason::requeued : CloseReason::ended;
   tell(accounting::SegmentClosed{key_of(id, run), now, reason, run.lost ? "PENDING" : "COMPLETED"});
+  measure_residual(run, now);
+}
+
+// Processors weigh: sum(q d^2) / (2 sum(q d)).
+void ClusterBooks::measure_residual(const ClusterRun& run, Instant now) {
+  constexpr std::int64_t k_enough_runs = 20;
+  if (ended_ == k_enough_runs) return;
+  const std::int64_t seconds = (run.end - run.begin).value;
+  for (const std::int64_t processors : run.processors) {
+    work_ += processors * seconds;
+    squares_ += processors * seconds * seconds;
+  }
+  if (++ended_ < k_enough_runs) return;
+  tell(accounting::ResidualMeasured{now, std::max<std::int64_t>(squares_ / (2 * work_), 1), ended_});
 }
 
 void ClusterBooks::offer(std::uint32_t node, bool offered, Instant now) {

@@ -1,4 +1,6 @@
-// The events of strategy_world's cluster, as shapleyd's observer writes them (daemon/observer), told to books.
+// The events of strategy_world's cluster, as shapleyd's observer writes them (daemon/observer), applied to books. The
+// mean residual run time is measured once, when 20 runs have ended: shapleyd measures it again a day later at the
+// earliest, which is longer than a scenario.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +44,15 @@ class ClusterBooks {
   void tell(const accounting::Event& event);
   void declare();
   void resolve_placements();
+  void measure_residual(const ClusterRun& run, Instant now);
   [[nodiscard]] std::string placement_of(const ClusterJob& job) const;
 
   const ClusterScenario& scenario_;
   const ClusterRules& rules_;
   accounting::State state_;
+  std::int64_t ended_ = 0;    // runs
+  std::int64_t work_ = 0;     // processor seconds of them
+  std::int64_t squares_ = 0;  // sum of processors * seconds^2
   Expected<void> verdict_;
 };
 

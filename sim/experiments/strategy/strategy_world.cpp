@@ -11,7 +11,8 @@ namespace {
 
 class Cluster {
  public:
-  Cluster(const ClusterScenario& scenario, const ClusterRules& rules) : scenario_(scenario), books_(scenario, rules) {
+  Cluster(const ClusterScenario& scenario, const ClusterRules& rules)
+      : scenario_(scenario), once_a_pass_(rules.once_a_pass), books_(scenario, rules) {
     for (const ClusterNode& node : scenario.nodes) free_.push_back(node.processors);
     drained_.assign(scenario.nodes.size(), false);
     for (std::size_t j = 0; j < scenario.jobs.size(); ++j)
@@ -143,13 +144,15 @@ class Cluster {
   }
 
   void start_what_fits(Instant now) {
-    while (std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return fits(job_of(w)); }) &&
-           start_next(now)) {
+    std::vector<std::uint32_t> order;
+    while (std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return fits(job_of(w)); })) {
+      if (order.empty() || !once_a_pass_) order = books_.order(now);
+      if (!start_next(order, now)) return;
     }
   }
 
-  bool start_next(Instant now) {
-    for (const std::uint32_t account : books_.order(now)) {
+  bool start_next(const std::vector<std::uint32_t>& order, Instant now) {
+    for (const std::uint32_t account : order) {
       const auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
         return waiting.wait.account == account && fits(job_of(waiting));
       });
@@ -193,6 +196,7 @@ class Cluster {
   }
 
   const ClusterScenario& scenario_;
+  bool once_a_pass_;
   ClusterBooks books_;
   std::multimap<Instant, Entry> agenda_;  // at one instant: as planned
   std::vector<Waiting> waiting_;          // as they came

@@ -3,7 +3,8 @@
 //
 // The scheduler is a list without preemption and without reservations, as Slurm's sched/builtin that passes over what
 // does not fit: whenever something is free, jobs are tried in the order of their organizations' ranks, then as they
-// came, each on the first nodes that it may use. Ranks are asked for anew after every start.
+// came, each on the first nodes that it may use. Ranks are asked for anew after every start, or once for all that
+// starts at one instant.
 //
 // Pure and deterministic. Time begins at Instant{0} and goes in whole seconds.
 #pragma once
@@ -64,8 +65,9 @@ struct ClusterScenario {
 struct ClusterRules {
   std::string contribution = "direct_contr";
   game::ServingRule serving = game::k_default_rule;
-  bool retraction = true;  // demand that is withdrawn is taken back; false: its wait only ends
-  bool placements = true;  // waits and runs say which nodes they may use; false: any
+  bool once_a_pass = false;  // ranks are asked for once an instant
+  bool retraction = true;    // demand that is withdrawn is taken back; false: its wait only ends
+  bool placements = true;    // waits and runs say which nodes they may use; false: any
 };
 
 struct ClusterRun {
