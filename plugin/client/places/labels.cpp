@@ -163,7 +163,7 @@ std::size_t depth_after(std::uint64_t before, std::uint64_t now) {
   // The largest power of two of which a multiple lies in (before, now]: the ruler's mark.
   const std::uint64_t marked = std::bit_floor(before ^ now);
   constexpr std::uint64_t k_least = 2;
-  return static_cast<std::size_t>(std::max(k_least, marked / 2));
+  return static_cast<std::size_t>(std::max(k_least, marked / 4));
 }
 
 }  // namespace shapley::client

@@ -7,7 +7,7 @@
 //
 // What is behind the first `depth` places keeps its order, which was right a while ago. `depth_after` chooses the depth
 // so that the front of the line is right after every start and end, and what is further back the less often the further
-// back it is: with n in line some log2(n) / 4 labels are written for each start or end, besides the one that each job
+// back it is: with n in line some log2(n) / 8 labels are written for each start or end, besides the one that each job
 // gets when it comes into line. Pure functions.
 #pragma once
 
