@@ -273,17 +273,33 @@ void Feeder::handle_levels(const protocol::Levels& levels) {
   wake_up_.ranks_changed();
 }
 
+namespace {
+
+// "astro 12 lacks 0, bio 0 lacks 3": processors, in the order of the ranks.
+std::string leads_text(const protocol::Ranks& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min({ranks.organizations.size(), ranks.leads.size(), ranks.lacking.size()}); ++i) {
+    text += (i == 0 ? "" : ", ") + ranks.organizations[i] + ' ' + std::to_string(ranks.leads[i]) + " lacks " +
+            std::to_string(ranks.lacking[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
 void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   // A daemon that gives levels does so before the ranks; one that came back without them gives none any more.
   if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) wake_up_.ranks_changed();
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
+  const std::string leads = leads_text(ranks);
   const std::vector<std::string> before = board_.organizations();
   const bool reordered = before != ranks.organizations;
   const bool changed = board_.set_ranks(std::move(ranks));
   ranks_hold_until_.reset();
   // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
   if (reordered) log_.debug("ranks: " + order);
+  if (changed) log_.debug("leads: " + leads);
   if (board_.set_stale(false) || changed) wake_up_.ranks_changed();
 }
 

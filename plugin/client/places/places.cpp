@@ -160,8 +160,8 @@ std::size_t Places::depth() {
   }
   const std::size_t depth = depth_after(events_looked_at_, events_);
   events_looked_at_ = events_;
-  // Jobs that have just come may belong in front.
-  return std::max<std::size_t>(depth, 2);
+  // Leads may have changed without a start or an end.
+  return std::max<std::size_t>(depth, 1);
 }
 
 bool Places::is_due(std::int64_t now_ms) const {

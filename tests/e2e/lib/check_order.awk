@@ -1,10 +1,10 @@
-# Checks every start of the demo against the ranks in force. Input: jobcomp.txt (who owned which job), then slurmctld.log.
+# Checks every start of the demo against the rule asked again after every start. Input: jobcomp.txt (who owned which job), then slurmctld.log.
 #
-# The rule. slurmctld's log has, in its own order, each submission, each new order of organizations as the plugin received it,
-# and each start. A start is in order if at that moment no organization with a better rank had a job waiting. (All jobs of
-# the demo have the same size, so any of them would have fitted.) Between the plugin's receiving a new order and its writing
-# it into the pending jobs' priorities a scheduling pass may still follow the old one: a start less than `grace` seconds
-# after a change may follow either, and is counted apart.
+# The rule. slurmctld's log has, in its own order, each submission, the leads of the organizations as the plugin received them, what they lack to
+# their guarantees, and each start. Starting a job lowers its organization's lead, and what it lacks, by its processors (`width`; all jobs of the demo
+# have the same), and its end raises them. A start is in order if, by the leads in force and what has started since they came, no organization with a job waiting is ahead of it
+# by more than two jobs: leads may be older than the starts of the same moment, and places are whole jobs. A start less than `grace` seconds after new
+# leads may follow either, and is counted apart.
 #
 # A second count shows that the rule can fail: the starts that passed an older waiting job, i.e. broke first come first served.
 #
@@ -15,11 +15,16 @@ function seconds(stamp, part) {
   return part[1] * 3600 + part[2] * 60 + part[3]
 }
 
-# The organizations with a better rank than `mine` in `order` that have jobs waiting; "" if none.
-function passed_over(order, mine, name, n, i, found) {
-  n = split(order, name, ", ")
+# The organizations with a job waiting that are ahead of `mine` by the leads of this set; "" if none.
+function passed_over(set, mine, name, own, own_lacks, slack, found) {
+  slack = 2 * width
+  own = lead[set, mine] - width * since[set, mine]
+  own_lacks = lacks[set, mine] - width * since[set, mine]
   found = ""
-  for (i = 1; i <= n && name[i] != mine; ++i) if (waiting[name[i]] > 0) found = found " " name[i]
+  for (name in waiting) {
+    if (name == mine || waiting[name] <= 0 || own_lacks + slack > 0) continue
+    if (lacks[set, name] - width * since[set, name] > slack || lead[set, name] - width * since[set, name] > own + slack) found = found " " name
+  }
   return found
 }
 
@@ -36,8 +41,15 @@ file == 1 {
   if (!(job in started)) { ++waiting[account[job]]; pending[job] = 1 }
 }
 
-/priority\/shapley: ranks: / {
-  previous = order; order = $0; sub(/.*ranks: /, "", order)
+/priority\/shapley: leads: / {
+  text = $0; sub(/.*leads: /, "", text)
+  n = split(text, part, ", ")
+  for (i = 1; i <= n; ++i) {
+    split(part[i], word, " ")
+    name = word[1]
+    lead["before", name] = lead["now", name]; lacks["before", name] = lacks["now", name]; since["before", name] = since["now", name]
+    lead["now", name] = word[2]; lacks["now", name] = word[4]; since["now", name] = 0
+  }
   changed = seconds($0); ++orders
 }
 
@@ -47,10 +59,17 @@ file == 1 {
   ++starts
   if (job in pending) { --waiting[account[job]]; delete pending[job] }
   for (older in pending) if (older + 0 < job + 0) { ++passed_older; break }
-  if (passed_over(order, account[job]) == "") next
-  if (seconds($0) - changed < grace && passed_over(previous, account[job]) == "") { ++in_grace; next }
+  passed = passed_over("now", account[job]); passed_before = passed_over("before", account[job])
+  ++since["now", account[job]]; ++since["before", account[job]]
+  if (passed == "") next
+  if (seconds($0) - changed < grace && passed_before == "") { ++in_grace; next }
   ++out_of_order
-  print "out of order:", substr($0, 13, 12), "job", job, "of", account[job], "passed over" passed_over(order, account[job])
+  print "out of order:", substr($0, 13, 12), "job", job, "of", account[job], "passed over" passed
+}
+
+/ _job_complete: JobId=[0-9]+ done/ {
+  match($0, /JobId=[0-9]+/); job = substr($0, RSTART + 6, RLENGTH - 6)
+  --since["now", account[job]]; --since["before", account[job]]
 }
 
 END { print starts + 0, starts - out_of_order, in_grace + 0, out_of_order + 0, passed_older + 0, orders + 0 }
