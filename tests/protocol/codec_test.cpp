@@ -39,7 +39,7 @@ T decoded(const std::string& body) {
 TEST(Codec, WritesLengthTypeAndMembersInOrder) {
   EXPECT_EQ(encode_frame(Ack{.sequence = 300}), bytes({0, 0, 0, 5, k_ack, 0x91, 0xcd, 0x01, 0x2c}));
   EXPECT_EQ(encode_frame(Ranks{.generation = 1, .computed_at = -1, .organizations = {"ab", ""}}),
-            bytes({0, 0, 0, 9, k_ranks, 0x93, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0}));
+            bytes({0, 0, 0, 11, k_ranks, 0x95, 0x01, 0xff, 0x92, 0xa2, 'a', 'b', 0xa0, 0x90, 0x90}));
   EXPECT_EQ(encode_frame(Rules{.rules = {{.organization = "x", .kind = RuleKind::user, .name = "", .id = 1000}}}),
             bytes({0, 0, 0, 11, k_rules, 0x91, 0x91, 0x94, 0xa1, 'x', 0x03, 0xa0, 0xcd, 0x03, 0xe8}));
   EXPECT_EQ(encode_frame(Levels{.generation = 2, .computed_at = 3, .jobs = {{7, 1}, {300, 15}}}),

@@ -147,7 +147,17 @@ std::vector<std::uint32_t> relabel(std::span<const std::uint32_t> line, LabelRan
     begin = end;
     while (begin < chosen.size() && !chosen_stay[begin]) ++begin;
   }
-  for (std::size_t i = 0; i < looked_at.size(); ++i) labels[looked_at[i]] = chosen[i];
+  // Where gaps were too narrow jobs that stood behind have moved down, perhaps to where others stand that were not
+  // looked at.
+  std::uint32_t least = k_no_label;
+  for (std::size_t i = 0; i < std::min(depth, chosen.size()); ++i) least = std::min(least, chosen[i]);
+  for (std::size_t i = 0, next = 0; i < line.size(); ++i) {
+    if (next < looked_at.size() && looked_at[next] == i) {
+      labels[i] = chosen[next++];
+    } else if (labels[i] >= least) {
+      return relabel(line, range, k_whole_line);
+    }
+  }
   return labels;
 }
 
