@@ -118,16 +118,15 @@ std::string demands_text(const json& rows) {
   return text;
 }
 
+// "By leads astro may start 35 more processors, bio 2 and chem all that the cluster has before it."
 std::string leads_line(const json& leads) {
   std::string text;
-  for (const json& lead : leads) {
-    text += text.empty() ? "By leads " : ", ";
-    text += member_text(lead, "organization") + " may start ";
-    if (lead["processors"].is_null()) {
-      text += "all that the cluster has";
-    } else {
-      text += member_text(lead, "processors") + (lead["processors"] == 1 ? " more processor" : " more processors");
-    }
+  for (std::size_t i = 0; i < leads.size(); ++i) {
+    const json& count = leads[i]["processors"];
+    text += i == 0 ? "By leads " : i + 1 == leads.size() ? " and " : ", ";
+    text += member_text(leads[i], "organization") + (i == 0 ? " may start " : " ");
+    text += count.is_null() ? "all that the cluster has" : plain_number(count);
+    if (i == 0 && !count.is_null()) text += count == 1 ? " more processor" : " more processors";
   }
   return text.empty() ? "" : text + " before it.\n";
 }

@@ -326,7 +326,7 @@ TEST(Place, IsASentence) {
   report["place"] = place_of(3, "B", *pending_records(squeue_lists), queue_of_three(), rows_of_three());
   EXPECT_TRUE(contains(render_explanation(report),
                        "Place: 7th of 8 that wait: A 5 jobs with 9 processors and B 1 job with 4 go before it.\n"
-                       "By leads A may start 9 more processors, C may start 3 more processors before it.\n"))
+                       "By leads A may start 9 more processors and C 3 before it.\n"))
       << render_explanation(report);
   report["place"]["position"] = 112;
   report["place"]["before"] = {{{"organization", "A"}, {"jobs", 1}, {"processors", 1}}};

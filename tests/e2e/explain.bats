@@ -30,7 +30,9 @@ rank_agrees() { explain "$1" && tells '.priority.agrees == true'; }
   says "bio has rank"
   tells '.ahead.jobs == 4 and .own.jobs == 2 and ([.ahead.organizations[] | select(.jobs > 0) | .organization] == ["astro", "chem"])'
   tells '.slurm.asked and .slurm.job.state == "PENDING"'
-  says "Its rank is in it as the books ask for."
+  tells '.place.known and .place.position == 6 and .place.of == 7 and .priority.place.label >= 0'
+  says "Place: 6th of 7 that wait: "
+  says ", as the books ask for."
   says "SITE $(sprio -h -j "$waiting" -o %S | tr -d ' ')"
   # A member of the cluster may ask, too.
   member shapleyctl explain "$waiting" | grep -q "bio has rank"
