@@ -13,6 +13,7 @@
 #include "ctl/output/rank_text.hpp"
 #include "ctl/output/table.hpp"
 #include "ctl/slurm/job_facts.hpp"
+#include "ctl/slurm/place.hpp"
 #include "ctl/slurm/reasons.hpp"
 #include "ctl/slurm/wished_priority.hpp"
 
@@ -92,9 +93,65 @@ std::string standing_line(const json& report) {
   return text + "\n";
 }
 
+bool is_place_known(const json& report) {
+  const json place = report.value("place", json());
+  return place.is_object() && place["known"] == true;
+}
+
+// "1st", "2nd", "3rd", "4th", "11th".
+std::string ordinal(const json& number) {
+  const auto n = number.get<std::int64_t>();
+  const std::int64_t last = n / 10 % 10 == 1 ? 0 : n % 10;
+  const char* ending = last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
+  return std::to_string(n) + ending;
+}
+
+// "astro 12 jobs with 35 processors, bio 1 job with 2 and chem 1 job with 1".
+std::string demands_text(const json& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const json& row = rows[i];
+    text += i == 0 ? "" : i + 1 == rows.size() ? " and " : ", ";
+    text += member_text(row, "organization") + " " + count_of(row["jobs"], "job") + " with " +
+            (i == 0 ? count_of(row["processors"], "processor") : member_text(row, "processors"));
+  }
+  return text;
+}
+
+// "By leads astro may start 35 more processors, bio 2 and chem all that the cluster has before it."
+std::string leads_line(const json& leads) {
+  std::string text;
+  for (std::size_t i = 0; i < leads.size(); ++i) {
+    const json& count = leads[i]["processors"];
+    text += i == 0 ? "By leads " : i + 1 == leads.size() ? " and " : ", ";
+    text += member_text(leads[i], "organization") + (i == 0 ? " may start " : " ");
+    text += count.is_null() ? "all that the cluster has" : plain_number(count);
+    if (i == 0 && !count.is_null()) text += count == 1 ? " more processor" : " more processors";
+  }
+  return text.empty() ? "" : text + " before it.\n";
+}
+
+// Order strict: which jobs slurmctld tries before it.
+std::string place_lines(const json& report) {
+  const json place = report.value("place", json());
+  if (!place.is_object()) return "";
+  if (place["known"] == false) return "Place: not known: " + member_text(place, "why") + ".\n";
+  std::string text = "Place: " + ordinal(place["position"]) + " of " + member_text(place, "of") + " that wait";
+  if (place["before"].empty()) {
+    text += ": no job goes before it";
+  } else {
+    const json& before = place["before"];
+    const bool is_one = before.size() == 1 && before[0]["jobs"] == 1;
+    text += ": " + demands_text(before) + (is_one ? " goes" : " go") + " before it";
+  }
+  if (place["truncated"] == true) text += ", as far as the 20,000 jobs of the lowest numbers show";
+  return text + ".\n" + leads_line(place["leads"]);
+}
+
 std::string ahead_lines(const json& report) {
   const json& ahead = report["ahead"];
-  std::string text = "Before it: ";
+  // Where jobs have places, ranks say no more than which organization is served next.
+  std::string text = is_place_known(report) ? "Better ranks: " : "Before it: ";
   if (ahead["jobs"] == 0) {
     text += "no job of another organization.\n";
   } else {
@@ -146,8 +203,8 @@ std::string mode_line(const json& report) {
 }
 
 // The sum that slurmctld made, as sprio shows it.
-std::string parts_line(const json& part) {
-  std::string text = "SITE " + member_text(part, "site") + " (rank and level)";
+std::string parts_line(const json& part, bool is_strict) {
+  std::string text = "SITE " + member_text(part, "site") + (is_strict ? " (place and level)" : " (rank and level)");
   for (const auto& [member, title] :
        {std::pair("age", "age"), std::pair("assoc", "association"), std::pair("fairshare", "fairshare"),
         std::pair("jobsize", "job size"), std::pair("part_weight", "partition"), std::pair("qos", "QOS")}) {
@@ -202,32 +259,77 @@ std::string slurm_lines(const json& report) {
   return text + "\n" + tiers_line(slurm);
 }
 
+// "SITE 8952812 = 10000 + 11001 x 812 (place) + 0 (level)".
+std::string site_sum(const json& site, const json& place) {
+  const auto level_part = place["level"].get<std::int64_t>() * place["level_step"].get<std::int64_t>();
+  return "SITE " + plain_number(site) + " = 10000 + " + member_text(place, "step") + " x " +
+         member_text(place, "label") + " (place) + " +
+         (level_part == 0 ? std::string("0") : member_text(place, "level_step") + " x " + member_text(place, "level")) +
+         " (level)";
+}
+
+std::string agreement(const json& report) {
+  const json& verdict = report["priority"];
+  if (report["priorities"]["order"] == "weighted") {
+    return "Its rank is in it as the books ask for. With order weighted the other factors may outweigh it.";
+  }
+  std::string text = site_sum(verdict["site"], verdict["place"]) + ", as the books ask for.";
+  if (verdict["place"]["in_line"] == false) {
+    text +=
+        " It has no place in line: it could not start when it was looked at last, or the jobs of its organization "
+        "before it ask for more than the cluster has. So it goes after those in line, in an order of ranks that is up "
+        "to ten minutes old.";
+  }
+  return text;
+}
+
+std::string disagreement(const json& report) {
+  const json& verdict = report["priority"];
+  std::string text = "NOT what the books ask for";
+  if (verdict["wished_site"].is_number()) {
+    text += " (SITE " + member_text(verdict, "wished_site") + ")";
+  } else if (verdict["set_directly"] != true) {
+    text += " (no place gives SITE " + member_text(verdict, "site") + ")";
+  }
+  return text + ": " + member_text(verdict, "why") + ".";
+}
+
 std::string priority_lines(const json& report) {
   const json& verdict = report["priority"];
+  const json& priorities = report["priorities"];
+  const bool is_strict = priorities.is_object() && priorities["order"] == "strict" && priorities["mode"] != "observe";
   std::string text;
   if (verdict["set_directly"] == true) {
     text = "Priority: " + member_text(verdict, "priority") + ".\n";
   } else if (verdict["priority"].is_number()) {
-    text = "Priority: " + member_text(verdict, "priority") + " = " + parts_line(report["slurm"]["parts"][0]) + ".\n";
+    text = "Priority: " + member_text(verdict, "priority") + " = " +
+           parts_line(report["slurm"]["parts"][0], is_strict) + ".\n";
     for (std::size_t i = 1; i < report["slurm"]["parts"].size(); ++i) {
       const json& part = report["slurm"]["parts"][i];
       text += "          in " + member_text(part, "partition") + ": " + member_text(part, "priority") + " = " +
-              parts_line(part) + ".\n";
+              parts_line(part, is_strict) + ".\n";
     }
   }
   const std::string head = text.empty() ? "Priority: " : "          ";
-  if (verdict["agrees"] == true) {
-    text += head + "Its rank is in it as the books ask for.";
-    if (report["priorities"]["order"] == "weighted") {
-      text += " With order weighted the other factors may outweigh it.";
-    }
-    return text + "\n";
-  }
-  if (verdict["agrees"] == false) {
-    return text + head + "NOT what the books ask for (SITE " + member_text(verdict, "wished_site") +
-           "): " + member_text(verdict, "why") + ".\n";
-  }
+  if (verdict["agrees"] == true) return text + head + agreement(report) + "\n";
+  if (verdict["agrees"] == false) return text + head + disagreement(report) + "\n";
   return text + head + "not compared with the books: " + member_text(verdict, "why") + ".\n";
+}
+
+// null: jobs have no places here.
+json place_in(const json& report, const Endpoint& endpoint, const Environment& environment) {
+  const json& priorities = report["priorities"];
+  if (!priorities.is_object() || priorities["order"] != "strict" || priorities["mode"] == "observe") return nullptr;
+  if (report["job"]["state"] != "waiting" || report["slurm"]["asked"] != true) return nullptr;
+  auto client = Client::connect(endpoint);
+  if (!client) return place_not_known(client.error().what);
+  const auto queue = client->ask({{"request", "queue"}});
+  if (!queue && queue.error().code == Errc::denied)
+    return place_not_known("jobs of others are private here (PrivateData)");
+  if (!queue) return place_not_known(queue.error().what);
+  const auto records = pending_records(environment.run_program);
+  if (!records) return place_not_known(records.error().what);
+  return place_of(report["job"]["job"], report["job"]["organization"], *records, *queue, report["organizations"]);
 }
 
 // Of the past: what was there and what started next.
@@ -267,7 +369,7 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
 std::string render_explanation(const json& report) {
   const bool waits = report["job"]["state"] == "waiting" || report["job"]["state"] == "blocked";
   std::string text = whose_line(report) + state_line(report) + "\n" + standing_line(report);
-  if (waits) text += ahead_lines(report) + turns_lines(report) + mode_line(report);
+  if (waits) text += place_lines(report) + ahead_lines(report) + turns_lines(report) + mode_line(report);
   if (report["past"] == true) return text + past_lines(report);
   return text + "\n" + slurm_lines(report) + priority_lines(report);
 }
@@ -279,6 +381,7 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
   report["slurm"] = is_live ? slurm_facts(arguments.job, environment.run_program)
                             : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
+  report["place"] = place_in(report, endpoint, environment);
   report["priority"] = compare_priority(report["priorities"], report["slurm"], report["job"]["organization"]);
   environment.out << (arguments.json ? json_text(report) : render_explanation(report));
   return ExitCode::success;

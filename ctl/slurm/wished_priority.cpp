@@ -11,32 +11,13 @@ using nlohmann::json;
 constexpr std::int64_t k_nice_headroom = 10'000;
 constexpr std::int64_t k_max_level = 15;
 constexpr std::int64_t k_max_site = (std::int64_t{1} << 31U) - 1;
-
-std::int64_t strict_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
-  const std::int64_t gaps = rule.ranks - 1;
-  const std::int64_t room = k_max_site - k_nice_headroom;
-  const std::int64_t widest = gaps > 0 ? room / gaps : room;
-  std::int64_t step = rule.others_max + k_nice_headroom + 1;
-  std::int64_t level_step = 0;
-  if (rule.levels && (gaps == 0 || step <= widest)) {
-    level_step = std::min(rule.others_max + 2, (room - step * gaps) / (k_max_level * rule.ranks));
-  }
-  if (gaps > 0) step += k_max_level * level_step;
-  return k_nice_headroom + std::min(step, widest) * (gaps - position) + level_step * level;
-}
-
-std::int64_t weighted_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
-  const std::int64_t weight = std::min(rule.weight, k_max_site);
-  const std::int64_t gaps = rule.ranks - 1;
-  const std::int64_t gap = gaps > 0 ? weight / gaps : weight;
-  const std::int64_t level_step = rule.levels && gap > 0 ? std::min(gap - 1, k_max_site - weight) / k_max_level : 0;
-  return (gaps > 0 ? weight * (gaps - position) / gaps : 0) + level_step * level;
-}
+constexpr std::int64_t k_max_labels = std::int64_t{1} << 20U;
 
 json verdict(const json& agrees, const std::string& why) {
   return {{"agrees", agrees},       {"why", why.empty() ? json(nullptr) : json(why)},
-          {"wished_site", nullptr}, {"site", nullptr},
-          {"priority", nullptr},    {"set_directly", false}};
+          {"wished_site", nullptr}, {"place", nullptr},
+          {"site", nullptr},        {"priority", nullptr},
+          {"set_directly", false}};
 }
 
 // Why ranks say nothing about this job's priority, whatever it is; "": they do.
@@ -75,11 +56,8 @@ std::string why_other(const json& priorities, const json& slurm) {
     return "slurmctld's plugin is not connected: it holds the ranks that it knows for a while (stale_after), then lets "
            "them go";
   }
-  if (slurm["weights"]["bounded"] == false) {
-    return "PriorityFlags=NO_NORMAL_...: the steps between ranks follow the largest sum of factors that the plugin has "
-           "seen, which nobody else knows";
-  }
-  if (slurm["job"]["partition"].get<std::string>().find(',') != std::string::npos) {
+  if (priorities["order"] == "weighted" &&
+      slurm["job"]["partition"].get<std::string>().find(',') != std::string::npos) {
     return "it asks for several partitions: it is ranked with the worst-ranked organization that it may run for";
   }
   return "ranks may have changed a moment ago: ask again; if it stays so see slurmctld's log (grep shapley)";
@@ -87,9 +65,64 @@ std::string why_other(const json& priorities, const json& slurm) {
 
 }  // namespace
 
-std::int64_t wished_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
-  return rule.strict ? strict_site(rule, position, level) : weighted_site(rule, position, level);
+StrictSteps strict_steps(const RankRule& rule) {
+  const std::int64_t gaps = rule.ranks - 1;
+  const std::int64_t room = k_max_site - k_nice_headroom;
+  const std::int64_t widest = gaps > 0 ? room / gaps : room;
+  std::int64_t step = rule.others_max + k_nice_headroom + 1;
+  std::int64_t level_step = 0;
+  if (rule.levels && (gaps == 0 || step <= widest)) {
+    level_step = std::min(rule.others_max + 2, (room - step * gaps) / (k_max_level * rule.ranks));
+  }
+  if (gaps > 0) step += k_max_level * level_step;
+  step = std::min(step, widest);
+  return {.step = step,
+          .level_step = level_step,
+          .labels = std::min((room - k_max_level * level_step) / step + 1, k_max_labels)};
 }
+
+std::optional<std::int64_t> label_in(std::int64_t site, const StrictSteps& steps, std::int64_t level) {
+  const std::int64_t above = site - k_nice_headroom - steps.level_step * level;
+  if (above < 0 || above % steps.step != 0 || above / steps.step >= steps.labels) return std::nullopt;
+  return above / steps.step;
+}
+
+std::int64_t weighted_site(const RankRule& rule, std::int64_t position, std::int64_t level) {
+  const std::int64_t weight = std::min(rule.weight, k_max_site);
+  const std::int64_t gaps = rule.ranks - 1;
+  const std::int64_t gap = gaps > 0 ? weight / gaps : weight;
+  const std::int64_t level_step = rule.levels && gap > 0 ? std::min(gap - 1, k_max_site - weight) / k_max_level : 0;
+  return (gaps > 0 ? weight * (gaps - position) / gaps : 0) + level_step * level;
+}
+
+namespace {
+
+// Order strict. Steps leave room for levels only from the first level on.
+json place_in(const json& site, const RankRule& rule, std::int64_t level) {
+  if (!site.is_number_integer()) return nullptr;
+  for (const bool levels : {rule.levels, false}) {
+    if (!levels && level > 0) continue;
+    RankRule with = rule;
+    with.levels = levels;
+    const StrictSteps steps = strict_steps(with);
+    const auto label = label_in(site, steps, level);
+    if (!label) continue;
+    return {{"label", *label}, {"labels", steps.labels},         {"step", steps.step}, {"level_step", steps.level_step},
+            {"level", level},  {"in_line", *label >= rule.ranks}};
+  }
+  return nullptr;
+}
+
+// Order weighted: what the job should have; where levels are not in use yet, what it has, if that is right then.
+std::int64_t wished_site(const json& site, RankRule rule, std::int64_t position, std::int64_t level) {
+  const std::int64_t wished = weighted_site(rule, position, level);
+  if (site == wished || !rule.levels || level > 0) return wished;
+  rule.levels = false;
+  const std::int64_t narrow = weighted_site(rule, position, 0);
+  return site == narrow ? narrow : wished;
+}
+
+}  // namespace
 
 json compare_priority(const json& priorities, const json& slurm, const std::string& organization) {
   if (priorities.is_null()) return verdict(nullptr, "the ranks in force are the daemon's, which was not asked");
@@ -98,32 +131,36 @@ json compare_priority(const json& priorities, const json& slurm, const std::stri
     return verdict(nullptr, why);
   }
   const json& ranks = priorities["ranks"];
-  const auto position = std::ranges::find(ranks, json(organization)) - ranks.begin();
-  RankRule rule{.strict = priorities["order"] == "strict",
-                .weight = priorities["rank_weight"].get<std::int64_t>(),
-                .others_max = slurm["weights"]["others_max"].get<std::int64_t>(),
-                .ranks = static_cast<std::int64_t>(ranks.size()),
-                .levels = priorities["levels"] == true};
+  const RankRule rule{.strict = priorities["order"] == "strict",
+                      .weight = priorities["rank_weight"].get<std::int64_t>(),
+                      .others_max = slurm["weights"]["others_max"].get<std::int64_t>(),
+                      .ranks = static_cast<std::int64_t>(ranks.size()),
+                      .levels = priorities["levels"] == true};
   const auto level = priorities["level"].get<std::int64_t>();
-  const json& parts = slurm["parts"][0];
-  std::int64_t wished = wished_site(rule, position, level);
-  bool agrees = parts["site"] == wished;
-  if (!agrees && rule.levels && level == 0) {
-    // Steps leave room for levels only from the first level on.
-    rule.levels = false;
-    const std::int64_t narrow = wished_site(rule, position, 0);
-    agrees = parts["site"] == narrow;
-    if (agrees) wished = narrow;
+  const json& site = slurm["parts"][0]["site"];
+  json place = nullptr;
+  json wished = nullptr;
+  if (rule.strict) {
+    place = place_in(site, rule, level);
+  } else {
+    wished = wished_site(site, rule, std::ranges::find(ranks, json(organization)) - ranks.begin(), level);
   }
   const bool is_direct = is_set_directly(slurm);
-  agrees = agrees && !is_direct;
+  const bool agrees = !is_direct && (rule.strict ? !place.is_null() : site == wished);
   json result = verdict(agrees, agrees ? "" : why_other(priorities, slurm));
   if (is_direct) {
     result["why"] = "its priority was set directly (scontrol update priority=, scontrol top), and ranks leave it alone";
+  } else if (!agrees && rule.strict && priorities["plugin_connected"] != false &&
+             slurm["weights"]["bounded"] == false) {
+    result["agrees"] = nullptr;
+    result["why"] =
+        "PriorityFlags=NO_NORMAL_...: the steps between places follow the largest sum of factors that the plugin has "
+        "seen, which is not known here";
   }
   result["set_directly"] = is_direct;
   result["wished_site"] = wished;
-  result["site"] = parts["site"];
+  result["place"] = is_direct ? json(nullptr) : place;
+  result["site"] = site;
   result["priority"] = slurm["job"]["priority"];
   return result;
 }

@@ -379,13 +379,19 @@ TEST_F(Explain, AsksTheDaemonAndSlurm) {
                         {"ranks", {"B", "guests", "A"}}, {"levels", false},   {"level", 0},
                         {"plugin_connected", true},      {"plugin_age_s", 0}};
   json request;
+  const json queue{{"truncated", false},
+                   {"jobs",
+                    {{{"job", 3}, {"organization", "A"}, {"processors", 2}, {"tasks", 1}},
+                     {{"job", 4}, {"organization", "B"}, {"processors", 2}, {"tasks", 1}}}}};
   const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& asked_for) {
+                            if (asked_for["request"] == "queue") return queue;
                             request = asked_for;
                             return told;
                           }));
   std::vector<std::vector<std::string>> programs;
   environment.run_program = [&](const std::vector<std::string>& words) -> Expected<std::string> {
     programs.push_back(words);
+    if (words[2] == "--all") return "3|3|N/A|10000\n4|4|N/A|40003\n";
     if (words[0] == "squeue") return "3|PENDING|10000|Priority|(null)|main|normal|0|(null)|N/A\n";
     if (words[0] == "sprio") return "3|main|10000|10000|0|0|0|0|0|0|0|\n";
     return "PriorityType = priority/shapley\n";
@@ -395,9 +401,12 @@ TEST_F(Explain, AsksTheDaemonAndSlurm) {
       run_explain({.job = "3", .source = {.ledger = "", .at = "", .archives = ""}}, endpoint, environment);
   ASSERT_TRUE(code) << code.error().what;
   EXPECT_EQ(request, (json{{"request", "explain"}, {"job", "3"}}));
-  ASSERT_EQ(programs.size(), 4U);
+  ASSERT_EQ(programs.size(), 5U);
   EXPECT_EQ(programs[0][3], "--jobs=3");
-  EXPECT_TRUE(contains(out.str(), "Its rank is in it as the books ask for.\n")) << out.str();
+  EXPECT_TRUE(contains(out.str(), "Place: 2nd of 2 that wait: B 1 job with 2 processors goes before it.\nBy leads B "))
+      << out.str();
+  EXPECT_TRUE(contains(out.str(), "SITE 10000 = 10000 + 10001 x 0 (place) + 0 (level), as the books ask for."))
+      << out.str();
 }
 
 // Where the daemon's ledger cannot be read the daemon answers about the past, too. The instant is past by any machine's

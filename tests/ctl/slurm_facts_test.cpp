@@ -11,6 +11,7 @@
 
 #include "ctl/commands/explain.hpp"
 #include "ctl/slurm/job_facts.hpp"
+#include "ctl/slurm/place.hpp"
 #include "ctl/slurm/reasons.hpp"
 #include "ctl/slurm/run_program.hpp"
 #include "ctl/slurm/wished_priority.hpp"
@@ -26,23 +27,33 @@ namespace {
 using nlohmann::json;
 
 RC_GTEST_PROP(WishedSite, IsWhatThePluginComputes, ()) {
-  const bool strict = *rc::gen::arbitrary<bool>();
   const bool levels = *rc::gen::arbitrary<bool>();
   const auto ranks = *rc::gen::inRange<std::uint32_t>(1, 60);
   const auto position = *rc::gen::inRange<std::uint32_t>(0, ranks);
   const auto level = levels ? *rc::gen::inRange<std::uint32_t>(0, k_shapley_max_level + 1) : 0;
   const auto others = *rc::gen::element<std::uint64_t>(0, 1, 3'500, 1'000'000, 80'000'000, 500'000'000, 4'000'000'000);
   const auto weight = *rc::gen::element<std::uint32_t>(0, 1, 10, 1'000, 100'000, 2'147'483'647, 4'000'000'000);
-  const shapley_steps_t steps =
-      strict ? shapley_steps_strict(others, ranks, levels) : shapley_steps_weighted(weight, ranks, levels);
-  const std::uint32_t by_rank =
-      strict ? shapley_site_strict(steps.rank, ranks, position) : shapley_site_weighted(weight, ranks, position);
-  const RankRule rule{.strict = strict,
-                      .weight = weight,
-                      .others_max = static_cast<std::int64_t>(others),
-                      .ranks = ranks,
-                      .levels = levels};
-  RC_ASSERT(wished_site(rule, position, level) == std::int64_t{by_rank} + std::int64_t{steps.level} * level);
+  const RankRule rule{
+      .weight = weight, .others_max = static_cast<std::int64_t>(others), .ranks = ranks, .levels = levels};
+
+  const shapley_steps_t weighted = shapley_steps_weighted(weight, ranks, levels);
+  RC_ASSERT(weighted_site(rule, position, level) ==
+            std::int64_t{shapley_site_weighted(weight, ranks, position)} + std::int64_t{weighted.level} * level);
+
+  const shapley_steps_t strict = shapley_steps_strict(others, ranks, levels);
+  const StrictSteps steps = strict_steps(rule);
+  RC_ASSERT(steps.step == strict.rank);
+  RC_ASSERT(steps.level_step == strict.level);
+  RC_ASSERT(steps.labels == strict.labels);
+  const auto label = *rc::gen::inRange<std::uint32_t>(0, strict.labels);
+  RC_ASSERT(label_in(shapley_site_of_label(&strict, label, level), steps, level) == std::int64_t{label});
+  const std::int64_t beyond = shapley_site_of_label(&strict, strict.labels - 1, level) + steps.step;
+  RC_ASSERT(!label_in(beyond, steps, level));
+  if (steps.step > 1) RC_ASSERT(!label_in(shapley_site_of_label(&strict, label, level) + 1, steps, level));
+  // Jobs that are not in line have the least labels.
+  if (strict.labels >= ranks)
+    RC_ASSERT(label_in(shapley_site_strict(strict.rank, ranks, position), steps, 0) ==
+              std::int64_t{ranks} - 1 - position);
 }
 
 // A cluster of two partitions, of which `urgent` has the higher tier.
@@ -111,14 +122,39 @@ TEST(SlurmFacts, SayWhenSlurmIsNotThere) {
   EXPECT_EQ(away, (json{{"asked", false}, {"why", "squeue is not on this machine"}}));
 }
 
-// Three ranks and no weights: a step of 10001, 10000 for the last. A is the second: 20001.
+// Three ranks and no weights: a step of 10001, 10000 for the least label.
 TEST(Priority, AgreesWithTheBooksOrSaysWhy) {
   json facts = slurm_facts("4711", cluster);
   facts["parts"][0]["site"] = 20001;
   facts["parts"][0]["age"] = 101;
-  EXPECT_EQ(compare_priority(daemon_says(), facts, "A")["agrees"], true);
-  EXPECT_EQ(compare_priority(daemon_says(), facts, "B")["agrees"], false);
-  EXPECT_EQ(compare_priority(daemon_says(), facts, "B")["wished_site"], 30002);
+  const json rest = compare_priority(daemon_says(), facts, "A");
+  EXPECT_EQ(rest["agrees"], true);
+  EXPECT_TRUE(rest["wished_site"].is_null());
+  EXPECT_EQ(
+      rest["place"],
+      (json{{"label", 1}, {"labels", 214'726}, {"step", 10'001}, {"level_step", 0}, {"level", 0}, {"in_line", false}}));
+  json in_line = facts;
+  in_line["parts"][0]["site"] = 10'000 + 10'001 * 812;
+  in_line["parts"][0]["priority"] = in_line["job"]["priority"] = 10'101 + 10'001 * 812;
+  EXPECT_EQ(compare_priority(daemon_says(), in_line, "A")["place"]["label"], 812);
+  EXPECT_EQ(compare_priority(daemon_says(), in_line, "A")["place"]["in_line"], true);
+  json weighted = daemon_says();
+  weighted["order"] = "weighted";
+  EXPECT_EQ(compare_priority(weighted, facts, "A")["agrees"], false);
+  EXPECT_EQ(compare_priority(weighted, facts, "A")["wished_site"], 500);
+  // With levels a step is wider by fifteen of them, 2 each; and nothing was widened before the first level.
+  json levels = daemon_says();
+  levels["levels"] = true;
+  EXPECT_EQ(compare_priority(levels, facts, "A")["place"]["step"], 10'001);
+  levels["level"] = 3;
+  EXPECT_EQ(compare_priority(levels, facts, "A")["agrees"], false);
+  facts["parts"][0]["site"] = 10'000 + 10'031 + 3 * 2;
+  facts["parts"][0]["age"] = 65;
+  EXPECT_EQ(
+      compare_priority(levels, facts, "A")["place"],
+      (json{{"label", 1}, {"labels", 214'084}, {"step", 10'031}, {"level_step", 2}, {"level", 3}, {"in_line", false}}));
+  facts["parts"][0]["site"] = 20001;
+  facts["parts"][0]["age"] = 101;
   const auto why = [&](const json& priorities, const json& slurm, const char* organization = "A") {
     const json verdict = compare_priority(priorities, slurm, organization);
     EXPECT_NE(verdict["agrees"], true);
@@ -197,8 +233,9 @@ TEST(Priority, IsPrintedAsASum) {
   EXPECT_TRUE(contains(text, "Slurm:    jobs of urgent go first whatever their rank: a higher PriorityTier.\n"))
       << text;
   EXPECT_TRUE(contains(text,
-                       "Priority: 20102 = SITE 20001 (rank and level) + age 100 - nice -1.\n"
-                       "          Its rank is in it as the books ask for.\n"))
+                       "Priority: 20102 = SITE 20001 (place and level) + age 100 - nice -1.\n"
+                       "          SITE 20001 = 10000 + 10001 x 1 (place) + 0 (level), as the books ask for. It has no "
+                       "place in line: "))
       << text;
   EXPECT_TRUE(contains(text, "keeps its rank up to 2026-12-01T00:00:00Z, when a period ends or a node changes hands."))
       << text;
@@ -207,6 +244,103 @@ TEST(Priority, IsPrintedAsASum) {
   report["priorities"]["mode"] = "observe";
   EXPECT_TRUE(contains(render_explanation(report), "Ranks are not in force (mode observe): ")) << text;
   EXPECT_TRUE(contains(text, "key 0.0 (ranks look 7 days ahead)")) << text;
+}
+
+// Of the books: A may start 5 processors more than B, C 2 fewer and lacks 3 to its guarantee.
+json rows_of_three() {
+  const auto row = [](const char* name, std::int64_t lead, std::int64_t lacking) {
+    return json{{"name", name}, {"lead", lead}, {"lacking", lacking}, {"owned", 20}, {"waiting_jobs", 1}};
+  };
+  json commons = row("commons", 0, 0);
+  commons["lead"] = commons["lacking"] = nullptr;
+  return {row("A", 12, -4), row("B", 7, -1), row("C", 5, 3), commons};
+}
+
+json queue_of_three() {
+  const auto job = [](std::uint32_t number, const char* organization, std::int64_t processors, std::int64_t tasks) {
+    return json{{"job", number}, {"organization", organization}, {"processors", processors}, {"tasks", tasks}};
+  };
+  return {{"truncated", false},
+          {"jobs",
+           {job(1, "B", 4, 1), job(2, "A", 1, 1), job(3, "B", 2, 1), job(10, "A", 2, 3), job(12, "A", 2, 1),
+            job(20, "C", 8, 1)}}};
+}
+
+// squeue in no order. Job 30 is not in the queue: it could not start. 12 is a task of array 10 and goes before its
+// rest.
+Expected<std::string> squeue_lists(const std::vector<std::string>& words) {
+  EXPECT_EQ(words[0], "squeue");
+  return "20|20|N/A|400\n3|3|N/A|500\n1|1|N/A|700\n2|2|N/A|700\n10|10|4-6%2|600\n12|10|3|600\n30|30|N/A|900\nnoise\n";
+}
+
+TEST(Place, CountsWhatGoesBeforeByOrganization) {
+  const auto records = pending_records(squeue_lists);
+  ASSERT_TRUE(records);
+  ASSERT_EQ(records->size(), 7U);
+  EXPECT_TRUE((*records)[4].is_rest);
+  EXPECT_FALSE((*records)[5].is_rest);
+  const auto of = [&](std::uint32_t job, const char* organization) {
+    return place_of(job, organization, *records, queue_of_three(), rows_of_three());
+  };
+  const json place = of(3, "B");
+  EXPECT_EQ(place["known"], true);
+  EXPECT_EQ(place["position"], 7);
+  EXPECT_EQ(place["of"], 8);
+  EXPECT_EQ(place["before"], (json{{{"organization", "A"}, {"jobs", 5}, {"processors", 9}},
+                                   {{"organization", "B"}, {"jobs", 1}, {"processors", 4}}}));
+  // 4 processors of B go before it: A is 12 - (7 - 4) ahead of that, C 5 - (7 - 4), but 3 for its guarantee.
+  EXPECT_EQ(place["leads"],
+            (json{{{"organization", "A"}, {"processors", 9}}, {{"organization", "C"}, {"processors", 3}}}));
+  EXPECT_EQ(of(1, "B")["position"], 1);
+  EXPECT_EQ(of(2, "A")["position"], 2) << "equal priorities: by number";
+  EXPECT_EQ(of(12, "A")["position"], 3);
+  EXPECT_EQ(of(10, "A")["position"], 4) << "an array's rest after its tasks";
+  EXPECT_EQ(of(20, "C")["leads"], json::array()) << "below its guarantee, which the others are not";
+  EXPECT_EQ(of(30, "A")["known"], false);
+  EXPECT_EQ(of(99, "A")["known"], false);
+}
+
+TEST(Place, IsASentence) {
+  json report{{"job",
+               {{"job_id", "3"},
+                {"user_id", 4'000'000'000U},
+                {"account", "b"},
+                {"partition", "main"},
+                {"qos", ""},
+                {"submit_utc", "x"},
+                {"organization", "B"},
+                {"state", "waiting"},
+                {"since", 100},
+                {"processors", 2}}},
+              {"rule", {{"kind", "account"}, {"name", "b"}, {"organization", "B"}, {"through", "itself"}}},
+              {"organization", {{"name", "B"}, {"rank", nullptr}}},
+              {"ahead", {{"jobs", 0}, {"processors", 0}, {"organizations", json::array()}}},
+              {"own", {{"jobs", 0}, {"processors", 0}, {"longer", 0}}},
+              {"turns", {{"next", json::array()}, {"by_date", false}, {"until_utc", nullptr}, {"until", 200}}},
+              {"past", false},
+              {"at", 160},
+              {"waits_for", "startable"},
+              {"priorities", daemon_says()},
+              {"slurm", slurm_not_asked("x")},
+              {"priority", compare_priority(daemon_says(), slurm_not_asked("x"), "B")}};
+  report["place"] = place_of(3, "B", *pending_records(squeue_lists), queue_of_three(), rows_of_three());
+  EXPECT_TRUE(contains(render_explanation(report),
+                       "Place: 7th of 8 that wait: A 5 jobs with 9 processors and B 1 job with 4 go before it.\n"
+                       "By leads A may start 9 more processors and C 3 before it.\n"))
+      << render_explanation(report);
+  report["place"]["position"] = 112;
+  report["place"]["before"] = {{{"organization", "A"}, {"jobs", 1}, {"processors", 1}}};
+  report["place"]["leads"] = {{{"organization", "A"}, {"processors", nullptr}}};
+  EXPECT_TRUE(contains(render_explanation(report),
+                       "Place: 112th of 8 that wait: A 1 job with 1 processor goes before it.\n"
+                       "By leads A may start all that the cluster has before it.\n"))
+      << render_explanation(report);
+  report["place"]["position"] = 21;
+  report["place"]["before"] = json::array();
+  EXPECT_TRUE(contains(render_explanation(report), "Place: 21st of 8 that wait: no job goes before it.\n"));
+  report["place"] = place_not_known("jobs of others are private here (PrivateData)");
+  EXPECT_TRUE(contains(render_explanation(report),
+                       "Place: not known: jobs of others are private here (PrivateData).\nBefore it: "));
 }
 
 TEST(Reasons, AreSentences) {

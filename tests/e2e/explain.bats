@@ -16,7 +16,7 @@ take_all() {
 explain() { shapleyctl explain "$1" --json >"$CLUSTER_DIR/explanation.json" && shapleyctl explain "$1" >"$CLUSTER_DIR/explanation"; }
 says() { grep -qF -- "$1" "$CLUSTER_DIR/explanation" || { cat "$CLUSTER_DIR/explanation" >&2; false; }; }
 tells() { jq -e "$1" "$CLUSTER_DIR/explanation.json" >/dev/null || { jq . "$CLUSTER_DIR/explanation.json" >&2; false; }; }
-rank_agrees() { explain "$1" && tells '.priority.agrees == true'; }
+is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known and .place.position == 5 and .place.of == 7'; }
 
 @test "a job that waits because of its rank: who is before it, and its priority is what the books ask for" {
   start_with
@@ -25,12 +25,13 @@ rank_agrees() { explain "$1" && tells '.priority.agrees == true'; }
   submit bio --nice=7 true >/dev/null
   waiting=$(squeue -h -t PENDING -A bio -o %A | sort -n | head -n 1)
   wait_until 10 priorities_follow "astro chem bio"
-  wait_until 10 rank_agrees "$waiting"
+  wait_until 10 is_fifth "$waiting"
   says "is of bio: by the rule account bio"
   says "bio has rank"
   tells '.ahead.jobs == 4 and .own.jobs == 2 and ([.ahead.organizations[] | select(.jobs > 0) | .organization] == ["astro", "chem"])'
   tells '.slurm.asked and .slurm.job.state == "PENDING"'
-  says "Its rank is in it as the books ask for."
+  says "Place: 5th of 7 that wait: "
+  says ", as the books ask for."
   says "SITE $(sprio -h -j "$waiting" -o %S | tr -d ' ')"
   # A member of the cluster may ask, too.
   member shapleyctl explain "$waiting" | grep -q "bio has rank"

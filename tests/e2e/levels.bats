@@ -12,7 +12,6 @@ calm_daemon() {
 
 waiting_order() { squeue -h -t PENDING -o '%Q %A' | sort -k1,1nr -k2,2n | awk '{ print $2 }' | tr '\n' ' '; }
 waiting_order_is() { test "$(waiting_order)" = "$* "; }
-same_priority() { test "$(squeue -h -j "$1,$2" -o %Q | sort -u | wc -l)" -eq 1; }
 told() { grep -qx "$1" "$CLUSTER_DIR/log/calm.out"; }
 
 # Two jobs of chem and two of astro wait; chem has the better rank.
@@ -28,12 +27,13 @@ levels_act() {
   calm_daemon chem,astro,bio "$b=3,$d=15"
   wait_until 15 waiting_order_is "$b" "$a" "$d" "$c"
   [ "$(sprio -h -j "$d" -o %S)" -gt "$(sprio -h -j "$c" -o %S)" ]
-  [ "$(sprio -h -j "$a" -o %S)" -gt "$(sprio -h -j "$d" -o %S)" ]  # the highest level below the worst of a better rank
-  calm_daemon astro,chem,bio "$a=1,$c=2"
-  wait_until 15 waiting_order_is "$c" "$d" "$a" "$b"
+  [ "$(sprio -h -j "$a" -o %S)" -gt "$(sprio -h -j "$d" -o %S)" ]  # the highest level below the last place of a better rank
+  calm_daemon astro,chem,bio "$b=1,$d=2"
+  wait_until 15 waiting_order_is "$d" "$c" "$b" "$a"
+  # Without levels each organization's jobs are in Slurm's own order again, each in a place of its own.
   calm_daemon astro,chem,bio ""
-  wait_until 15 same_priority "$a" "$b"
-  wait_until 15 same_priority "$c" "$d"
+  wait_until 15 waiting_order_is "$c" "$d" "$a" "$b"
+  [ "$(squeue -h -t PENDING -o %Q | sort -u | wc -l)" -eq 4 ]
 }
 
 @test "priority/shapley: levels order within the organization, follow a change and go" { levels_act; }
