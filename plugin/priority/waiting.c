@@ -36,20 +36,21 @@ static bool could_start(const job_record_t* record, time_t now, bool* nodes_avai
 
 /* ---- partitions --------------------------------------------------------------------------------- */
 
-static int add_processors(void* element, void* to) {
+static int add_partition(void* element, void* to) {
   const part_record_t* partition = element;
-  *(int64_t*)to += partition->total_cpus;
+  shapley_waiting_t* waiting = to;
+  waiting->partition_processors += partition->total_cpus;
+  if (partition->priority_tier > waiting->tier) waiting->tier = partition->priority_tier;
   return 0;
 }
 
 /* part_ptr goes through all that a waiting job asks for, see job_traits.c. */
-static int64_t partition_processors(const job_record_t* record) {
-  int64_t sum = 0;
+static void fill_partitions(const job_record_t* record, shapley_waiting_t* waiting) {
+  waiting->partition = (uint32_t)shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->partition);
   if (record->part_ptr_list)
-    list_for_each_ro(record->part_ptr_list, add_processors, &sum);
+    list_for_each_ro(record->part_ptr_list, add_partition, waiting);
   else if (record->part_ptr)
-    sum = record->part_ptr->total_cpus;
-  return sum;
+    add_partition(record->part_ptr, waiting);
 }
 
 /* ---- arrays ------------------------------------------------------------------------------------- */
@@ -82,13 +83,12 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
       .job_id = record->job_id,
       .processors = shapley_request_processors(record),
       .tasks = rest ? shapley_startable_tasks(record->array_recs) : 1,
-      .partition = (uint32_t)shapley_mix_text(SHAPLEY_FINGERPRINT_START, record->partition),
-      .partition_processors = partition_processors(record),
       .own_order = shapley_own_order(record),
       .tie = tie_of(record),
       .label = SHAPLEY_NO_LABEL,
       .splittable = splittable_tasks(record),
   };
+  fill_partitions(record, waiting);
   waiting->startable = could_start(record, now, &waiting->nodes_available);
   if (!waiting->tasks) waiting->tasks = 1;
 }

@@ -43,7 +43,7 @@ count() { sed -n "$2,$3p" "$CLUSTER_DIR/starts" | grep -c "^$1$"; }
   paste -sd' ' "$CLUSTER_DIR/starts"
   [ "$(count bio 41 80)" -ge 10 ] && [ "$(count bio 41 80)" -le 30 ]
   shapleyctl status
-  ledger_sql "SELECT payload FROM events WHERE kind = 'ranking_declared'" | jq -e '.horizon == 604800 and .guarantee == 0'
+  ledger_sql "SELECT payload FROM events WHERE kind = 'ranking_declared'" | jq -e '.horizon == 2592000 and .guarantee == 0'
 }
 
 in_debt() { status_json | jq -e --arg name "$1" '.organizations[] | select(.name == $name) | (.phi | tonumber) < (.psi | tonumber)'; }

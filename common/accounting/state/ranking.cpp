@@ -62,7 +62,7 @@ std::vector<Rank> rank(const std::vector<Standing>& rows, const std::vector<OrgI
   for (const std::size_t i : game::serving_order(std::span<const game::ServingRow<Utility>>(serving))) {
     const auto lead = std::min<Int128>(processors_of(serving[i].key) - least, k_longest_lead);
     ranks.push_back({order[i], serving[i].key, serving[i].guarantee, serving[i].below_guarantee(),
-                     static_cast<std::int64_t>(lead), std::max<std::int64_t>(0, lacking(serving[i]))});
+                     static_cast<std::int64_t>(lead), lacking(serving[i])});
   }
   return ranks;
 }

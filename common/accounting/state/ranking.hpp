@@ -27,7 +27,8 @@ struct Rank {
   // How many processors more than the organization that owes most it may start before the rule serves both alike,
   // rounded down; bounded by k_longest_lead. Its order is that of the keys.
   std::int64_t lead = 0;
-  std::int64_t lacking = 0;  // whole processors that it lacks to its guarantee, rounded up
+  // Whole processors that it lacks to its guarantee, rounded up; negative: that it holds more.
+  std::int64_t lacking = 0;
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 

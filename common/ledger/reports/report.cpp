@@ -94,7 +94,7 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"key", by ? json(exact(by->key)) : json(nullptr)},
       {"running_core_hours", a_horizon_ahead(running)},
       {"lead", by ? json(by->lead) : json(nullptr)},
-      {"lacking", by ? json(by->lacking) : json(nullptr)},
+      {"lacking", by ? json(std::max<std::int64_t>(0, by->lacking)) : json(nullptr)},
       {"guarantee", by ? json(by->guarantee.millionths / 1e6) : json(nullptr)},
       {"below_guarantee", by ? json(by->below_guarantee) : json(nullptr)},
       {"standing_core_hours", balance},

@@ -8,8 +8,10 @@ namespace shapley::client {
 
 namespace {
 
-// How long the order of what is not in line is kept at least.
-constexpr std::int64_t k_rest_order_ms = 600'000;
+// How long the order of what is not in line is kept at least, for each job that waits: of ten thousand ten minutes. So
+// its changes are some sixteen priorities a second at most.
+constexpr std::int64_t k_rest_order_ms_a_job = 60;
+constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 // Nothing started or ended for so long, or for so many times the usual time between two events: the line is looked at
 // as a whole.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
@@ -24,7 +26,7 @@ constexpr std::size_t k_max_splits_a_scan = 1024;
 constexpr std::uint32_t k_least_room = 16;
 
 bool goes_before(const shapley_waiting_t& a, const shapley_waiting_t& b) {
-  return std::tie(b.level, b.own_order, a.tie) < std::tie(a.level, a.own_order, b.tie);
+  return std::tie(b.tier, b.level, b.own_order, a.tie) < std::tie(a.tier, a.level, a.own_order, b.tie);
 }
 
 }  // namespace
@@ -142,7 +144,8 @@ void Places::correct_leads() {
 
 void Places::order_rest() {
   const bool is_new = rest_label_.size() != ranking_.contenders.size();
-  if (!is_new && now_ms_ - rest_ordered_ms_ < k_rest_order_ms) return;
+  const auto kept_for = static_cast<std::int64_t>(waiting_.size()) * k_rest_order_ms_a_job;
+  if (!is_new && now_ms_ - rest_ordered_ms_ < std::min(kept_for, k_longest_rest_order_ms)) return;
   rest_ordered_ms_ = now_ms_;
   rest_label_.resize(ranking_.contenders.size());
   const auto count = static_cast<std::uint32_t>(rest_label_.size());

@@ -6,8 +6,8 @@
 //
 // Labels below the number of organizations are for jobs that are not in line, because what goes before them in their
 // own organization is more than the cluster has, or because they could not start: one label for each organization. The
-// order of these labels follows the ranks with delay (k_rest_order_s), because each change of it is a change of all
-// those jobs.
+// order of these labels follows the ranks with a delay that grows with their number, because each change of it is a
+// change of all those jobs.
 //
 // Leads are as old as what the daemon has acknowledged. What its organization started and what ended since is made up
 // for by what the scans saw (`used_`), so that a start is not counted twice or not at all.
