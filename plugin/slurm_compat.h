@@ -55,14 +55,16 @@
 #pragma weak resv_list
 #pragma weak slurmctld_tres_cnt
 #pragma weak unlock_slurmctld
+#if SHAPLEY_SLURM_AT_LEAST(26, 5, 0) /* job_state_set is a macro that calls it */
+#pragma weak slurm_job_state_set
+#elif SHAPLEY_SLURM_AT_LEAST(23, 11, 5)
+#pragma weak job_state_set
+#endif
 
 /* These are in Slurm's library, but not in that of every release. Weak, because Slurm's loader must get as far as its
  * own message about a plugin of another release; "undefined symbol" would not say what is wrong. */
 #if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
 #pragma weak slurm_running_in_slurmctld
-#endif
-#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
-#pragma weak job_state_set
 #endif
 #ifdef SHAPLEY_HAS_JOB_STATE_REASON
 #pragma weak slurm_job_state_reason_string
@@ -87,7 +89,9 @@ static inline const char* shapley_missing_symbol(void) {
     {"resv_list", &resv_list},
     {"slurmctld_tres_cnt", &slurmctld_tres_cnt},
     {"unlock_slurmctld", (const void*)(uintptr_t)unlock_slurmctld},
-#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+#if SHAPLEY_SLURM_AT_LEAST(26, 5, 0)
+    {"slurm_job_state_set", (const void*)(uintptr_t)slurm_job_state_set},
+#elif SHAPLEY_SLURM_AT_LEAST(23, 11, 5)
     {"job_state_set", (const void*)(uintptr_t)job_state_set},
 #endif
 #if !SHAPLEY_SLURM_AT_LEAST(25, 5, 0)
@@ -288,7 +292,7 @@ static inline job_record_t* shapley_split_array(job_record_t* rest, uint32_t tas
     rest->array_task_id = NO_VAL;
     return NULL;
   }
-#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+#if SHAPLEY_SLURM_AT_LEAST(23, 11, 5)
   job_state_set(others, JOB_PENDING);
 #else
   others->job_state = JOB_PENDING;

@@ -52,7 +52,7 @@ on_a_cluster() {
     accounts=$(SHAPLEY_BUILD=$work/$1 "$here/loads" "$priority" "$1" 2>>"$log") || return 0
   done
   cell[accounts]=$accounts cell[loads]=yes
-  cell[orders]=$(passed "$1" '^e2e_start_order\.')
+  cell[orders]=$(passed "$1" '^e2e_(start|serving)_order\.')
   cell[ledger]=$(passed "$1" '^(e2e_(books|control|failures)\.|e2e_faults\.seed_4$)')
   cell[site_factor]=$(passed "$1" '^e2e_site_factor\.')
 }

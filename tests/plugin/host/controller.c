@@ -49,7 +49,12 @@ job_record_t* job_array_split(job_record_t* job) {
   return NULL;
 }
 #endif
-#if SHAPLEY_SLURM_AT_LEAST(23, 11, 0)
+#if SHAPLEY_SLURM_AT_LEAST(26, 5, 0)
+void slurm_job_state_set(job_record_t* job, uint32_t state, const char* caller) {
+  (void)caller;
+  job->job_state = state;
+}
+#elif SHAPLEY_SLURM_AT_LEAST(23, 11, 5)
 void job_state_set(job_record_t* job, uint32_t state) {
   job->job_state = state;
 }
