@@ -277,6 +277,16 @@ static inline bool shapley_is_whole_node(uint8_t whole_node) {
 #endif
 }
 
+/* 24.11 lets both records have the one array of priorities where a job has several QOS and one partition. */
+static inline bool shapley_split_is_safe(const job_record_t* rest) {
+#if SHAPLEY_SLURM_AT_LEAST(24, 11, 0) && !SHAPLEY_SLURM_AT_LEAST(25, 11, 0)
+  return !rest->qos_list || rest->part_ptr_list;
+#else
+  (void)rest;
+  return true;
+#endif
+}
+
 /* Gives the next task of an array a record of its own, which is `rest` from then on; the other tasks get another
  * record. As slurmctld does it for burst buffers (job_scheduler.c: build_job_queue): the new record waits, too. `rest`
  * is the array's record with `task`, one of its tasks, and has two others at least. Job write lock, no iteration of

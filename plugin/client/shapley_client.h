@@ -214,7 +214,7 @@ typedef struct {
   uint32_t processors;          /* of one task */
   uint32_t tasks;               /* of an array's record; else 1 */
   uint32_t partition;           /* names the partitions that it asks for together */
-  int64_t partition_processors; /* what they have */
+  int64_t partition_processors; /* how far they count: what they have, and some more */
   uint32_t tier;                /* of its partition: Slurm serves the greatest first, whatever the priorities */
   int64_t own_order;            /* its priority without the site factor: Slurm's own order, greatest first */
   uint64_t tie;                 /* of equal order the least goes first */

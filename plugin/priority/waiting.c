@@ -62,6 +62,7 @@ static uint32_t splittable_tasks(const job_record_t* record) {
   if (!shapley_is_array_rest(record) || !record->array_recs->task_id_bitmap || record->burst_buffer || depends ||
       record->fed_details)
     return 0;
+  if (!shapley_split_is_safe(record)) return 0;
   uint32_t tasks = record->array_recs->task_cnt;
   return tasks > k_shapley_least_array_rest ? tasks - k_shapley_least_array_rest : 0;
 }
@@ -89,6 +90,7 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
       .splittable = splittable_tasks(record),
   };
   fill_partitions(record, waiting);
+  waiting->partition_processors = shapley_reach(waiting->partition_processors);
   waiting->startable = could_start(record, now, &waiting->nodes_available);
   if (!waiting->tasks) waiting->tasks = 1;
 }

@@ -12,6 +12,12 @@
 /* So many tasks of an array stay in its record: Slurm makes the last one a job of its own in a way of its own. */
 enum { k_shapley_least_array_rest = 2 };
 
+/* How far a line is made that serves so many processors: somewhat more than could start at once, so that what comes
+ * next has its place already. */
+static inline int64_t shapley_reach(int64_t processors) {
+  return processors ? processors + processors / 8 + 16 : 0;
+}
+
 /* All but organization, level and label. `record` waits and is rankable. Job and partition lock. */
 void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waiting_t* waiting);
 

@@ -146,9 +146,7 @@ void shapley_writer_begin_jobs(time_t now, int64_t processors) {
   writer.scan_at = now;
   writer.places = writer.mode == SHAPLEY_SITE_RANK && writer.ranking.order.strict;
   if (!writer.places) return;
-  /* Somewhat more than could start at once, so that what comes next has its place already. */
-  int64_t reach = processors + processors / 8 + 16;
-  shapley_client_places_begin(writer.client, writer.ranking.steps.labels, reach, monotonic_ms());
+  shapley_client_places_begin(writer.client, writer.ranking.steps.labels, shapley_reach(processors), monotonic_ms());
 }
 
 static uint32_t level_of(uint32_t job_id) {

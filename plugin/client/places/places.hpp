@@ -86,6 +86,7 @@ class Places {
   void count_events();
   const std::vector<std::int64_t>& note_used();
   void correct_leads();
+  [[nodiscard]] bool is_rest_far_off() const;
   void order_rest();
   void forget_gone();
   void decide();
