@@ -224,8 +224,9 @@ struct Ack {
 
 // Position 0 is served first. `generation` rises with every change. Of each organization, in the same order: how many
 // processors it may start more than the one that owes most before the rule serves both alike (its lead), and how many
-// it lacks to its guarantee, negative: holds more (accounting/state/ranking.hpp). They reflect what was acknowledged before. A sender of an
-// earlier release leaves both lists out: then an organization goes wholly before those of later positions.
+// it lacks to its guarantee, negative: holds more (accounting/state/ranking.hpp). They reflect what was acknowledged
+// before. A sender of an earlier release leaves both lists out: then an organization goes wholly before those of later
+// positions.
 struct Ranks {
   std::uint64_t generation = 0;
   std::int64_t computed_at = 0;

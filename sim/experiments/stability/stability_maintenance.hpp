@@ -4,9 +4,9 @@
 // Three organizations of 32, 16 and 16 processors, each of which sends 1.05 times what its processors can do in the
 // time in which jobs may start, as jobs of one processor (stability_cases.hpp's run times), over 40 weeks. From the
 // sixth day of each week on no job starts for 30 hours; what runs goes on, for 24 hours at most. Then all waiting
-// jobs may start. Processors count as not offered meanwhile; of what still runs on them shapley_rate knows no giver. The
-// schedule is EASY's (scheduling/easy.hpp), which with jobs of one processor starts the first one as long as anything is
-// free.
+// jobs may start. Processors count as not offered meanwhile; of what still runs on them shapley_rate knows no giver.
+// The schedule is EASY's (scheduling/easy.hpp), which with jobs of one processor starts the first one as long as
+// anything is free.
 #pragma once
 
 #include <array>
