@@ -13,12 +13,14 @@ struct Task {
   std::uint32_t rank = 0;
   std::uint32_t organization = 0;
   const Asking* asking = nullptr;
+  std::size_t number = 0;  // ascends with its place in its organization's queue
 };
 
 bool is_served_before(const Task& a, const Task& b) {
   if (a.below != b.below) return a.below;
   if (a.lead != b.lead) return a.lead > b.lead;
-  return a.rank < b.rank;
+  if (a.rank != b.rank) return a.rank < b.rank;
+  return a.number < b.number;
 }
 
 void add_tasks(std::uint32_t organization, const Contender& contender, std::span<const Asking> queue,
@@ -29,7 +31,8 @@ void add_tasks(std::uint32_t organization, const Contender& contender, std::span
     for (std::uint32_t task = 0; task < asking.tasks; ++task) {
       const std::int64_t cum = asking.nodes_available ? available : all;
       if (cum >= reach) break;
-      tasks.push_back({cum < contender.lacking, contender.lead - cum, contender.rank, organization, &asking});
+      tasks.push_back(
+          {cum < contender.lacking, contender.lead - cum, contender.rank, organization, &asking, tasks.size()});
       if (asking.nodes_available) available += asking.processors;
       all += asking.processors;
     }
@@ -42,7 +45,7 @@ std::vector<LinePlace> serving_line(std::span<const Contender> contenders, std::
                                     std::int64_t reach, std::size_t longest) {
   std::vector<Task> tasks;
   for (std::uint32_t u = 0; u < contenders.size(); ++u) add_tasks(u, contenders[u], queues[u], reach, tasks);
-  std::stable_sort(tasks.begin(), tasks.end(), is_served_before);
+  std::sort(tasks.begin(), tasks.end(), is_served_before);
 
   std::vector<LinePlace> line;
   struct Begun {
