@@ -9,11 +9,12 @@ namespace shapley::client {
 namespace {
 
 // How long the order of what is not in line is kept at least, for each job that waits: of ten thousand ten minutes. So
-// its changes are some sixteen priorities a second at most. Where an organization leads by more than the cluster has it
-// is kept for a second only.
+// its changes are some sixteen priorities a second at most. Where an organization leads by more than any cluster has
+// it is kept for a second only.
 constexpr std::int64_t k_rest_order_ms_a_job = 60;
 constexpr std::int64_t k_longest_rest_order_ms = 600'000;
 constexpr std::int64_t k_shortest_rest_order_ms = 1'000;
+constexpr std::int64_t k_any_cluster = std::int64_t{1} << 30U;
 // Nothing started or ended for so long, or for so many times the usual time between two events: the line is looked at
 // as a whole.
 constexpr std::int64_t k_least_quiet_ms = 2'000;
@@ -145,12 +146,12 @@ void Places::correct_leads() {
 }
 
 bool Places::is_rest_far_off() const {
-  // From the last label up: no organization may lead one before it by more than the cluster has.
+  // From the last label up: no organization may lead one before it by more than any cluster has.
   std::vector<std::int64_t> leads(rest_label_.size());
   for (std::size_t u = 0; u < rest_label_.size(); ++u) leads[rest_label_[u]] = ranking_.contenders[u].lead;
   std::int64_t greatest_behind = leads.front();
   for (const std::int64_t lead : leads) {
-    if (greatest_behind - lead > reach_) return true;
+    if (greatest_behind - lead > k_any_cluster) return true;
     greatest_behind = std::max(greatest_behind, lead);
   }
   return false;
