@@ -293,8 +293,7 @@ void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
   const std::string leads = leads_text(ranks);
-  const std::vector<std::string> before = board_.organizations();
-  const bool reordered = before != ranks.organizations;
+  const bool reordered = board_.organizations() != ranks.organizations;
   const bool changed = board_.set_ranks(std::move(ranks));
   ranks_hold_until_.reset();
   // With slurmctld's own lines about starts, these tell afterwards which order each start followed.
