@@ -43,7 +43,7 @@ class Correction {
     for (const auto time : times()) {
       const std::int64_t shown = record_.*time;
       const bool is_wrong = all_wrong || is_future(shown) || (end_wrong && time == &JobRecord::end_time);
-      if (!shows(shown) || !is_wrong) continue;
+      if (!shows(shown) || !is_wrong || precedes_start(time)) continue;
       right.*time = made_right(shown);
       // What was seen had happened by then: so it is a true time, or its time has not come.
       if (is_future(right.*time)) return;
@@ -53,6 +53,12 @@ class Correction {
 
  private:
   [[nodiscard]] bool shows(std::int64_t time) const { return time > 0 && error_.shows(Instant{time}); }
+  // Whether a time that can only follow the start was shown before it: then another clock than the start's wrote it.
+  [[nodiscard]] bool precedes_start(std::int64_t JobRecord::*time) const {
+    const bool follows =
+        time == &JobRecord::end_time || time == &JobRecord::suspend_time || time == &JobRecord::resize_time;
+    return follows && shows(record_.start_time) && record_.*time < record_.start_time;
+  }
   // Of a clock that was behind no time is.
   [[nodiscard]] bool is_future(std::int64_t time) const { return Instant{time} > at_; }
   [[nodiscard]] std::int64_t made_right(std::int64_t time) const { return time - error_.ahead.value; }

@@ -130,6 +130,16 @@ TEST_F(ClockErrorsTest, AnErrorThatNobodyKnowsIsGuessedForRecordsOnly) {
   EXPECT_EQ(corrected(record, k_now + 300), ended({.id = 1, .start = k_now + 200}, k_now + 300));
 }
 
+TEST_F(ClockErrorsTest, AnEndShownBeforeTheStartIsAnotherClocks) {
+  // The first error's time reaches far back: nothing was observed for days before it.
+  errors.add({.from = Instant{k_now + 36 * k_day}, .to = Instant{k_now + 40 * k_day}, .ahead = Duration{40 * k_day}});
+  errors.add(
+      {.from = Instant{k_now + 37 * k_day - 500}, .to = Instant{k_now + 37 * k_day}, .ahead = Duration{37 * k_day}});
+  books[k_now - 900] = std::nullopt;
+  EXPECT_EQ(corrected(ended({.id = 1, .start = k_now - 900 + 40 * k_day}, k_now - 100 + 37 * k_day)),
+            ended({.id = 1, .start = k_now - 900}, k_now - 100));
+}
+
 TEST_F(ClockErrorsTest, OfSeveralErrorsTheOneCountsThatLeadsToAKnownRun) {
   err_by(40 * k_day);
   err_by(40 * k_day + 500);
