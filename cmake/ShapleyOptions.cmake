@@ -103,6 +103,28 @@ function(shapley_command_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
+# Property tests draw their cases from this seed, so that a revision has one outcome; `random` draws others each time, to look for faults.
+set(SHAPLEY_PROPERTY_SEED "26112026" CACHE STRING "seed of the property tests' cases, or random")
+
+# shapley_cases(NAME [COUNT]): how many cases each property of this test tries (RapidCheck's 100).
+function(shapley_cases name)
+  set(parameters "")
+  if(NOT SHAPLEY_PROPERTY_SEED STREQUAL "random")
+    list(APPEND parameters "seed=${SHAPLEY_PROPERTY_SEED}")
+  endif()
+  if(ARGN)
+    list(APPEND parameters "max_success=${ARGN}")
+  endif()
+  list(JOIN parameters " " parameters)
+  get_test_property(${name} ENVIRONMENT environment)
+  if(NOT environment)
+    set(environment "")
+  endif()
+  list(FILTER environment EXCLUDE REGEX "^RC_PARAMS=")
+  list(APPEND environment "RC_PARAMS=${parameters}")
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+endfunction()
+
 # shapley_test(NAME LABEL unit|property [threads] [libraries] SOURCES ... LINKS ... [TIMEOUT SECONDS] [NOT_SANITIZED PATTERN ...]): a GoogleTest
 # binary registered with ctest, one entry per binary. Sanitizers leave out its tests of these names (as in --gtest_filter): those that cost
 # minutes there and call nothing that others do not call. Those labelled `threads` run under the thread sanitizer too, those labelled `libraries` with the libraries of
@@ -119,14 +141,14 @@ function(shapley_test name)
   endif()
   shapley_command_test(${name} LABEL ${ARG_LABEL} COMMAND test_${name} TIMEOUT ${ARG_TIMEOUT})
   if(SHAPLEY_SANITIZE)
-    # Each case is many times as slow, and a sanitizer looks for other faults than what a property says.
-    set(environment "RC_PARAMS=max_success=30")
     if(ARG_NOT_SANITIZED)
       list(JOIN ARG_NOT_SANITIZED ":" left_out)
-      list(APPEND environment "GTEST_FILTER=-${left_out}")
+      set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_FILTER=-${left_out}")
     endif()
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+    # Each case is many times as slow, and a sanitizer looks for other faults than what a property says.
+    shapley_cases(${name} 30)
   else()
+    shapley_cases(${name})
     # A core dump and what is installed need the lines of programs; those of tests cost a seventh of the time to compile them.
     target_compile_options(test_${name} PRIVATE $<$<CONFIG:Debug>:-g0>)
   endif()
