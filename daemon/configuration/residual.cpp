@@ -24,7 +24,7 @@ std::optional<MeasuredResidual> measured_residual(std::span<const ledger::Run> r
   if (ended < k_fewest_measured_runs) return std::nullopt;
   const auto mean = mean_residual_run_time(runs);
   if (!mean) return std::nullopt;
-  return MeasuredResidual{std::clamp(*mean, Duration{1}, game::k_longest_horizon), ended};
+  return MeasuredResidual{std::clamp(*mean, k_shortest_residual, game::k_longest_horizon), ended};
 }
 
 std::optional<accounting::ResidualMeasured> residual_statement(Instant now, const accounting::ResidualMeasured* last,

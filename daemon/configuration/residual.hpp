@@ -3,6 +3,11 @@
 // A statement changes ranks without anything having started or ended, and everybody who audits them must find it in the
 // ledger. So there is one at first, as soon as enough runs have ended for a mean, and later only where the mean has
 // moved by much, once a day at most.
+//
+// The mean is taken to be ten minutes at least. Ranks follow what happened after a scan, an acknowledgement and one of
+// slurmctld's passes, some seconds to a minute. What starts has to count for longer than that: with the weight of .1
+// the lead of an organization makes up for what it lacks within a * m seconds, and a loop that corrects faster than it
+// sees swings (docs/benchmarks.md, "Places").
 #pragma once
 
 #include <optional>
@@ -17,7 +22,9 @@ namespace shapley::daemon {
 // Of fewer runs no mean is stated.
 inline constexpr std::int64_t k_fewest_measured_runs = 20;
 
-// The mean residual run time over runs that have ended, 1 second to 365 days, and how many these are.
+inline constexpr Duration k_shortest_residual{600};
+
+// The mean residual run time over runs that have ended, k_shortest_residual to 365 days, and how many these are.
 struct MeasuredResidual {
   Duration residual;
   std::int64_t runs = 0;

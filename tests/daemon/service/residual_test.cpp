@@ -35,9 +35,10 @@ TEST(Residual, IsMeasuredOverTwentyEndedRunsAtLeast) {
   EXPECT_EQ(measured_residual(runs), (MeasuredResidual{Duration{3600}, k_fewest_measured_runs}));
 }
 
-TEST(Residual, IsOneSecondTo365Days) {
+TEST(Residual, IsTenMinutesTo365Days) {
   EXPECT_EQ(measured_residual(runs_of(20, 0)), std::nullopt);
-  EXPECT_EQ(measured_residual(runs_of(20, 1))->residual, Duration{1});  // half a second by itself
+  EXPECT_EQ(measured_residual(runs_of(20, 1))->residual, Duration{600});  // half a second by itself
+  EXPECT_EQ(measured_residual(runs_of(20, 1300))->residual, Duration{650});
   EXPECT_EQ(measured_residual(runs_of(20, 1000 * k_day))->residual, game::k_longest_horizon);
 }
 
@@ -107,23 +108,23 @@ using Lines = std::vector<std::string>;
 TEST_F(ResidualOfService, IsStatedFromTwentyRunsOnAndKeptOverARestart) {
   connect(1);
   snapshot({});
-  run_jobs(19, 100);
+  run_jobs(19, 2000);
   tick_after(1);
   tick_after(2 * k_minute);
   EXPECT_EQ(statements(), Lines{});
   EXPECT_EQ(service->books().state().residual_measured(), nullptr);
   const std::int64_t assumed = service->books().state().key_terms().running_factor;
-  run_jobs(1, 100);
+  run_jobs(1, 2000);
   tick_after(k_minute);
-  // 100 + 1 + 120 + 100 + 60 s after the begin.
-  EXPECT_EQ(statements(), Lines{"381|50|20"});
+  // 2000 + 1 + 120 + 2000 + 60 s after the begin.
+  EXPECT_EQ(statements(), Lines{"4181|1000|20"});
   const auto horizon = site.configuration.horizon.value;
-  EXPECT_EQ(service->books().state().key_terms().running_factor, 50 * (2 * horizon - 50) / 20);
+  EXPECT_EQ(service->books().state().key_terms().running_factor, 1000 * (2 * horizon - 1000) / 20);
   EXPECT_NE(service->books().state().key_terms().running_factor, assumed);
   tick_after(k_minute);
   restart();
   ASSERT_NE(service->books().state().residual_measured(), nullptr);
-  EXPECT_EQ(service->books().state().residual_measured()->seconds, 50);
+  EXPECT_EQ(service->books().state().residual_measured()->seconds, 1000);
   tick_after(k_minute);
   EXPECT_EQ(statements().size(), 1U);
 }
@@ -131,16 +132,16 @@ TEST_F(ResidualOfService, IsStatedFromTwentyRunsOnAndKeptOverARestart) {
 TEST_F(ResidualOfService, IsStatedAnewADayLaterIfItMoved) {
   connect(1);
   snapshot({});
-  run_jobs(20, 100);
+  run_jobs(20, 2000);
   tick_after(1);
-  ASSERT_EQ(statements(), Lines{"101|50|20"});
-  // 20 of 100 s and 20 of 300 s: 20 (10,000 + 90,000) / (2 * 20 * 400) = 125 s.
-  run_jobs(20, 300);
+  ASSERT_EQ(statements(), Lines{"2001|1000|20"});
+  // 20 of 2000 s and 20 of 6000 s: 20 (4,000,000 + 36,000,000) / (2 * 20 * 8000) = 2500 s.
+  run_jobs(20, 6000);
   tick_after(k_minute);
   EXPECT_EQ(statements().size(), 1U);  // not yet
   tick_after(k_day);
-  EXPECT_EQ(statements(), (Lines{"101|50|20", std::to_string(401 + k_minute + k_day) + "|125|40"}));
-  EXPECT_EQ(service->books().state().residual_measured()->seconds, 125);
+  EXPECT_EQ(statements(), (Lines{"2001|1000|20", std::to_string(8001 + k_minute + k_day) + "|2500|40"}));
+  EXPECT_EQ(service->books().state().residual_measured()->seconds, 2500);
   tick_after(2 * k_day);
   EXPECT_EQ(statements().size(), 2U);  // it has not moved
 }
