@@ -138,11 +138,12 @@ class JobObserver {
       const accounting::SegmentOpened* wait = wait_at(waited, run.start);
       if (wait == nullptr || wait->organization != run.organization) continue;
       run.released = wait->key.anchor;
-      if (waited != run.job) run.waited_as = waited;
+      run.waited_as = waited == run.job ? wait->waited_as : waited;
       return;
     }
     const Instant eligible{record_.eligible_time};
     if (eligible.value == 0) return;
+    run.waited_as = array_of_task();
     run.released = std::max({eligible, Instant{record_.submit_time}, books_.horizon()});
     // A limit does not make a job less eligible to Slurm; but the books knew that it could not start.
     if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
@@ -294,7 +295,8 @@ class JobObserver {
                      .organization = whose_demand(),
                      .slurm_state = record_.slurm_state,
                      .task = rules_.charging.task_of(record_, background_.node_kinds),
-                     .is_array = is_array()},
+                     .is_array = is_array(),
+                     .waits_as = array_of_task()},
                     out_.events);
     const bool settled = record_.state == JobState::pending
                              ? wait.settle_pending({.amount = wanted(),
@@ -328,6 +330,11 @@ class JobObserver {
       if (live != nullptr) return live->opened.organization;
     }
     return {};
+  }
+
+  // The array's record, if this is one of a task of its own; else 0.
+  [[nodiscard]] JobId array_of_task() const {
+    return JobId{record_.array_job_id == record_.job_id ? 0 : record_.array_job_id};
   }
 
   // The record that stands for the pending tasks of an array, at last for one task. What a resized run asks for is no

@@ -109,8 +109,9 @@ MicroProcessors WaitWriter::kept_of(const Wait& wait, std::int64_t own_starts, M
 }
 
 void WaitWriter::open(Wait wait) {
-  own_.emplace_back(
-      accounting::SegmentOpened{wait.key, wait.organization, wait.begin, wait.amount, {}, wait.placement});
+  accounting::SegmentOpened opened{wait.key, wait.organization, wait.begin, wait.amount, {}, wait.placement};
+  opened.waited_as = job_.waits_as;
+  own_.emplace_back(std::move(opened));
   if (wait.end) {
     own_.emplace_back(accounting::SegmentClosed{wait.key, *wait.end, CloseReason::changed, job_.slurm_state});
   }

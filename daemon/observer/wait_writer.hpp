@@ -39,6 +39,7 @@ class WaitWriter {
     std::string slurm_state = {};   // Slurm's word, for the events
     MicroProcessors task = {};      // what one task of it asks for
     bool is_array = false;          // the record of an array's pending tasks, or of the last one of them
+    JobId waits_as = {};            // a task of an array that has a record of its own: the array's; else 0
   };
   // `events` holds what the same record yielded for the job's runs; new events are added behind.
   WaitWriter(const accounting::State& state, Job job, std::vector<accounting::Event>& events);

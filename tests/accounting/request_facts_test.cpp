@@ -53,6 +53,18 @@ TEST(RequestFacts, OneThatWasNotIsBelievedForSixHours) {
   EXPECT_EQ(facts.release_of(began(8, 3 * k_day - 60, 3 * k_day)), at(3 * k_day - 60));
 }
 
+TEST(RequestFacts, ATaskThatWaitsByItselfIsAPartOfWhatItsArrayWaitsFor) {
+  RequestFacts facts;
+  facts.fold(1, waited(7, 100, 100, k_end_of_time, 3));
+  SegmentFact split = waited(9, 100, 105, at(110), 1);
+  split.waited_as = {7};
+  facts.fold(1, split);
+  EXPECT_EQ(facts.groups().size(), 1U);
+  EXPECT_EQ(wanted(facts, at(108)), "4 since 100");
+  facts.fold(1, began(9, 100, 110, 7));
+  EXPECT_EQ(wanted(facts, at(112)), "1 since 100 began 110; 3 since 100");
+}
+
 TEST(RequestFacts, TasksOfAnArrayAreTheFirstPartsOfItsWait) {
   RequestFacts facts;
   facts.fold(1, waited(7, 100, 100, at(110), 3));

@@ -159,6 +159,12 @@ INSTANTIATE_TEST_SUITE_P(
                     e.released = e.begin;
                   }),
                   "at its anchor"},
+        Malformed{changed([](auto& e) {
+                    e.key.kind = SegmentKind::wait;
+                    e.nodes.clear();
+                    e.waited_as = e.key.job;
+                  }),
+                  "its own job"},
         Malformed{SegmentClosed{{}, {-5}, CloseReason::ended, ""}, "1970"},
         Malformed{SegmentRetracted{{}, {-5}}, "1970"}, Malformed{OrganizationsDeclared{{5}, {"a", "a"}}, "once"},
         Malformed{OwnershipStated{"n1", {5}, {{{7}, {{"a", 600'000}, {"b", 400'001}}}}}, "exceed 100 %"},

@@ -95,9 +95,10 @@ void make_sense(std::vector<Resource>& gres) {
 
 void make_sense(SegmentOpened& e) {
   name(e.organization);
-  if (e.key.kind == SegmentKind::wait || e.waited_as == e.key.job) e.released.reset();
+  if (e.waited_as == e.key.job) e.waited_as = {};
+  if (e.key.kind == SegmentKind::wait) e.released.reset();
   if (e.released) e.released = std::min(*e.released, e.begin);
-  if (!e.released) e.waited_as = {};
+  if (!e.released && e.key.kind != SegmentKind::wait) e.waited_as = {};
   if (e.key.kind == SegmentKind::wait) return e.nodes.clear();
   e.processors = {};
   for (NodeShare& share : e.nodes) name(share.node);

@@ -20,7 +20,7 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 3;
+constexpr std::int64_t k_version = 4;
 constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_max_count = 1'000'000'000;
@@ -36,7 +36,8 @@ void write_segment(TextWriter& out, const SegmentRecord& record) {
       write_value(out, share);
     }
     if (!opened.placement.empty()) out.line("placed").word(opened.placement);
-    if (opened.released) out.line("released").instant(*opened.released).number(opened.waited_as.value);
+    if (opened.released) out.line("released").instant(*opened.released);
+    if (opened.waited_as.value != 0) out.line("waited_as").number(opened.waited_as.value);
   }
   if (record.live.end) {
     out.line("closed").instant(*record.live.end).word(name_of(record.reason)).number(Int128{record.job_state_hash});
@@ -389,10 +390,8 @@ class Loader {
     opened.processors = {in_.small(0, k_max_wanted.value)};
     while (in_.next(k_description<NodeShare>.name)) read_value(in_, opened.nodes.emplace_back());
     if (in_.next("placed")) opened.placement = in_.word();
-    if (in_.next("released")) {
-      opened.released = in_.instant(k_zero, k_last_instant);
-      opened.waited_as = {static_cast<std::uint32_t>(in_.small(0, k_u32_max))};
-    }
+    if (in_.next("released")) opened.released = in_.instant(k_zero, k_last_instant);
+    if (in_.next("waited_as")) opened.waited_as = {static_cast<std::uint32_t>(in_.small(1, k_u32_max))};
     accept(opened);
   }
 

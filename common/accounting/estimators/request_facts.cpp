@@ -49,8 +49,8 @@ hindsight::Order order_of(const GroupKey& key, const SegmentFact& run) {
 }  // namespace
 
 GroupKey group_of(const SegmentFact& fact) {
-  if (fact.key.kind == SegmentKind::wait) return {fact.key.anchor, fact.organization, fact.key.job};
   const JobId job = fact.waited_as.value == 0 ? fact.key.job : fact.waited_as;
+  if (fact.key.kind == SegmentKind::wait) return {fact.key.anchor, fact.organization, job};
   return {fact.released.value_or(fact.begin), fact.organization, job};
 }
 

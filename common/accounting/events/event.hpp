@@ -79,8 +79,11 @@ inline constexpr auto k_description<NodeShare> = describe("on", member("node", &
 //
 // Of a run, `released` is when Slurm could have started it first: on the segment with which the run began, absent from
 // later ones (after a suspension or a resize), whose own begin it is then, and where it is not known. It is never after
-// `begin`. Where the request was booked as waiting, it is the anchor of that wait, whose job is `waited_as`: the record
-// of an array's pending tasks; 0: the run's own job, or none waited.
+// `begin`. Where the request was booked as waiting, it is the anchor of that wait.
+//
+// `waited_as` is the job as which a task of an array waits or waited: that of the array's record, even where the task
+// has a record of its own already; 0: its own job, or a run that did not wait. So the order of an array's tasks among
+// the requests of their organization does not depend on when slurmctld made records of them.
 struct SegmentOpened {
   SegmentKey key;
   std::string organization;

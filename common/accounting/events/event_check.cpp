@@ -59,14 +59,17 @@ Expected<void> check_nodes(const SegmentOpened& event) {
 }
 
 Expected<void> check_release(const SegmentOpened& event) {
+  const bool is_wait = event.key.kind == SegmentKind::wait;
+  if (event.waited_as == event.key.job && event.waited_as.value != 0) {
+    return refuse(event, "that it waited as its own job is not said");
+  }
   if (!event.released) {
-    if (event.waited_as.value != 0) return refuse(event, "what waited as another job was released");
+    if (event.waited_as.value != 0 && !is_wait) return refuse(event, "what waited as another job was released");
     return {};
   }
-  if (event.key.kind == SegmentKind::wait) return refuse(event, "a wait is released at its anchor");
+  if (is_wait) return refuse(event, "a wait is released at its anchor");
   if (!in_range(*event.released)) return refuse(event, k_bad_instant);
   if (*event.released > event.begin) return refuse(event, "a run cannot begin before it is released");
-  if (event.waited_as == event.key.job) return refuse(event, "that it waited as its own job is not said");
   return {};
 }
 

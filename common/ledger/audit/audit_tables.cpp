@@ -111,7 +111,7 @@ constexpr std::array k_strays{
            "SELECT seq, kind FROM main.event_rows WHERE (job IS NULL) <> (kind = 0) OR (anchor IS NULL) <> (kind < 2) "
            "OR (ordinal IS NULL) <> (kind < 2) OR (organization IS NULL) <> (kind NOT IN (2, 3)) "
            "OR (processors IS NULL) <> (kind NOT IN (2, 3)) OR (placement IS NOT NULL AND kind NOT IN (2, 3)) "
-           "OR ((released IS NOT NULL OR waited_as IS NOT NULL) AND kind <> 2) "
+           "OR (released IS NOT NULL AND kind <> 2) OR (waited_as IS NOT NULL AND kind NOT IN (2, 3)) "
            "OR (reason IS NULL) <> (kind NOT IN (4, 5)) OR (job_state IS NULL) <> (kind NOT IN (4, 5))"},
     Strays{"event_jobs: a row of no event",
            "SELECT j.job, j.submit, j.seq FROM main.event_jobs j LEFT JOIN main.event_rows e ON e.seq = j.seq "

@@ -212,7 +212,7 @@ TEST(ObserverRelease, TasksOfAnArrayWaitedAsItsRecord) {
   Bench bench;
   // One at once, of which nothing was seen before.
   bench.see(task(1, 101), 102);
-  EXPECT_EQ(releases(bench, 8), "101 since 100");
+  EXPECT_EQ(releases(bench, 8), "101 since 100 as 7");
   bench.see(rest_of(3), 104);
   bench.see(task(2, 109), 110, 104);
   bench.see(rest_of(2), 110, 104);
@@ -225,6 +225,25 @@ TEST(ObserverRelease, TasksOfAnArrayWaitedAsItsRecord) {
   EXPECT_EQ(releases(bench, 9), "109 since 100 as 7");
   EXPECT_EQ(releases(bench, 10), "119 since 100 as 7");
   EXPECT_EQ(releases(bench, 7), "129 since 100") << "the last task runs under the array's number";
+}
+
+TEST(ObserverRelease, ATaskThatWaitsByItselfWaitsAsItsArray) {
+  Bench bench;
+  JobRecord split = waiting();
+  split.job_id = 8;
+  split.array_job_id = 7;
+  split.array_task_id = 1;
+  bench.see(split, 104);
+  const accounting::LiveSegment* wait =
+      bench.state.find_segment({accounting::SegmentKind::wait, JobId{8}, Instant{100}, 0});
+  ASSERT_NE(wait, nullptr);
+  EXPECT_EQ(wait->opened.waited_as, JobId{7});
+  JobRecord started = running(120);
+  started.job_id = 8;
+  started.array_job_id = 7;
+  started.array_task_id = 1;
+  bench.see(started, 122);
+  EXPECT_EQ(releases(bench, 8), "120 since 100 as 7");
 }
 
 }  // namespace
