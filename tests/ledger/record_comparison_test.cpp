@@ -210,7 +210,8 @@ TEST_F(RecordComparison, what_a_copy_of_the_ledger_is_too_old_for_is_a_note) {
 TEST_F(RecordComparison, what_the_records_are_too_old_for_is_a_note) {
   run(17, k_t, k_t + 100, 4);
   run(18, k_t + 500, k_t + 600, 4);
-  const auto running = against_sacct(sacct("16", k_t - 5'000, k_t - 4'000, 1) + sacct("17", k_t, 0, 4));
+  const auto running =
+      against_sacct(sacct("16", k_t - 5'000, k_t - 4'000, 1) + sacct("17", k_t, 0, 4, "00:00:00", "RUNNING"));
   EXPECT_TRUE(clean(running));
   EXPECT_TRUE(notes(running, "1 runs of the ledger began after the records were made"));
   EXPECT_TRUE(notes(running, "1 runs had not ended when the records were made"));

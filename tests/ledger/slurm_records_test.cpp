@@ -106,8 +106,8 @@ TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
 TEST(Jobcomp, names_and_directories_may_hold_line_feeds) {
   const testing::TimeZone utc("UTC0");
   const std::string job = "JobId=5 UserId=x";  // as a record begins, but for its group and name
-  for (const std::string text : {std::string("one\ntwo"), std::string("\n"), std::string("a\n\n") + job,
-                                 "\n" + job + "\n", std::string("a ExitCode=0:0 \nb")}) {
+  for (const std::string& text : {std::string("one\ntwo"), std::string("\n"), std::string("a\n\n") + job,
+                                  "\n" + job + "\n", std::string("a ExitCode=0:0 \nb")}) {
     for (const std::string& record : {jobcomp(text, k_times), jobcomp("x", k_times, "/tmp/" + text)}) {
       const auto records = read(jobcomp("before", k_times) + record + jobcomp("after", k_times));
       EXPECT_TRUE(records.unreadable.empty()) << record << records.unreadable.front().why;
