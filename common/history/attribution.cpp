@@ -8,8 +8,8 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include "base/slurm_text.hpp"
 #include "base/text.hpp"
-#include "history/sacct_fields.hpp"
 
 namespace shapley::history {
 

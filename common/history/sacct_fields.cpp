@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-namespace shapley::history {
+#include "base/slurm_text.hpp"
 
-namespace {}  // namespace
+namespace shapley::history {
 
 JobName parse_job_name(std::string_view text) {
   JobName name;
@@ -25,20 +25,6 @@ JobName parse_job_name(std::string_view text) {
     name.array_task = parse_number<std::uint32_t>(text.substr(mark + 1));
   }
   return name;
-}
-
-void settle_twins(SlurmTime& start, SlurmTime& end, Duration suspended, std::optional<std::int64_t> elapsed) {
-  if (!start.instant || !end.instant || (!start.twin && !end.twin)) return;
-  for (const auto& from : {start.instant, start.twin}) {
-    for (const auto& to : {end.instant, end.twin}) {
-      if (!from || !to) continue;
-      const bool fits = elapsed ? (*to - *from - suspended).value == *elapsed : *to >= *from;
-      if (!fits) continue;
-      start.instant = from;
-      end.instant = to;
-      return;
-    }
-  }
 }
 
 bool is_no_limit(std::string_view text) {
@@ -93,13 +79,15 @@ std::optional<HeldResources> parse_tres(std::string_view text) {
       if (!mib) return std::nullopt;
       held.memory = *mib;
     } else if (name.starts_with("gres/")) {
+      // A few are sizes, which sacct writes as it writes memory (gres/gpumem=80G).
       const auto value = parse_number<std::uint64_t>(count);
-      if (!value) return std::nullopt;
+      const auto size = value ? value : parse_mib(count);
+      if (!size) return std::nullopt;
       const std::size_t colon = name.find(':');
       if (colon == std::string_view::npos) {
-        whole[std::string(name)] += *value;
+        whole[std::string(name)] += *size;
       } else {
-        by_type[std::string(name.substr(0, colon))] += *value;
+        by_type[std::string(name.substr(0, colon))] += *size;
       }
     }
   }

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/slurm_text.hpp"
-#include "base/types.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::history {
@@ -21,10 +19,6 @@ struct JobName {
   std::uint32_t het_job = 0;
 };
 [[nodiscard]] JobName parse_job_name(std::string_view text);
-
-// Of the readings of a run's times the first, the earlier ones first, in which it lasts `elapsed` seconds beside its
-// suspensions; where that is not known, in which it does not end before it starts.
-void settle_twins(SlurmTime& start, SlurmTime& end, Duration suspended, std::optional<std::int64_t> elapsed);
 
 // Slurm's words for a time limit that there is not.
 [[nodiscard]] bool is_no_limit(std::string_view text);

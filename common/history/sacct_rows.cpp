@@ -8,6 +8,8 @@
 
 #include "base/brackets.hpp"
 #include "base/text.hpp"
+#include "history/row_checks.hpp"
+#include "history/row_times.hpp"
 #include "history/sacct_fields.hpp"
 
 namespace shapley::history {
@@ -16,9 +18,13 @@ namespace {
 
 constexpr const char* k_export =
     "sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,"
-    "Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList";
+    "ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList";
+
+// Before this there was no Slurm.
+constexpr Instant k_first_slurm{978'307'200};  // 2001-01-01
 
 enum class Column {
+  cluster,
   job_id,
   job_id_raw,
   user,
@@ -36,6 +42,7 @@ enum class Column {
   start,
   end,
   suspended,
+  elapsed_seconds,
   elapsed,
   limit_minutes,
   limit,
@@ -44,10 +51,10 @@ enum class Column {
   tres,
   nodes,
 };
-constexpr std::array<std::string_view, 24> k_columns{
-    "JobID",     "JobIDRaw",   "User",         "UID",       "Group",   "GID",       "Account",   "Partition",
-    "QOS",       "JobName",    "WCKey",        "State",     "Submit",  "Eligible",  "Start",     "End",
-    "Suspended", "ElapsedRaw", "TimelimitRaw", "Timelimit", "ReqCPUS", "AllocCPUS", "AllocTRES", "NodeList"};
+constexpr std::array<std::string_view, 26> k_columns{
+    "Cluster",    "JobID",   "JobIDRaw",     "User",      "UID",     "Group",     "GID",       "Account", "Partition",
+    "QOS",        "JobName", "WCKey",        "State",     "Submit",  "Eligible",  "Start",     "End",     "Suspended",
+    "ElapsedRaw", "Elapsed", "TimelimitRaw", "Timelimit", "ReqCPUS", "AllocCPUS", "AllocTRES", "NodeList"};
 
 struct Header {
   std::size_t width = 0;
@@ -82,11 +89,10 @@ Expected<Header> read_header(std::string_view line) {
   return header;
 }
 
-// One row's fields; the error of a bad one names line and column.
+// One row's fields; the error of a bad one names the column.
 class Fields {
  public:
-  Fields(const Header& header, const std::vector<std::string_view>& fields, std::int64_t line)
-      : header_(header), fields_(fields), line_(line) {}
+  Fields(const Header& header, const std::vector<std::string_view>& fields) : header_(header), fields_(fields) {}
 
   // Empty where the column is missing.
   [[nodiscard]] std::string_view text(Column column) const {
@@ -94,8 +100,7 @@ class Fields {
     return at ? fields_[*at] : std::string_view{};
   }
   [[nodiscard]] tl::unexpected<Error> bad(Column column, const std::string& what) const {
-    return fail(Errc::invalid_argument, "line " + std::to_string(line_) + ": " +
-                                            std::string(k_columns[static_cast<std::size_t>(column)]) + ": '" +
+    return fail(Errc::invalid_argument, std::string(k_columns[static_cast<std::size_t>(column)]) + ": '" +
                                             std::string(text(column).substr(0, 64)) + "' " + what);
   }
   // Empty: 0.
@@ -111,6 +116,8 @@ class Fields {
       return bad(column,
                  "is no time of this time zone; export and read with the same TZ, or with SLURM_TIME_FORMAT=%s");
     }
+    if (time->instant && *time->instant < k_first_slurm)
+      return bad(column, "is a time before there was Slurm; correct the row or leave it out");
     return *time;
   }
   [[nodiscard]] Expected<std::optional<std::uint32_t>> id(Column column) const {
@@ -122,7 +129,6 @@ class Fields {
  private:
   const Header& header_;
   const std::vector<std::string_view>& fields_;
-  std::int64_t line_;
 };
 
 Expected<void> read_identity(const Fields& fields, bool has_raw, SacctRow& row) {
@@ -155,27 +161,47 @@ Expected<void> read_owner(const Fields& fields, SacctRow& row) {
   return {};
 }
 
-Expected<void> read_times(const Fields& fields, SacctRow& row) {
-  SHAPLEY_TRY_ASSIGN(const SlurmTime submit, fields.time(Column::submit));
-  if (!submit.instant) return fields.bad(Column::submit, "is no time; leave rows out that were never submitted");
-  row.submit = *submit.instant;
-  SHAPLEY_TRY_ASSIGN(const SlurmTime eligible, fields.time(Column::eligible));
-  row.eligible = eligible.instant;
-  SHAPLEY_TRY_ASSIGN(SlurmTime start, fields.time(Column::start));
-  SHAPLEY_TRY_ASSIGN(SlurmTime end, fields.time(Column::end));
+// Whether a job of this state may have begun and not have ended.
+bool goes_on(std::string_view state) {
+  constexpr std::array<std::string_view, 8> k_states{"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING",
+                                                     "STOPPED", "SIGNALING", "STAGE_OUT",  "PENDING"};
+  return std::find(k_states.begin(), k_states.end(), state) != k_states.end();
+}
+
+Expected<void> check_end(const Fields& fields, const SacctRow& row) {
+  if (row.start && row.end && *row.end < *row.start)
+    return fields.bad(Column::end, "lies before Start; correct the row or leave it out");
+  if (row.start && row.end && row.suspended > *row.end - *row.start)
+    return fields.bad(Column::suspended, "is more than the time from Start to End; correct the row or leave it out");
+  if (row.start && row.cpus > 0 && !row.end && !goes_on(row.state))
+    return fields.bad(Column::end, "is no end, and State is " + row.state + "; correct the row or leave it out");
+  if (row.end && (row.state == "RUNNING" || row.state == "SUSPENDED"))
+    return fields.bad(Column::end, "is told of a job that is " + row.state + "; export without sacct -T");
+  return {};
+}
+
+// Gives whether all times are certain.
+Expected<bool> read_times(const Fields& fields, SacctRow& row) {
+  RowTimes times;
+  SHAPLEY_TRY_ASSIGN(times.submit, fields.time(Column::submit));
+  if (!times.submit.instant) return fields.bad(Column::submit, "is no time; leave rows out that were never submitted");
+  SHAPLEY_TRY_ASSIGN(times.eligible, fields.time(Column::eligible));
+  SHAPLEY_TRY_ASSIGN(times.start, fields.time(Column::start));
+  SHAPLEY_TRY_ASSIGN(times.end, fields.time(Column::end));
   if (const std::string_view text = fields.text(Column::suspended); !text.empty()) {
     const auto suspended = parse_slurm_duration(text);
     if (!suspended) return fields.bad(Column::suspended, "is no duration; export with sacct -P");
     row.suspended = *suspended;
   }
-  settle_twins(start, end, row.suspended, parse_number<std::int64_t>(fields.text(Column::elapsed)));
-  row.start = start.instant;
-  row.end = end.instant;
-  if (row.start && row.end && *row.end < *row.start)
-    return fields.bad(Column::end, "lies before Start; correct the row or leave it out");
-  if (row.start && row.end && row.suspended > *row.end - *row.start)
-    return fields.bad(Column::suspended, "is more than the time from Start to End; correct the row or leave it out");
-  return {};
+  auto elapsed = parse_number<std::int64_t>(fields.text(Column::elapsed_seconds));
+  if (const auto duration = parse_slurm_duration(fields.text(Column::elapsed)); !elapsed && duration)
+    elapsed = duration->value;
+  const bool certain = settle(times, row.suspended, elapsed);
+  row.submit = *times.submit.instant;
+  row.eligible = times.eligible.instant;
+  row.start = times.start.instant;
+  row.end = times.end.instant;
+  return certain;
 }
 
 Expected<void> read_limit(const Fields& fields, SacctRow& row) {
@@ -211,24 +237,75 @@ Expected<void> read_holding(const Fields& fields, SacctRow& row) {
   return {};
 }
 
-Expected<SacctRow> read_row(const Header& header, const std::vector<std::string_view>& texts, std::int64_t line) {
+Expected<SacctRow> read_row(const Header& header, const Fields& fields, std::int64_t line, SacctRows& out) {
   SacctRow row;
   row.line = line;
-  const Fields fields(header, texts, line);
   SHAPLEY_TRY(read_identity(fields, header.has(Column::job_id_raw), row));
   SHAPLEY_TRY(read_owner(fields, row));
   const std::string_view state = fields.text(Column::state);
   row.state = state.substr(0, state.find(' '));  // "CANCELLED by 1000"
   if (row.state.empty()) return fields.bad(Column::state, "is no state; export with sacct -P");
-  SHAPLEY_TRY(read_times(fields, row));
+  SHAPLEY_TRY_ASSIGN(const bool certain, read_times(fields, row));
   SHAPLEY_TRY(read_limit(fields, row));
   SHAPLEY_TRY(read_holding(fields, row));
+  SHAPLEY_TRY(check_end(fields, row));
+  if (!certain) out.twice.push_back(line);
   return row;
+}
+
+// Job numbers are a cluster's own, so rows of two are not rows of the same jobs.
+class OneCluster {
+ public:
+  Expected<void> check(std::string_view cluster, std::int64_t line) {
+    if (line_ == 0) {
+      cluster_ = cluster;
+      line_ = line;
+    }
+    if (cluster == cluster_) return {};
+    return fail(Errc::invalid_argument,
+                "line " + std::to_string(line) + ": Cluster: '" + std::string(cluster.substr(0, 64)) + "', and line " +
+                    std::to_string(line_) + " is of '" + cluster_.substr(0, 64) +
+                    "'; their jobs have the same numbers, so export one cluster at a time (sacct -M " +
+                    (cluster_.empty() ? "NAME" : cluster_.substr(0, 64)) + ")");
+  }
+
+ private:
+  std::string cluster_;
+  std::int64_t line_ = 0;
+};
+
+Expected<void> read_line(const Header& header, std::string_view line, std::int64_t number, SacctRows& out,
+                         OneCluster& one_cluster, std::string& why) {
+  const auto fields = split(line, '|');
+  if (fields.size() != header.width) {
+    why = std::to_string(fields.size()) + " fields where the header has " + std::to_string(header.width) +
+          "; export without columns that users fill, such as JobName";
+    return {};
+  }
+  const Fields row(header, fields);
+  SHAPLEY_TRY(one_cluster.check(row.text(Column::cluster), number));
+  const std::string_view name = row.text(header.has(Column::job_id) ? Column::job_id : Column::job_id_raw);
+  const std::string_view raw = row.text(Column::job_id_raw);
+  if (name.find('.') != std::string_view::npos || raw.find('.') != std::string_view::npos) {
+    ++out.steps;
+  } else if (name.find('[') != std::string_view::npos) {
+    ++out.pending_arrays;
+  } else if (auto read = read_row(header, row, number, out)) {
+    out.rows.push_back(*std::move(read));
+  } else {
+    why = std::move(read).error().what;
+  }
+  return {};
 }
 
 }  // namespace
 
-Expected<SacctRows> read_sacct_rows(std::istream& text) {
+tl::unexpected<Error> refused(const BadRow& row) {
+  return fail(Errc::invalid_argument, "line " + std::to_string(row.line) + ": " + row.why +
+                                          "; --malformed skip leaves such rows out and lists them");
+}
+
+Expected<SacctRows> read_sacct_rows(std::istream& text, Malformed choice) {
   std::string line;
   if (!std::getline(text, line)) {
     return fail(Errc::invalid_argument, "line 1: the header is missing; export with " + std::string(k_export));
@@ -238,29 +315,31 @@ Expected<SacctRows> read_sacct_rows(std::istream& text) {
   SacctRows out;
   out.has_nodes = header.has(Column::nodes);
   out.has_limits = header.has(Column::limit) || header.has(Column::limit_minutes);
+  OneCluster one_cluster;
   for (std::int64_t number = 2; std::getline(text, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
-    const auto fields = split(line, '|');
-    if (fields.size() != header.width) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(number) + ": " + std::to_string(fields.size()) +
-                                              " fields where the header has " + std::to_string(header.width) +
-                                              "; export without columns that users fill, such as JobName");
-    }
-    const Fields row(header, fields, number);
-    const std::string_view name = row.text(header.has(Column::job_id) ? Column::job_id : Column::job_id_raw);
-    const std::string_view raw = row.text(Column::job_id_raw);
-    if (name.find('.') != std::string_view::npos || raw.find('.') != std::string_view::npos) {
-      ++out.steps;
-    } else if (name.find('[') != std::string_view::npos) {
-      ++out.pending_arrays;
-    } else {
-      SHAPLEY_TRY_ASSIGN(SacctRow read, read_row(header, fields, number));
-      out.rows.push_back(std::move(read));
-    }
+    std::string why;
+    SHAPLEY_TRY(read_line(header, line, number, out, one_cluster, why));
+    if (why.empty()) continue;
+    if (choice == Malformed::refuse) return refused({number, std::move(why)});
+    out.bad.push_back({number, std::move(why)});
   }
   if (text.bad()) return fail(Errc::io, "the export cannot be read to its end");
+  SHAPLEY_TRY(check_rows(out, choice));
   return out;
+}
+
+std::string note_of_twice(const std::vector<std::int64_t>& lines) {
+  if (lines.empty()) return {};
+  constexpr std::size_t k_named = 20;
+  std::string text = std::to_string(lines.size()) + (lines.size() == 1 ? " row has" : " rows have") +
+                     " a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is "
+                     "taken (line";
+  for (std::size_t i = 0; i < lines.size() && i < k_named; ++i)
+    text += (i == 0 ? " " : ", ") + std::to_string(lines[i]);
+  if (lines.size() > k_named) text += " and " + std::to_string(lines.size() - k_named) + " more";
+  return text + "; TZ=UTC for sacct says it)";
 }
 
 }  // namespace shapley::history

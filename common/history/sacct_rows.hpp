@@ -1,16 +1,18 @@
 // Every row of an export of sacct, whole: what a year of Slurm's own accounting says of its jobs.
 //
 //   sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,
-//                     Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList
+//                     ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList
 //
 // in any order of columns, further ones ignored. Needed: JobIDRaw (or JobID, where there are no arrays), User or UID,
 // Account, Submit, Start, End, State, AllocCPUS. -D shows every run of a requeued job; each row is one run, or a job
 // that never ran, or a part of a run between two resizes. Times are local to the process's time zone (TZ), as Slurm
 // prints them, or seconds since the epoch (SLURM_TIME_FORMAT=%s). Where clocks show an hour twice the earlier instant
-// is meant, unless only the later one fits Start, End and ElapsedRaw.
+// is meant, unless only the later one fits the row's other times (row_times.hpp).
 //
-// Nothing is guessed: the first row that cannot be read ends the reading. (The audit's reader,
-// ledger/audit/slurm_records, is another one on purpose: it is the witness of what is made of these rows.)
+// Nothing is guessed. A row that cannot be read, that says what cannot be (row_checks.hpp), or that has ended without
+// an end is bad: the first one ends the reading, or all are left out and listed. Rows of two clusters are never read.
+// (The audit's reader, ledger/audit/slurm_records, is another one on purpose: it is the witness of what is made of
+// these rows.)
 #pragma once
 
 #include <cstdint>
@@ -49,11 +51,23 @@ struct SacctRow {
   std::vector<protocol::Tres> gres;   // allocated, on all nodes; each once, without its type ("gres/gpu")
   std::vector<std::string> nodes;     // ascending, each once; empty: none, or not exported
 
-  [[nodiscard]] bool ran() const { return start && cpus > 0 && (!end || *end > *start); }
+  [[nodiscard]] bool ran() const { return start && cpus > 0 && (end ? *end > *start : state != "PENDING"); }
 };
+
+// What to do with a bad row.
+enum class Malformed { refuse, skip };
+
+struct BadRow {
+  std::int64_t line = 0;
+  std::string why;  // the column, what is wrong, and what to do
+};
+// Its error: "line 17: ...".
+[[nodiscard]] tl::unexpected<Error> refused(const BadRow& row);
 
 struct SacctRows {
   std::vector<SacctRow> rows;       // in the order of the file
+  std::vector<BadRow> bad;          // left out (Malformed::skip), by line
+  std::vector<std::int64_t> twice;  // lines with a time that clocks show twice, and nothing says which one is meant
   std::int64_t steps = 0;           // rows of job steps ("17.batch"): left out
   std::int64_t pending_arrays = 0;  // rows of array tasks that have not started ("17_[3-9]"): left out
   bool has_nodes = false;           // there is a column NodeList
@@ -61,6 +75,9 @@ struct SacctRows {
 };
 
 // Errc::invalid_argument names line, field and remedy.
-[[nodiscard]] Expected<SacctRows> read_sacct_rows(std::istream& text);
+[[nodiscard]] Expected<SacctRows> read_sacct_rows(std::istream& text, Malformed choice = Malformed::refuse);
+
+// "1 row has a time ... (line 17)", of SacctRows::twice; empty: of none.
+[[nodiscard]] std::string note_of_twice(const std::vector<std::int64_t>& lines);
 
 }  // namespace shapley::history

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "history/sacct_fields.hpp"
+#include "base/slurm_text.hpp"
+#include "base/text.hpp"
 
 namespace shapley::history {
 
@@ -22,7 +23,27 @@ std::string_view value_of(std::string_view line, std::string_view name) {
   return {};
 }
 
-// "gpu:tesla:2(S:0-1),shard:8": each name once, all its types together.
+constexpr std::uint64_t k_most_gres = 1ULL << 60U;  // as the plugin's own reading has it
+
+// "4", "3T", "10GB": Slurm writes counts of generic resources with K to P, of 1024, and takes KB to PB, of 1000, too.
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto value = parse_number<std::uint64_t>(text.substr(0, digits));
+  const std::string suffix = lower(text.substr(digits));
+  if (!value) return std::nullopt;
+  std::uint64_t unit = 1;
+  if (!suffix.empty()) {
+    const std::size_t power = std::string_view("kmgtp").find(suffix.front());
+    const bool is_decimal = suffix.size() == 2 && suffix[1] == 'b';
+    if (power == std::string_view::npos || (suffix.size() > 1 && !is_decimal && suffix.substr(1) != "ib"))
+      return std::nullopt;
+    for (std::size_t i = 0; i <= power; ++i) unit *= is_decimal ? 1000 : 1024;
+  }
+  if (*value > k_most_gres / unit) return std::nullopt;
+  return *value * unit;
+}
+
+// "gpu:tesla:2(S:0-1),shard:8": each name once, all its types together. What is not counted (no_consume) is left out.
 std::optional<std::vector<protocol::Tres>> parse_gres(std::string_view text) {
   std::map<std::string, std::uint64_t> sums;
   while (!text.empty() && text != "(null)") {
@@ -35,21 +56,18 @@ std::optional<std::vector<protocol::Tres>> parse_gres(std::string_view text) {
     std::string_view item = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
     item = item.substr(0, item.find('('));
-    const std::size_t first = item.find(':');
-    const std::size_t last = item.rfind(':');
+    const std::vector<std::string_view> words = split(item, ':');
+    if (std::find(words.begin(), words.end(), "no_consume") != words.end()) continue;
     std::uint64_t count = 1;
-    if (last != std::string_view::npos) {
-      std::string_view digits = item.substr(last + 1);
-      std::uint64_t unit = 1;
-      if (digits.ends_with('K')) unit = 1024;
-      if (digits.ends_with('M')) unit = 1024 * 1024;
-      if (digits.ends_with('G')) unit = 1024ULL * 1024 * 1024;
-      if (unit != 1) digits.remove_suffix(1);
-      const auto value = parse_number<std::uint32_t>(digits);
-      if (!value) return std::nullopt;
-      count = *value * unit;
+    // NAME[:TYPE][:COUNT]
+    if (words.size() > 1) {
+      const auto value = parse_count(words.back());
+      const bool is_type = !value && words.size() == 2 && words[1].find_first_not_of("0123456789") != words[1].npos;
+      if (!value && !is_type) return std::nullopt;
+      count = value.value_or(1);
     }
-    sums["gres/" + std::string(item.substr(0, first))] += count;
+    std::uint64_t& sum = sums["gres/" + std::string(words.front())];
+    sum = std::min(k_most_gres, sum + count);
   }
   std::vector<protocol::Tres> gres;
   for (const auto& [name, count] : sums) {
@@ -91,10 +109,10 @@ std::optional<protocol::NodeRecord> read_sinfo_line(std::string_view line) {
 }
 
 // `whole` in parts that differ by one at most, the greater ones first.
-std::vector<std::uint64_t> split(std::uint64_t whole, std::size_t parts) {
-  std::vector<std::uint64_t> split(parts, whole / parts);
-  for (std::size_t i = 0; i < whole % parts; ++i) ++split[i];
-  return split;
+std::vector<std::uint64_t> parts_of(std::uint64_t whole, std::size_t parts) {
+  std::vector<std::uint64_t> each(parts, whole / parts);
+  for (std::size_t i = 0; i < whole % parts; ++i) ++each[i];
+  return each;
 }
 
 // The sizes of the row's nodes, where all are known and together they are what it held.
@@ -164,12 +182,12 @@ SiteNodes nodes_by_use(const std::vector<SacctRow>& rows) {
 std::vector<protocol::NodeHolding> holdings_of(const SacctRow& row, const SiteNodes& nodes) {
   std::vector<protocol::NodeHolding> holdings;
   if (row.nodes.empty()) return holdings;
-  const auto cpus = whole_nodes(row, nodes).value_or(split(row.cpus, row.nodes.size()));
-  const auto memory = split(row.memory, row.nodes.size());
+  const auto cpus = whole_nodes(row, nodes).value_or(parts_of(row.cpus, row.nodes.size()));
+  const auto memory = parts_of(row.memory, row.nodes.size());
   for (std::size_t i = 0; i < row.nodes.size(); ++i)
     holdings.push_back({row.nodes[i], static_cast<std::uint32_t>(cpus[i]), memory[i], {}});
   for (const protocol::Tres& gres : row.gres) {
-    const auto counts = split(gres.count, row.nodes.size());
+    const auto counts = parts_of(gres.count, row.nodes.size());
     for (std::size_t i = 0; i < row.nodes.size(); ++i) {
       if (counts[i] > 0) holdings[i].gres.push_back({gres.name, counts[i]});
     }

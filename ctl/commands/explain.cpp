@@ -362,7 +362,7 @@ void add_rank_options(CLI::App& command, RankSource& source, bool& json) {
 
 void add_explain(CLI::App& app, ExplainArguments& arguments) {
   CLI::App* command = app.add_subcommand("explain", "Why is this job waiting?");
-  command->add_option("JOB", arguments.job, "Its number, or ARRAY_TASK")->required();
+  command->add_option("JOB", arguments.job, "Its number, ARRAY_TASK, or JOB+PART of a heterogeneous job")->required();
   add_rank_options(*command, arguments.source, arguments.json);
 }
 
@@ -379,7 +379,10 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
   SHAPLEY_TRY_ASSIGN(json report,
                      rank_answer({{"request", "explain"}, {"job", arguments.job}}, arguments.source, endpoint));
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();
-  report["slurm"] = is_live ? slurm_facts(arguments.job, environment.run_program)
+  // squeue and sprio know a part of a heterogeneous job by its number.
+  const bool is_part = arguments.job.find('+') != std::string::npos;
+  const std::string job = is_part ? member_text(report["job"], "job") : arguments.job;
+  report["slurm"] = is_live ? slurm_facts(job, environment.run_program)
                             : slurm_not_asked("this is of a ledger or of the past, and Slurm knows the present only");
   report["place"] = place_in(report, endpoint, environment);
   report["priority"] = compare_priority(report["priorities"], report["slurm"], report["job"]["organization"]);

@@ -1,6 +1,7 @@
 #include "ctl/commands/import.hpp"
 
 #include <chrono>
+#include <map>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,15 @@ void add_import(CLI::App& app, ImportArguments& arguments) {
       ->add_option("--accounts", arguments.accounts,
                    "Accounts below others: sacctmgr -nP list associations format=Account,ParentName")
       ->type_name("FILE");
+  static const std::map<std::string, history::Malformed> malformed{{"refuse", history::Malformed::refuse},
+                                                                   {"skip", history::Malformed::skip}};
+  command
+      ->add_option("--malformed", arguments.malformed,
+                   "Rows that cannot be read, or cannot be: refuse the export (default), or skip and list them")
+      ->transform(CLI::CheckedTransformer(malformed))
+      ->type_name("refuse|skip");
+  command->add_flag("--oversubscribed", arguments.oversubscribed,
+                    "Runs may hold more CPUs of a node at once than it has (OverSubscribe)");
   command->add_option("--reason", arguments.reason, "Why; kept in the ledger")->type_name("TEXT");
   command->add_flag("--json", arguments.json, "Print JSON");
 }
@@ -51,6 +61,8 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                           .into = arguments.into,
                           .nodes = arguments.nodes,
                           .accounts = arguments.accounts,
+                          .oversubscribed = arguments.oversubscribed,
+                          .malformed = arguments.malformed,
                           .reason = arguments.reason,
                           .now = {std::chrono::duration_cast<std::chrono::seconds>(clock).count()}};
   SHAPLEY_TRY_ASSIGN(const ImportResult result, import_history(question));
@@ -58,6 +70,8 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   const PastRuns& runs = result.runs;
   if (arguments.json) {
     const bool any = runs.runs > 0;
+    nlohmann::json malformed = nlohmann::json::array();
+    for (const history::BadRow& row : result.bad) malformed.push_back({{"line", row.line}, {"why", row.why}});
     environment.out << json_text({{"ledger", file},
                                   {"rows", result.rows},
                                   {"runs", runs.runs},
@@ -65,18 +79,25 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                                   {"events", result.events},
                                   {"since", any ? nlohmann::json(runs.since.value) : nlohmann::json(nullptr)},
                                   {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
-                                  {"notes", result.notes}})
+                                  {"notes", result.notes},
+                                  {"malformed", std::move(malformed)}})
                     << '\n';
     return ExitCode::success;
   }
   environment.out << printable(file) << ": ";
   if (runs.runs == 0) {
     environment.out << "nothing to import: it has all " << grouped(runs.known) << " runs of the export\n";
-    return ExitCode::success;
+  } else {
+    environment.out << grouped(runs.runs) << " runs from " << format_instant(runs.since) << " to "
+                    << format_instant(runs.until) << " imported, " << grouped(result.events) << " events\n";
+    for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
   }
-  environment.out << grouped(runs.runs) << " runs from " << format_instant(runs.since) << " to "
-                  << format_instant(runs.until) << " imported, " << grouped(result.events) << " events\n";
-  for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
+  if (!result.bad.empty()) {
+    environment.out << "LEFT OUT: " << grouped(static_cast<std::int64_t>(result.bad.size()))
+                    << (result.bad.size() == 1 ? " row\n" : " rows\n");
+  }
+  for (const history::BadRow& row : result.bad)
+    environment.out << "  line " << row.line << ": " << printable(row.why) << '\n';
   return ExitCode::success;
 }
 

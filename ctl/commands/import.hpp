@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "ctl/environment.hpp"
 #include "ctl/exit_code.hpp"
+#include "history/sacct_rows.hpp"
 
 namespace CLI {
 class App;
@@ -18,6 +19,8 @@ struct ImportArguments {
   std::string config;
   std::string ledger, into;  // one of the two
   std::string nodes, accounts, reason;
+  bool oversubscribed = false;
+  history::Malformed malformed = history::Malformed::refuse;
   bool json = false;
 };
 

@@ -243,7 +243,7 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
   command->add_option("-u,--user", arguments.users, "Only these users")->delimiter(',')->type_name("USERS");
   command
       ->add_option("-j,--job", arguments.jobs,
-                   "Only these jobs, arrays and tasks (72_3, 72_[1-3]), ended ones included")
+                   "Only these jobs, arrays, tasks (72_3, 72_[1-3]) and parts (72+1), ended ones included")
       ->type_name("JOBS");
   command->add_option("-o,--format", arguments.format, "Columns: name[%width],...; a negative width aligns left")
       ->type_name("FORMAT");
@@ -253,18 +253,22 @@ void add_jobs(CLI::App& app, JobsArguments& arguments) {
 
 Expected<void> add_jobs_named(const std::string& text, ledger::JobsFilter& filter) {
   const auto wrong = [&](const std::string& why) {
-    return fail(Errc::invalid_argument, "-j: '" + text + "': " + why + "; jobs are 72, 72_3 or 72_[1-3,7]");
+    return fail(Errc::invalid_argument, "-j: '" + text + "': " + why + "; jobs are 72, 72_3, 72_[1-3,7] or 72+1");
   };
   for (const std::string_view word : words_outside_brackets(text)) {
-    const std::size_t mark = word.find('_');
+    const std::size_t mark = word.find_first_of("_+");
     const auto job = number_of_32_bits(word.substr(0, mark));
     if (!job) return wrong("'" + std::string(word) + "' is no job");
     if (mark == std::string_view::npos) {
       filter.jobs.push_back(*job);
+    } else if (word[mark] == '+') {
+      const auto part = number_of_32_bits(word.substr(mark + 1));
+      if (!part) return wrong("'" + std::string(word.substr(mark + 1)) + "' names no part of a heterogeneous job");
+      filter.parts.push_back({*job, *part});
     } else if (!add_tasks(*job, word.substr(mark + 1), filter.tasks)) {
       return wrong("'" + std::string(word.substr(mark + 1)) + "' names no tasks");
     }
-    if (filter.jobs.size() + filter.tasks.size() <= ledger::k_max_reported_jobs) continue;
+    if (filter.jobs.size() + filter.tasks.size() + filter.parts.size() <= ledger::k_max_reported_jobs) continue;
     return wrong("these are more than the " + std::to_string(ledger::k_max_reported_jobs) + " jobs of one answer");
   }
   return {};

@@ -11,6 +11,7 @@
 
 #include "accounting/state/state.hpp"
 #include "config/configuration.hpp"
+#include "history/row_checks.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/store/copies.hpp"
@@ -60,7 +61,7 @@ Expected<Past> read_past(const ImportQuestion& question) {
   Past past{.site = *std::move(loaded), .sacct = {}, .sha256 = {}, .parents = {}, .nodes = {}};
   SHAPLEY_TRY_ASSIGN(const std::string text, read_whole(question.sacct));
   std::istringstream in(text);
-  auto rows = history::read_sacct_rows(in);
+  auto rows = history::read_sacct_rows(in, question.malformed);
   if (!rows) return with_context("import: " + question.sacct.string(), std::move(rows).error());
   past.sacct = *std::move(rows);
   SHAPLEY_TRY_ASSIGN(ledger::Hasher hasher, ledger::Hasher::create());
@@ -72,6 +73,8 @@ Expected<Past> read_past(const ImportQuestion& question) {
                                             ": line 1: column NodeList is missing; without it nobody knows whose nodes "
                                             "were used; export it, too");
   }
+  if (const auto placed = history::check_places(past.sacct, question.malformed); !placed)
+    return with_context("import: " + question.sacct.string(), placed.error());
   if (!question.accounts.empty()) {
     SHAPLEY_TRY_ASSIGN(past.parents, parse_file(question.accounts, history::read_account_parents));
   }
@@ -79,6 +82,22 @@ Expected<Past> read_past(const ImportQuestion& question) {
     SHAPLEY_TRY_ASSIGN(past.nodes, parse_file(question.nodes, history::read_nodes));
   }
   return past;
+}
+
+Expected<void> need_runs(const ImportQuestion& question, const Past& past) {
+  if (first_instant(past.sacct.rows) != k_end_of_time) return {};
+  const std::size_t bad = past.sacct.bad.size();
+  return fail(Errc::not_found,
+              "import: " + question.sacct.string() + ": no row of it is a run" +
+                  (bad == 0 ? std::string("; export an earlier time")
+                            : ", and " + std::to_string(bad) +
+                                  " were left out as malformed; without --malformed skip the first one is named"));
+}
+
+Expected<void> check_nodes(const ImportQuestion& question, const history::SiteNodes& nodes, Past& past) {
+  auto checked = history::check_nodes(past.sacct, nodes, question.oversubscribed, question.malformed);
+  if (!checked) return with_context("import: " + question.sacct.string(), std::move(checked).error());
+  return need_runs(question, past);
 }
 
 daemon::ReadingRules rules_of(const Past& past, const history::Attribution& attribution) {
@@ -129,6 +148,8 @@ void note_assumptions(const Past& past, const PastRuns& runs, ImportResult& resu
   note(runs.never_ran, "jobs that never ran left out");
   note(runs.known, "runs were in the ledger already");
   note(runs.not_ended, "runs had not ended: they are open");
+  if (std::string twice = history::note_of_twice(past.sacct.twice); !twice.empty())
+    result.notes.push_back(std::move(twice));
   note(runs.suspended, "runs were suspended; when is not known, so it is taken to be their last seconds");
 }
 
@@ -194,11 +215,12 @@ Expected<void> write_new(const ImportQuestion& question, const Past& past, const
   return {};
 }
 
-Expected<void> make_new(const ImportQuestion& question, const Past& past, ImportResult& result) {
+Expected<void> make_new(const ImportQuestion& question, Past& past, ImportResult& result) {
   if (std::filesystem::exists(question.ledger)) {
     return fail(Errc::conflict, "import: " + question.ledger.string() +
                                     " is there already; name a new file, or fill its gaps with --into");
   }
+  if (past.nodes) SHAPLEY_TRY(check_nodes(question, *past.nodes, past));
   const path partial_name = question.ledger.string() + ".importing";
   const ledger::PartialFile partial(partial_name);
   const auto written = write_new(question, past, partial.file(), result);
@@ -223,7 +245,7 @@ Expected<void> check_open(ledger::Ledger& ledger, const ImportQuestion& question
   return {};
 }
 
-Expected<void> fill_gaps(const ImportQuestion& question, const Past& past, ImportResult& result) {
+Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResult& result) {
   if (!std::filesystem::exists(question.into))
     return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
   SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(question.into, ledger::OpenMode::create_or_write));
@@ -240,6 +262,7 @@ Expected<void> fill_gaps(const ImportQuestion& question, const Past& past, Impor
     node.name = name;
     if (node.cpus == 0) node.cpus = capacity.cpus;
   }
+  SHAPLEY_TRY(check_nodes(question, nodes, past));
   const history::Attribution attribution(past.site.configuration, past.sacct.rows, past.parents);
   const daemon::ReadingRules rules = rules_of(past, attribution);
   std::vector<Event> events;
@@ -267,13 +290,12 @@ Expected<void> fill_gaps(const ImportQuestion& question, const Past& past, Impor
 }  // namespace
 
 Expected<ImportResult> import_history(const ImportQuestion& question) {
-  SHAPLEY_TRY_ASSIGN(const Past past, read_past(question));
-  if (first_instant(past.sacct.rows) == k_end_of_time)
-    return fail(Errc::not_found,
-                "import: " + question.sacct.string() + ": no row of it is a run; export an earlier time");
+  SHAPLEY_TRY_ASSIGN(Past past, read_past(question));
+  SHAPLEY_TRY(need_runs(question, past));
   ImportResult result;
-  result.rows = static_cast<std::int64_t>(past.sacct.rows.size());
   SHAPLEY_TRY(question.into.empty() ? make_new(question, past, result) : fill_gaps(question, past, result));
+  result.rows = static_cast<std::int64_t>(past.sacct.rows.size());
+  result.bad = past.sacct.bad;
   note_assumptions(past, result.runs, result);
   return result;
 }

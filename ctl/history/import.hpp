@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ctl/history/past_runs.hpp"
+#include "history/sacct_rows.hpp"
 
 namespace shapley::ctl {
 
@@ -23,6 +24,8 @@ struct ImportQuestion {
   std::filesystem::path into;    // or: an old one, of which no daemon has the lock
   std::filesystem::path nodes;  // history::read_nodes; empty: as the old ledger knows them, or as far as they were used
   std::filesystem::path accounts;  // history::read_account_parents; empty: no account has one above it
+  bool oversubscribed = false;     // runs may hold more of a node at once than it has
+  history::Malformed malformed = history::Malformed::refuse;  // what to do with bad rows
   std::string reason;
   Instant now;
 };
@@ -31,7 +34,8 @@ struct ImportResult {
   PastRuns runs;
   std::int64_t rows = 0;
   std::int64_t events = 0;
-  std::vector<std::string> notes;  // what was assumed, in sentences
+  std::vector<std::string> notes;    // what was assumed, in sentences
+  std::vector<history::BadRow> bad;  // rows that were left out (Malformed::skip), by line
 };
 
 // Errors name file, line, fault and remedy: Errc::conflict when the new ledger exists, or a daemon writes the old one;

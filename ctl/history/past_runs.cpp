@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "accounting/state/state.hpp"
+#include "history/runs.hpp"
 
 namespace shapley::ctl {
 
@@ -14,56 +15,9 @@ namespace {
 
 using accounting::Event;
 using history::SacctRow;
+using PastRun = history::Run;
 using protocol::JobRecord;
 using protocol::JobState;
-
-// A run: its row, or its rows if it was resized, in the order of time.
-struct PastRun {
-  std::vector<const SacctRow*> rows;
-
-  [[nodiscard]] const SacctRow& first() const { return *rows.front(); }
-  [[nodiscard]] const SacctRow& last() const { return *rows.back(); }
-  [[nodiscard]] Instant start() const { return *first().start; }
-  [[nodiscard]] std::optional<Instant> end() const { return last().end; }
-  [[nodiscard]] Duration suspended() const {
-    Duration sum;
-    for (const SacctRow* row : rows) sum += row->suspended;
-    return end() ? std::min(sum, *end() - start()) : sum;
-  }
-};
-
-bool continues(const PastRun& run, const SacctRow& row) {
-  return run.last().state == "RESIZING" && (row.start == run.last().end || row.start == run.first().start);
-}
-
-// A job that is requeued while it completes is recorded twice, the second time perhaps without its CPUs.
-bool repeats(const SacctRow& row, const SacctRow& before) {
-  return row.start == before.start && row.end == before.end && row.state != "RESIZING";
-}
-
-std::vector<PastRun> runs_of(const std::vector<SacctRow>& rows) {
-  std::map<std::uint32_t, std::vector<const SacctRow*>> by_job;
-  for (const SacctRow& row : rows) {
-    if (row.ran()) by_job[row.job].push_back(&row);
-  }
-  std::vector<PastRun> runs;
-  for (auto& [job, of_job] : by_job) {
-    std::stable_sort(of_job.begin(), of_job.end(), [](const SacctRow* a, const SacctRow* b) {
-      const auto key = [](const SacctRow* r) { return std::pair(*r->start, r->end.value_or(k_end_of_time)); };
-      return key(a) < key(b);
-    });
-    const std::size_t first_of_job = runs.size();
-    for (const SacctRow* row : of_job) {
-      if (runs.size() > first_of_job && repeats(*row, runs.back().last())) continue;
-      if (runs.size() > first_of_job && continues(runs.back(), *row)) {
-        runs.back().rows.push_back(row);
-      } else {
-        runs.push_back({{row}});
-      }
-    }
-  }
-  return runs;
-}
 
 // Of one second: what ends makes room before anything starts.
 enum class StepKind { ended, suspended, resized, started, eligible };
@@ -90,7 +44,9 @@ class Importer {
 
   Expected<PastRuns> run() {
     for (const SacctRow& row : source_.rows) {
-      if (!row.ran()) ++out_.never_ran;
+      if (row.ran()) continue;
+      ++out_.never_ran;
+      if (row.end) gone_.emplace(row.job, *row.end);
     }
     SHAPLEY_TRY(choose_runs());
     for (const Step& step : steps()) {
@@ -101,13 +57,7 @@ class Importer {
 
  private:
   Expected<void> choose_runs() {
-    for (PastRun& run : runs_of(source_.rows)) {
-      for (const SacctRow* row : run.rows) {
-        if (!row->nodes.empty()) continue;
-        return fail(Errc::invalid_argument,
-                    "line " + std::to_string(row->line) + ": NodeList: job " + std::to_string(row->job) +
-                        " ran, and on no node; export the column NodeList, or leave the row out");
-      }
+    for (PastRun& run : history::runs_of(source_.rows)) {
       SHAPLEY_TRY_ASSIGN(const bool known, source_.is_known(JobId{run.first().job}, run.start()));
       if (known) {
         ++out_.known;
@@ -124,6 +74,12 @@ class Importer {
     return {};
   }
 
+  // Whether the job left the queue after the run without running again.
+  [[nodiscard]] bool gone_since(const PastRun& run) const {
+    const auto [first, last] = gone_.equal_range(run.first().job);
+    return std::any_of(first, last, [&](const auto& of_job) { return of_job.second >= *run.end(); });
+  }
+
   [[nodiscard]] std::vector<Step> steps() const {
     std::vector<Step> steps;
     for (std::uint32_t i = 0; i < runs_.size(); ++i) {
@@ -133,8 +89,7 @@ class Importer {
         steps.push_back({std::max(*eligible, run.first().submit), StepKind::eligible, i, 0});
       steps.push_back({run.start(), StepKind::started, i, 0});
       const auto last = static_cast<std::uint32_t>(run.rows.size() - 1);
-      for (std::uint32_t row = 1; row <= last; ++row)
-        steps.push_back({*run.rows[row - 1]->end, StepKind::resized, i, row});
+      for (std::uint32_t row = 1; row <= last; ++row) steps.push_back({run.begin_of(row), StepKind::resized, i, row});
       if (!run.end()) continue;
       if (run.suspended().value > 0) steps.push_back({*run.end() - run.suspended(), StepKind::suspended, i, last});
       steps.push_back({*run.end(), StepKind::ended, i, last});
@@ -161,8 +116,9 @@ class Importer {
     record.qos = row.qos;
     record.name = row.name;
     record.wckey = row.wckey;
-    record.submit_time = row.submit.value;
-    record.eligible_time = row.eligible.value_or(row.submit).value;
+    // The rows after a resize tell its moment instead.
+    record.submit_time = run.first().submit.value;
+    record.eligible_time = run.first().eligible.value_or(run.first().submit).value;
     record.requested_cpus = row.requested_cpus > 0 ? row.requested_cpus : row.cpus;
     record.requested_nodes = static_cast<std::uint32_t>(std::max<std::size_t>(1, row.nodes.size()));
     record.requested_memory = row.memory;
@@ -176,7 +132,7 @@ class Importer {
     }
     record.start_time = run.start().value;
     record.nodes = history::holdings_of(row, source_.nodes);
-    if (step.row > 0) record.resize_time = run.rows[step.row - 1]->end->value;
+    if (step.row > 0) record.resize_time = run.begin_of(step.row).value;
     show_run(step, run, record);
     return record;
   }
@@ -217,9 +173,11 @@ class Importer {
         opened->placement.clear();
         if (!runs_[step.run].first().eligible) opened->released.reset();
       }
-      // To slurmctld a requeued job is one that waits again; to sacct its run is a row that ended so.
+      // To slurmctld a requeued job is one that waits again; to sacct its run is a row that ended so, and whether the
+      // job was cancelled then a row of its own.
       auto* closed = std::get_if<accounting::SegmentClosed>(&event);
-      if (closed != nullptr && closed->job_state == "REQUEUED") closed->reason = accounting::CloseReason::requeued;
+      if (closed != nullptr && closed->job_state == "REQUEUED" && !gone_since(runs_[step.run]))
+        closed->reason = accounting::CloseReason::requeued;
       const auto applied = books_.apply(event);
       if (!applied) return with_context("line " + std::to_string(runs_[step.run].last().line), applied.error());
     }
@@ -234,6 +192,7 @@ class Importer {
   const Take& take_;
   std::vector<accounting::CapacityChanged> kinds_;
   std::vector<PastRun> runs_;
+  std::multimap<std::uint32_t, Instant> gone_;  // when jobs left the queue, by number
   std::size_t observed_ = 0;
   PastRuns out_;
 };

@@ -44,7 +44,7 @@ struct PastRuns {
 [[nodiscard]] Instant first_instant(const std::vector<history::SacctRow>& rows);
 
 // Calls `take` with events in the order of time, a few at a time. `books`: what they are compared with and applied to;
-// it has the capacities of nodes. Errc::invalid_argument names the line of a row that ran on no node.
+// it has the capacities of nodes. REQUIRES: every row that ran has nodes (history::check_places).
 [[nodiscard]] Expected<PastRuns> past_runs(
     const PastRunsSource& source, accounting::State& books,
     const std::function<Expected<void>(std::span<const accounting::Event>)>& take);

@@ -81,6 +81,13 @@ Expected<Column> parse_column(std::string_view word, std::span<const Field> fiel
   return column;
 }
 
+// A name may hold the separator: it is written as what else would break a line is (base/printable.hpp).
+std::string cell_between_bars(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\x7c") : std::string(1, c);
+  return out;
+}
+
 std::string render_parsable(std::span<const Column> columns, const json& rows, bool header) {
   std::string out;
   const auto line = [&](auto&& cell) {
@@ -91,7 +98,8 @@ std::string render_parsable(std::span<const Column> columns, const json& rows, b
     out += '\n';
   };
   if (header) line([](const Column& column) { return std::string(column.field->name); });
-  for (const json& row : rows) line([&](const Column& column) { return member_text(row, column.field->member); });
+  for (const json& row : rows)
+    line([&](const Column& column) { return cell_between_bars(member_text(row, column.field->member)); });
   return out;
 }
 

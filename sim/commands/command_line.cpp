@@ -184,6 +184,8 @@ Action add_trace(CLI::App& app) {
 Action add_replay(CLI::App& app) {
   static const std::map<std::string, Estimates> estimates{{"requested", Estimates::requested},
                                                           {"exact", Estimates::exact}};
+  static const std::map<std::string, history::Malformed> malformed{{"refuse", history::Malformed::refuse},
+                                                                   {"skip", history::Malformed::skip}};
   CLI::App* command = app.add_subcommand("replay", "a site's own jobs, organizations and nodes under other policies");
   auto arguments = std::make_shared<ReplayArguments>();
   auto rule = std::make_shared<game::ServingRule>();
@@ -200,6 +202,12 @@ Action add_replay(CLI::App& app) {
       ->add_option("--estimates", arguments->source.estimates,
                    "what backfill knows of run times: requested (default), the time limits, or exact")
       ->transform(CLI::CheckedTransformer(estimates));
+  command
+      ->add_option("--malformed", arguments->source.malformed,
+                   "an export's rows that cannot be read, or cannot be: refuse (default), or skip and list them")
+      ->transform(CLI::CheckedTransformer(malformed));
+  command->add_flag("--oversubscribed", arguments->source.oversubscribed,
+                    "an export's jobs may hold more CPUs of a node at once than it has (OverSubscribe)");
   add_rule(*command, *rule, arguments->once_a_pass);
   command->add_option("--seed", arguments->seed, "seed of policies that draw (1)");
   command->add_flag("--json", arguments->json, "print JSON instead of tables");

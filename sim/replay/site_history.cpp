@@ -8,6 +8,7 @@
 #include "accounting/events/event.hpp"
 #include "config/configuration.hpp"
 #include "history/attribution.hpp"
+#include "history/row_checks.hpp"
 #include "history/sacct_rows.hpp"
 #include "history/site_nodes.hpp"
 #include "ledger/readers/runs.hpp"
@@ -43,6 +44,13 @@ Expected<void> read_file(const std::filesystem::path& file, const char* what, co
   return {};
 }
 
+Expected<void> read_nodes(const SiteHistorySource& source, Past& past) {
+  return read_file(source.nodes, "nodes", [&](std::istream& text) -> Expected<void> {
+    SHAPLEY_TRY_ASSIGN(past.nodes, history::read_nodes(text));
+    return {};
+  });
+}
+
 void add_row(const history::SacctRow& row, const history::Attribution& attribution, Past& past) {
   if (row.state == "RESIZING") {
     ++past.left_out["parts of resized runs"];
@@ -66,9 +74,14 @@ Expected<Past> read_sacct(const SiteHistorySource& source, const config::Configu
   Past past;
   history::SacctRows rows;
   SHAPLEY_TRY(read_file(source.trace, "trace", [&](std::istream& text) -> Expected<void> {
-    SHAPLEY_TRY_ASSIGN(rows, history::read_sacct_rows(text));
+    SHAPLEY_TRY_ASSIGN(rows, history::read_sacct_rows(text, source.malformed));
     return {};
   }));
+  if (!source.nodes.empty()) {
+    SHAPLEY_TRY(read_nodes(source, past));
+    const auto checked = history::check_nodes(rows, past.nodes, source.oversubscribed, source.malformed);
+    if (!checked) return with_context("trace: " + source.trace.string(), checked.error());
+  }
   history::AccountParents parents;
   if (!source.accounts.empty()) {
     SHAPLEY_TRY(read_file(source.accounts, "accounts", [&](std::istream& text) -> Expected<void> {
@@ -87,6 +100,9 @@ Expected<Past> read_sacct(const SiteHistorySource& source, const config::Configu
     past.nodes = history::nodes_by_use(rows.rows);
     past.notes.emplace_back("Nodes have as many CPUs as jobs ever held on them at once; --nodes says what they have.");
   }
+  for (const history::BadRow& row : rows.bad)
+    past.notes.push_back("Left out: line " + std::to_string(row.line) + ": " + row.why + ".");
+  if (const std::string twice = history::note_of_twice(rows.twice); !twice.empty()) past.notes.push_back(twice + ".");
   if (!rows.has_limits) past.notes.emplace_back("The export has no time limits: run times are known in advance.");
   return past;
 }
@@ -112,7 +128,9 @@ Expected<Past> read_ledger(const SiteHistorySource& source, const config::Config
                          .processors = static_cast<std::uint32_t>(std::min<std::int64_t>(processors, UINT32_MAX)),
                          .organization = run.organization});
   }
-  if (source.nodes.empty()) {
+  if (!source.nodes.empty()) {
+    SHAPLEY_TRY(read_nodes(source, past));
+  } else {
     SHAPLEY_TRY_ASSIGN(const auto recovered, ledger.recover());
     for (const std::string& name : recovered.state.nodes()) {
       const accounting::CapacityChanged* node = recovered.state.last_capacity(name);
@@ -257,12 +275,6 @@ Expected<SiteHistory> read_site_history(const SiteHistorySource& source) {
   const config::Configuration& configuration = loaded->configuration;
   SHAPLEY_TRY_ASSIGN(Past past,
                      is_ledger(source.trace) ? read_ledger(source, configuration) : read_sacct(source, configuration));
-  if (!source.nodes.empty()) {
-    SHAPLEY_TRY(read_file(source.nodes, "nodes", [&](std::istream& text) -> Expected<void> {
-      SHAPLEY_TRY_ASSIGN(past.nodes, history::read_nodes(text));
-      return {};
-    }));
-  }
   keep_asked(source, past);
   if (past.jobs.empty())
     return fail(Errc::not_found,

@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "game/serving_order.hpp"
+#include "history/sacct_rows.hpp"
 #include "scheduling/easy.hpp"
 
 namespace shapley::sim {
@@ -29,6 +30,8 @@ struct SiteHistorySource {
   std::filesystem::path accounts = {};  // history::read_account_parents; empty: no account has one above it
   std::optional<Instant> since = {}, until = {};  // jobs that were there in [since, until)
   Estimates estimates = Estimates::requested;
+  bool oversubscribed = false;  // an export's runs may hold more CPUs of a node at once than it has
+  history::Malformed malformed = history::Malformed::refuse;  // what to do with an export's bad rows
 };
 
 struct SiteHistory {

@@ -427,6 +427,23 @@ TEST_F(Explain, AsksTheDaemonAboutThePastOfALedgerThatItCannotRead) {
   EXPECT_EQ(request, (json{{"request", "explain"}, {"job", "3"}, {"at", 1'000'000'000}}));
 }
 
+TEST_F(Explain, KnowsPartsOfHeterogeneousJobs) {
+  JobDescribed part = job_of(8, "A", 37);
+  part.het_job = 7;
+  write({part}, 41);
+  const auto asked = [this](const std::string& job) {
+    return rank_answer({{"request", "explain"}, {"job", job}}, {.ledger = file().native(), .at = "", .archives = ""},
+                       {});
+  };
+  const auto answered = asked("7+1");
+  ASSERT_TRUE(answered) << answered.error().what;
+  EXPECT_EQ((*answered)["job"]["job"], 8);
+  EXPECT_EQ((*answered)["job"]["job_id"], "7+1");
+  const auto other = asked("3+0");
+  ASSERT_FALSE(other) << "job 3 is no heterogeneous job";
+  EXPECT_EQ(other.error().what.find("job 3+0 is not in the ledger"), 0U) << other.error().what;
+}
+
 TEST_F(Explain, RefusesTheFuture) {
   const auto answered =
       rank_answer({{"request", "forecast"}}, {.ledger = file().native(), .at = "9999-01-01", .archives = ""}, {});
@@ -434,10 +451,13 @@ TEST_F(Explain, RefusesTheFuture) {
   EXPECT_EQ(answered.error().code, Errc::invalid_argument);
 }
 
-TEST(JobName, IsANumberOrATaskOfAnArray) {
+TEST(JobName, IsANumberATaskOfAnArrayOrAPartOfAHeterogeneousJob) {
   EXPECT_EQ(ledger::parse_job_name("4711")->job, 4711U);
   EXPECT_EQ(ledger::parse_job_name("72_0")->task, 0U);
-  for (const char* wrong : {"", "_", "_3", "72_", "-1", "1.5", "72_3_4", "4294967296", "0", " 7"}) {
+  EXPECT_EQ(ledger::parse_job_name("3+1")->job, 4U);
+  EXPECT_EQ(ledger::parse_job_name("3+1")->het_job, 3U);
+  for (const char* wrong :
+       {"", "_", "_3", "72_", "-1", "1.5", "72_3_4", "4294967296", "0", " 7", "+1", "3+", "3+x", "4294967295+1"}) {
     EXPECT_FALSE(ledger::parse_job_name(wrong)) << wrong;
   }
 }

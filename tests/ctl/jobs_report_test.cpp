@@ -243,6 +243,32 @@ TEST_F(JobsReport, FindsTasksAsSlurmWritesThem) {
   }
 }
 
+TEST_F(JobsReport, FindsPartsOfHeterogeneousJobsAsSlurmWritesThem) {
+  for (std::uint32_t part = 0; part <= 2; ++part) {
+    JobDescribed described;
+    described.job = JobId{20 + part};
+    described.submit = second(0);
+    described.het_job = 20;
+    events.emplace_back(described);
+  }
+  describe(23, 0);
+  const auto found = [&](const std::string& text) {
+    JobsFilter filter{.all = true};
+    EXPECT_TRUE(ctl::add_jobs_named(text, filter));
+    std::string ids;
+    for (const json& job : report(filter)["jobs"]) ids += job["job"].dump() + ' ';
+    return ids;
+  };
+  EXPECT_EQ(found("20+0"), "20 ");
+  EXPECT_EQ(found("20+1,23"), "21 23 ");
+  EXPECT_EQ(found("20"), "20 21 22 ");
+  EXPECT_EQ(found("20+3"), "") << "another job's number";
+  EXPECT_EQ(found("4294967295+4294967295"), "");
+  JobsFilter filter;
+  for (const char* wrong : {"20+", "+1", "20+x", "20+1+2", "20+1_3"})
+    EXPECT_FALSE(ctl::add_jobs_named(wrong, filter)) << wrong;
+}
+
 TEST_F(JobsReport, AFilterSurvivesTheWire) {
   const JobsFilter filter{.all = true,
                           .since = second(3),
@@ -250,7 +276,8 @@ TEST_F(JobsReport, AFilterSurvivesTheWire) {
                           .accounts = {"x"},
                           .user_ids = {0, 4'000'000'000U},
                           .jobs = {1},
-                          .tasks = {{72, 3}, {72, 0}}};
+                          .tasks = {{72, 3}, {72, 0}},
+                          .parts = {{3, 1}}};
   const auto parsed = parse_jobs_filter(json::parse(jobs_request(filter).dump()));
   ASSERT_TRUE(parsed) << parsed.error().what;
   EXPECT_EQ(jobs_request(*parsed), jobs_request(filter));
@@ -258,10 +285,10 @@ TEST_F(JobsReport, AFilterSurvivesTheWire) {
 }
 
 TEST_F(JobsReport, FaultyFiltersAreRefusedByName) {
-  for (const char* request :
-       {R"({"all": 1})", R"({"since": "noon"})", R"({"accounts": "x"})", R"({"accounts": [1]})",
-        R"({"organizations": {}})", R"({"user_ids": [-1]})", R"({"user_ids": ["a"]})", R"({"jobs": [4294967296]})",
-        R"({"jobs": [1.5]})", R"({"tasks": [72]})", R"({"tasks": [[72, -1]]})", R"({"tasks": [[72, 1, 2]]})", "[]"}) {
+  for (const char* request : {R"({"all": 1})", R"({"since": "noon"})", R"({"accounts": "x"})", R"({"accounts": [1]})",
+                              R"({"organizations": {}})", R"({"user_ids": [-1]})", R"({"user_ids": ["a"]})",
+                              R"({"jobs": [4294967296]})", R"({"jobs": [1.5]})", R"({"tasks": [72]})",
+                              R"({"tasks": [[72, -1]]})", R"({"tasks": [[72, 1, 2]]})", R"({"parts": [[3]]})", "[]"}) {
     const auto parsed = parse_jobs_filter(json::parse(request));
     ASSERT_FALSE(parsed) << request;
     EXPECT_EQ(parsed.error().code, Errc::invalid_argument) << request;

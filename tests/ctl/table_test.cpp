@@ -74,6 +74,12 @@ TEST(Table, ProgramsGetExactValuesAndFieldNames) {
   EXPECT_EQ(shown("size", {.form = Form::parsable, .header = false}), "12345\n-6000\n7000\n");
 }
 
+TEST(Table, ANameWithTheSeparatorStaysOneField) {
+  const json rows = json::array({{{"name", "a|b"}, {"size_bytes", 1000}, {"note", "||"}}});
+  EXPECT_EQ(shown("name,size,note", {.form = Form::parsable, .header = false}, rows), "a\\x7cb|1000|\\x7c\\x7c\n");
+  EXPECT_EQ(shown("name", {.header = false}, rows), "a|b\n") << "for people it is text";
+}
+
 TEST(Table, ColoursOnlyWhenAskedAndOnlyTheText) {
   EXPECT_EQ(shown("size%4", {.header = false, .colour = true}),
             " \033[32m12k\033[0m\n"

@@ -15,12 +15,12 @@ told_exactly_load() {
 }
 
 export_history() {
-  sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList >"$CLUSTER_DIR/sacct.txt"
+  sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList >"$CLUSTER_DIR/sacct.txt"
 }
 # slurmdbd has heard of every end that jobcomp knows.
 sacct_has_all() {
   export_history
-  [ "$(awk -F '|' 'NR > 1 && $2 !~ /\./ && $18 > 0 && $14 ~ /T/' "$CLUSTER_DIR/sacct.txt" | wc -l)" -eq "$(recorded_runs all | wc -l)" ] &&
+  [ "$(awk -F '|' 'NR > 1 && $2 !~ /\./ && $19 > 0 && $14 ~ /T/' "$CLUSTER_DIR/sacct.txt" | wc -l)" -eq "$(recorded_runs all | wc -l)" ] &&
     ! awk -F '|' 'NR > 1 && $14 == "Unknown" { found = 1 } END { exit !found }' "$CLUSTER_DIR/sacct.txt"
 }
 

@@ -1,9 +1,12 @@
 // Rows of sacct, whose they are, and what nodes have: by hand.
+#include <algorithm>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "history/attribution.hpp"
+#include "history/row_checks.hpp"
+#include "history/row_times.hpp"
 #include "history/sacct_fields.hpp"
 #include "history/sacct_rows.hpp"
 #include "history/site_nodes.hpp"
@@ -21,9 +24,15 @@ Expected<SacctRows> rows_of(const std::string& lines, const std::string& header 
   return read_sacct_rows(text);
 }
 
+constexpr const char* k_remedy = "; --malformed skip leaves such rows out and lists them";
+
+// Without the remedy that the errors of all rows end with.
 std::string fault_of(const std::string& lines, const std::string& header = k_header) {
   const auto rows = rows_of(lines, header);
-  return rows ? "no fault" : rows.error().what;
+  if (rows) return "no fault";
+  std::string what = rows.error().what;
+  if (what.ends_with(k_remedy)) what.erase(what.size() - std::string_view(k_remedy).size());
+  return what;
 }
 
 TEST(SacctRows, read_every_field) {
@@ -104,12 +113,211 @@ TEST(SacctRows, times_are_local_or_seconds) {
   EXPECT_EQ(parse_slurm_time("1773043200")->instant, Instant{1773043200});
   EXPECT_FALSE(parse_slurm_time("2026-03-29T02:30:00")) << "summer time skips it";
   EXPECT_FALSE(parse_slurm_time("Unknown")->instant);
-  // The hour that clocks show twice: an hour's run that ends at its 02:30 began at 01:30, or at the first 02:30.
-  auto start = *parse_slurm_time("2026-10-25T02:30:00");
-  auto end = *parse_slurm_time("2026-10-25T02:30:00");
-  ASSERT_TRUE(start.twin);
-  settle_twins(start, end, {}, 3600);
-  EXPECT_EQ((*end.instant - *start.instant).value, 3600);
+}
+
+// The row's times, in Berlin's hours after the midnight on which its clocks go back (22:00 UTC): "02:30" is shown
+// at 2.5 and at 3.5.
+std::vector<double> settled(const std::string& submit, const std::string& eligible, const std::string& start,
+                            const std::string& end, const std::string& suspended, const std::string& elapsed,
+                            bool is_certain) {
+  const testing::TimeZone berlin(testing::k_berlin);
+  const auto at = [](const std::string& clock) { return clock.size() == 5 ? "2026-10-25T" + clock + ":00" : clock; };
+  const auto read = rows_of("1|1|a|1|x|COMPLETED|" + at(submit) + "|" + at(eligible) + "|" + at(start) + "|" + at(end) +
+                                "|" + suspended + "|1|" + elapsed + "|n1\n",
+                            "JobID|JobIDRaw|User|UID|Account|State|Submit|Eligible|Start|End|Suspended|AllocCPUS|"
+                            "ElapsedRaw|NodeList\n");
+  EXPECT_TRUE(read) << (read ? "" : read.error().what);
+  if (!read) return {};
+  EXPECT_EQ(read->twice.empty(), is_certain);
+  const SacctRow& row = read->rows.front();
+  std::vector<double> hours;
+  for (const Instant t : {row.submit, row.eligible.value_or(row.submit), *row.start, *row.end})
+    hours.push_back(static_cast<double>(t.value - 1792879200) / 3600);
+  return hours;
+}
+
+TEST(SacctRows, of_an_hour_that_clocks_show_twice_the_other_times_say_which) {
+  using Hours = std::vector<double>;
+  constexpr bool k_certain = true;
+  EXPECT_EQ(settled("01:00", "01:00", "01:30", "02:30", "00:00:00", "3600", k_certain), (Hours{1, 1, 1.5, 2.5}));
+  EXPECT_EQ(settled("01:00", "01:00", "01:30", "02:30", "00:00:00", "7200", k_certain), (Hours{1, 1, 1.5, 3.5}));
+  EXPECT_EQ(settled("01:00", "01:00", "01:30", "02:30", "01:00:00", "3600", k_certain), (Hours{1, 1, 1.5, 3.5}));
+  // Submitted at the second 02:50 or at the first; the start at 02:10 can only be the second one, so 02:50 is the
+  // first.
+  EXPECT_EQ(settled("02:50", "02:50", "02:10", "03:10", "00:00:00", "3600", k_certain),
+            (Hours{2 + 5. / 6, 2 + 5. / 6, 3 + 1. / 6, 4 + 1. / 6}));
+  // Eligible says it alone: it begins to wait at the first 02:40.
+  EXPECT_EQ(settled("01:00", "02:40", "02:20", "05:00", "00:00:00", "", k_certain),
+            (Hours{1, 2 + 2. / 3, 3 + 1. / 3, 6}));
+}
+
+TEST(SacctRows, where_nothing_says_which_hour_it_is_the_earlier_is_taken_and_the_row_named) {
+  using Hours = std::vector<double>;
+  EXPECT_EQ(settled("01:00", "01:00", "02:30", "05:00", "00:00:00", "", false), (Hours{1, 1, 2.5, 6}));
+  EXPECT_EQ(
+      note_of_twice({3, 17}),
+      "2 rows have a time in the hour that clocks show twice, and nothing says which one is meant: the earlier is "
+      "taken (line 3, 17; TZ=UTC for sacct says it)");
+}
+
+TEST(SacctRows, a_part_of_a_resized_run_begins_before_its_own_submission) {
+  const testing::TimeZone berlin(testing::k_berlin);
+  const auto read = rows_of(
+      "1|1|a|1|x|RESIZING|2026-10-25T01:00:00||2026-10-25T01:30:00|2026-10-25T02:30:00|00:00:00||1||n1\n"
+      "1|1|a|1|x|COMPLETED|2026-10-25T02:30:00||2026-10-25T01:30:00|2026-10-25T04:00:00|00:00:00||1||n1\n");
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->rows[1].end->value - read->rows[1].start->value, 12600);
+}
+
+// A row "1|..." of one day: job, state, user, account, submit, start, end (of that day, or as they stand), CPUs, nodes.
+std::string run_row(int job, const std::string& state, const std::string& user, const std::string& account,
+                    const std::string& submit, const std::string& start, const std::string& end, int cpus,
+                    const std::string& nodes) {
+  const auto at = [](const std::string& clock) { return clock.size() == 5 ? "2025-03-01T" + clock + ":00" : clock; };
+  return std::to_string(job) + "|" + std::to_string(job) + "|" + user + "||" + account + "|" + state + "|" +
+         at(submit) + "||" + at(start) + "|" + at(end) + "|00:00:00|60|" + std::to_string(cpus) + "||" + nodes + "\n";
+}
+
+std::vector<std::int64_t> bad_lines(const std::string& lines) {
+  const testing::TimeZone utc("UTC");
+  std::istringstream text(k_header + lines);
+  const auto read = read_sacct_rows(text, Malformed::skip);
+  EXPECT_TRUE(read) << (read ? "" : read.error().what);
+  std::vector<std::int64_t> bad;
+  for (const BadRow& row : read->bad) bad.push_back(row.line);
+  return bad;
+}
+
+TEST(SacctRows, of_two_clusters_are_refused_whatever_is_malformed) {
+  const testing::TimeZone utc("UTC");
+  const std::string header = "Cluster|JobIDRaw|User|Account|State|Submit|Start|End|AllocCPUS\n";
+  const std::string rest = "|500|amy|north|COMPLETED|1740823200|1740823200|1740826800|16\n";
+  EXPECT_TRUE(rows_of("alpha" + rest + "alpha" + rest, header));
+  std::istringstream text(header + "alpha" + rest + "beta" + rest);
+  const auto read = read_sacct_rows(text, Malformed::skip);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(
+      read.error().what,
+      "line 3: Cluster: 'beta', and line 2 is of 'alpha'; their jobs have the same numbers, so export one cluster "
+      "at a time (sacct -M alpha)");
+}
+
+TEST(SacctRows, of_one_job_that_contradict_each_other_are_bad) {
+  const testing::TimeZone utc("UTC");
+  const auto amy = [](const char* start, const char* end, int cpus = 16, const char* nodes = "n1") {
+    return run_row(500, "COMPLETED", "amy", "north", start, start, end, cpus, nodes);
+  };
+  EXPECT_EQ(
+      fault_of(amy("10:00", "11:00") + run_row(500, "COMPLETED", "bob", "south", "10:00", "10:00", "12:00", 8, "n2")),
+      "line 2: job 500 has another user, account, node list, number of CPUs and end in line 3 at the same time; are "
+      "these jobs of two clusters? Export one at a time (sacct -M) (and 1 more such rows)");
+  EXPECT_EQ(
+      bad_lines(amy("10:00", "11:00") + run_row(500, "COMPLETED", "amy", "south", "10:00", "10:00", "11:00", 16, "n1")),
+      (std::vector<std::int64_t>{2, 3}))
+      << "another account";
+  EXPECT_EQ(bad_lines(amy("10:00", "11:00") + amy("10:00", "11:00", 16, "n2")), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(bad_lines(amy("10:00", "11:00") + amy("10:00", "11:01")), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(bad_lines(amy("10:00", "11:00") + amy("10:30", "11:30")), (std::vector<std::int64_t>{2, 3}))
+      << "a job does not run twice at once";
+  // The same number again later, a row that is there twice, and a resize are no contradictions.
+  EXPECT_EQ(
+      bad_lines(amy("10:00", "11:00") + run_row(500, "COMPLETED", "bob", "south", "11:00", "11:00", "12:00", 8, "n2")),
+      (std::vector<std::int64_t>{}));
+  EXPECT_EQ(bad_lines(amy("10:00", "11:00") + amy("10:00", "11:00")), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(bad_lines(run_row(17, "RESIZING", "amy", "north", "10:00", "10:10", "10:20", 16, "n[1-2]") +
+                      run_row(17, "RESIZING", "amy", "north", "10:20", "10:10", "10:40", 8, "n1") +
+                      run_row(17, "COMPLETED", "amy", "north", "10:40", "10:10", "11:10", 4, "n1")),
+            (std::vector<std::int64_t>{}));
+}
+
+TEST(SacctRows, a_run_that_has_ended_has_an_end) {
+  const testing::TimeZone utc("UTC");
+  const auto of = [](const std::string& state, const std::string& end = "Unknown") {
+    return run_row(1, state, "amy", "north", "10:00", "10:00", end, 16, "n1");
+  };
+  EXPECT_EQ(fault_of(of("COMPLETED")),
+            "line 2: End: 'Unknown' is no end, and State is COMPLETED; correct the row or leave it out");
+  for (const char* state : {"NODE_FAIL", "CANCELLED by 1001", "FAILED", "TIMEOUT", "REQUEUED", "RESIZING"})
+    EXPECT_EQ(bad_lines(of(state)), (std::vector<std::int64_t>{2})) << state;
+  for (const char* state : {"RUNNING", "SUSPENDED", "COMPLETING"})
+    EXPECT_EQ(bad_lines(of(state)), (std::vector<std::int64_t>{})) << state;
+  EXPECT_EQ(fault_of(of("RUNNING", "11:00")),
+            "line 2: End: '2025-03-01T11:00:00' is told of a job that is RUNNING; export without sacct -T");
+  // A job that ran again is not running since then.
+  EXPECT_EQ(bad_lines(of("RUNNING") + run_row(1, "COMPLETED", "amy", "north", "11:00", "12:00", "13:00", 16, "n1")),
+            (std::vector<std::int64_t>{2}));
+}
+
+TEST(SacctRows, no_run_begins_before_there_was_slurm_or_before_its_submission) {
+  const testing::TimeZone utc("UTC");
+  const auto from = [](const std::string& start, const std::string& submit = "10:00") {
+    return run_row(1, "COMPLETED", "amy", "north", submit, start, "10:30", 4, "n1");
+  };
+  for (const char* start : {"1970-01-01T00:00:00", "1970-01-01T01:00:00", "1999-12-31T00:00:00"}) {
+    EXPECT_EQ(fault_of(from(start)), "line 2: Start: '" + std::string(start) +
+                                         "' is a time before there was Slurm; correct the row or leave it out");
+  }
+  EXPECT_EQ(bad_lines(from("10:00", "1970-01-01T00:00:01")), (std::vector<std::int64_t>{2})) << "nor was it submitted";
+  EXPECT_EQ(fault_of(from("2004-02-29T00:00:00")).substr(0, 87),
+            "line 2: Start: 2004-02-29T00:00:00Z lies before Submit, 2025-03-01T10:00:00Z, and no ro");
+  EXPECT_EQ(bad_lines(from("09:00")), (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(bad_lines(from("09:59")), (std::vector<std::int64_t>{})) << "a clock was set";
+}
+
+std::vector<std::int64_t> bad_on_nodes(const std::string& lines, bool oversubscribed = false) {
+  const testing::TimeZone utc("UTC");
+  auto read = rows_of(lines);
+  EXPECT_TRUE(read) << (read ? "" : read.error().what);
+  SiteNodes nodes;
+  for (const char* name : {"n1", "n2", "n3"}) nodes[name].cpus = 16;
+  EXPECT_TRUE(check_nodes(*read, nodes, oversubscribed, Malformed::skip));
+  std::vector<std::int64_t> bad;
+  for (const BadRow& row : read->bad) bad.push_back(row.line);
+  EXPECT_EQ(read->rows.size() + bad.size(), static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n')));
+  return bad;
+}
+
+TEST(SacctRows, runs_are_on_nodes_that_are_known_and_hold_no_more_than_these_have) {
+  const auto on = [](int job, const char* nodes, int cpus, const char* start = "10:00", const char* end = "11:00") {
+    return run_row(job, std::string(end) == "Unknown" ? "RUNNING" : "COMPLETED", "amy", "north", start, start, end,
+                   cpus, nodes);
+  };
+  using Lines = std::vector<std::int64_t>;
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 16) + on(2, "n[2-3]", 32)), Lines{});
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 17) + on(2, "n[2-3]", 33) + on(3, "n1", 16)), (Lines{2, 3}));
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 16) + on(2, "n4", 1) + on(3, "n[3-4]", 2)), (Lines{3, 4}));
+  // Beside each other: the one that began last; after each other none.
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 8) + on(2, "n1", 8) + on(3, "n1", 1, "10:59", "11:30")), (Lines{4}));
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 8) + on(2, "n1", 8) + on(3, "n1", 1, "10:59", "11:30"), true), Lines{});
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 16) + on(2, "n1", 16, "11:00", "12:00")), Lines{});
+  // What goes on cannot be where something else ran since; the last one to go on may.
+  EXPECT_EQ(bad_on_nodes(on(1, "n1", 16, "08:00", "Unknown") + on(2, "n1", 16) + on(3, "n1", 16, "11:00", "Unknown")),
+            (Lines{2}));
+  // At least one CPU of each node, and 32 - 16 of the last: more is not certain.
+  EXPECT_EQ(bad_on_nodes(on(1, "n[1-3]", 33) + on(2, "n1", 15) + on(3, "n2", 15) + on(4, "n3", 1)), Lines{});
+  EXPECT_EQ(bad_on_nodes(on(1, "n[1-3]", 40) + on(2, "n1", 9)), (Lines{3}));
+  // A resized run holds what each of its rows says, and is bad as a whole.
+  EXPECT_EQ(bad_on_nodes(run_row(17, "RESIZING", "amy", "north", "10:00", "10:00", "10:20", 32, "n[1-2]") +
+                         run_row(17, "COMPLETED", "amy", "north", "10:20", "10:00", "11:00", 16, "n1") +
+                         on(2, "n2", 16, "10:20", "11:00")),
+            Lines{});
+  EXPECT_EQ(bad_on_nodes(on(2, "n2", 16, "09:00", "11:00") +
+                         run_row(17, "RESIZING", "amy", "north", "10:00", "10:00", "10:20", 16, "n1") +
+                         run_row(17, "COMPLETED", "amy", "north", "10:20", "10:00", "11:00", 32, "n[1-2]")),
+            (Lines{3, 4}));
+}
+
+TEST(SacctRows, malformed_rows_are_left_out_and_listed) {
+  const testing::TimeZone utc("UTC");
+  std::istringstream text(k_header + run_row(1, "COMPLETED", "amy", "north", "10:00", "10:00", "Unknown", 16, "n1") +
+                          "2|2|a\n" + run_row(3, "COMPLETED", "amy", "north", "10:00", "10:00", "11:00", 16, "n1"));
+  const auto read = read_sacct_rows(text, Malformed::skip);
+  ASSERT_TRUE(read) << read.error().what;
+  ASSERT_EQ(read->rows.size(), 1U);
+  EXPECT_EQ(read->rows.front().job, 3U);
+  ASSERT_EQ(read->bad.size(), 2U);
+  EXPECT_EQ(read->bad[1].why,
+            "3 fields where the header has 15; export without columns that users fill, such as JobName");
 }
 
 TEST(SacctRows, durations_and_sizes) {
@@ -122,6 +330,8 @@ TEST(SacctRows, durations_and_sizes) {
   EXPECT_FALSE(parse_mib("G"));
   EXPECT_FALSE(parse_mib("12Q"));
   EXPECT_EQ(parse_tres("gres/gpu:a=1,gres/gpu:b=2")->gres.front(), (protocol::Tres{"gres/gpu", 3}));
+  EXPECT_EQ(parse_tres("gres/gpumem=80G,gres/tmp=3298534883328")->gres,
+            (std::vector<protocol::Tres>{{"gres/gpumem", 81920}, {"gres/tmp", 3ULL << 40U}}));
   EXPECT_FALSE(parse_tres("cpu"));
 }
 
@@ -182,6 +392,19 @@ TEST(SiteNodes, are_read_from_scontrol_and_sinfo) {
   EXPECT_EQ(n1.memory, 1500U);
   EXPECT_EQ(n1.gres, (std::vector<protocol::Tres>{{"gres/gpu", 3}, {"gres/shard", 1024}}));
   EXPECT_EQ(nodes->at("n2").cpus, 8U);
+  // As slurmctld prints what it has: multiples of 1024 with a letter.
+  std::istringstream large(
+      "NodeName=n1 CPUTot=1 Gres=gpu:8,tmp:3T\nNodeName=n2 CPUTot=1 Gres=tmp:2P,raw:4294967296,kb:2KB,any,gpu:tesla\n"
+      "NodeName=n3 CPUTot=1 Gres=bandwidth:no_consume:4G,shard:5\n");
+  const auto more = read_nodes(large);
+  ASSERT_TRUE(more) << more.error().what;
+  using Gres = std::vector<protocol::Tres>;
+  EXPECT_EQ(more->at("n1").gres, (Gres{{"gres/gpu", 8}, {"gres/tmp", 3ULL << 40U}}));
+  EXPECT_EQ(
+      more->at("n2").gres,
+      (Gres{
+          {"gres/any", 1}, {"gres/gpu", 1}, {"gres/kb", 2000}, {"gres/raw", 1ULL << 32U}, {"gres/tmp", 2ULL << 50U}}));
+  EXPECT_EQ(more->at("n3").gres, (Gres{{"gres/shard", 5}}));
   std::istringstream sinfo("n1 4\nn2  16 \nn1 4\n");
   EXPECT_EQ(read_nodes(sinfo)->at("n2").cpus, 16U);
   std::istringstream bad("n1 4\nn2 many\n");

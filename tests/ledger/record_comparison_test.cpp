@@ -210,7 +210,8 @@ TEST_F(RecordComparison, what_a_copy_of_the_ledger_is_too_old_for_is_a_note) {
 TEST_F(RecordComparison, what_the_records_are_too_old_for_is_a_note) {
   run(17, k_t, k_t + 100, 4);
   run(18, k_t + 500, k_t + 600, 4);
-  const auto running = against_sacct(sacct("16", k_t - 5'000, k_t - 4'000, 1) + sacct("17", k_t, 0, 4));
+  const auto running =
+      against_sacct(sacct("16", k_t - 5'000, k_t - 4'000, 1) + sacct("17", k_t, 0, 4, "00:00:00", "RUNNING"));
   EXPECT_TRUE(clean(running));
   EXPECT_TRUE(notes(running, "1 runs of the ledger began after the records were made"));
   EXPECT_TRUE(notes(running, "1 runs had not ended when the records were made"));
@@ -465,6 +466,87 @@ TEST(Weights, are_found_in_a_configurations_text) {
                                "weights:\n  cpu: 1\n\n  mem: 1\n", "weights: {cpu: 10}"}) {
     EXPECT_FALSE(counts_cpus_only(weighted)) << weighted;
   }
+}
+
+TEST_F(RecordComparison, records_of_another_time_zone_are_one_finding_that_names_the_difference) {
+  std::string rows;
+  for (std::uint32_t job = 1; job <= 5; ++job) {
+    run(job, k_t + job, k_t + 100 * job, 2);
+    rows += sacct(std::to_string(job), k_t + job + 3600, k_t + 100 * job + 3600, 2);
+  }
+  EXPECT_TRUE(finds_only(against_sacct(rows),
+                         "the records have times that are 3600 s later for 5 runs than the ledger: they are of another "
+                         "time zone than this audit; run both with the same TZ"));
+  // In summer it is another hour, and between the two one run has both.
+  for (std::uint32_t job = 11; job <= 12; ++job) {
+    run(job, k_t + job, k_t + 100 * job, 2);
+    rows += sacct(std::to_string(job), k_t + job + 7200, k_t + 100 * job + 7200, 2);
+  }
+  run(20, k_t + 7, k_t + 50'000, 2);
+  rows += sacct("20", k_t + 7 + 7200, k_t + 50'000 + 3600, 2, "01:00:00");
+  const auto report = against_sacct(rows);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(
+      report.findings[0].what,
+      "the records have times that are 3600 s later for 5 runs, and 7200 s later for 2 runs than the ledger: they "
+      "are of another time zone than this audit; run both with the same TZ");
+  EXPECT_EQ(report.runs_compared, 8);
+}
+
+TEST_F(RecordComparison, what_differs_beside_the_time_zone_is_found) {
+  for (std::uint32_t job = 1; job <= 3; ++job) run(job, k_t + job, k_t + 100 * job, 2);
+  const auto report =
+      against_sacct(sacct("1", k_t + 1 - 7200, k_t + 100 - 7200, 2) + sacct("2", k_t + 2 - 7200, k_t + 200 - 7200, 4) +
+                    sacct("3", k_t + 3 - 7200, k_t + 300 - 7200, 2));
+  ASSERT_EQ(report.findings.size(), 2U) << clean(report).message();
+  EXPECT_NE(report.findings[0].what.find("7200 s earlier for 3 runs"), std::string::npos);
+  EXPECT_NE(report.findings[1].what.find("holds 2 processors in the ledger, 4 CPUs in the record"), std::string::npos);
+  // A single run that is off by an hour among those that agree is its own finding.
+  const auto one = against_sacct(sacct("1", k_t + 1, k_t + 100, 2) + sacct("2", k_t + 2, k_t + 200, 2) +
+                                 sacct("3", k_t + 3 + 3600, k_t + 300 + 3600, 2));
+  for (const Finding& finding : one.findings)
+    EXPECT_EQ(finding.what.find("time zone"), std::string::npos) << finding.what;
+  EXPECT_FALSE(one.clean());
+}
+
+TEST_F(RecordComparison, times_that_sacct_cut_are_one_finding) {
+  run(1, k_t - 900, k_t + 100, 2);
+  run(2, k_t - 500, k_t + 3600, 2);
+  run(3, k_t + 10, k_t + 20, 2);
+  run(4, k_t + 30, k_t + 4000, 2);
+  add(opened(5, k_t + 40, "a", 2));
+  const auto report =
+      against_sacct(sacct("1", k_t, k_t + 100, 2) + sacct("2", k_t, k_t + 3600, 2) + sacct("3", k_t + 10, k_t + 20, 2) +
+                    sacct("4", k_t + 30, k_t + 3600, 2) + sacct("5", k_t + 40, k_t + 3600, 2, "00:00:00", "RUNNING"));
+  EXPECT_TRUE(
+      finds_only(report,
+                 "of the runs 2 begin at 2026-11-21T07:00:00Z and 2 end at 2026-11-21T08:00:00Z in the records, "
+                 "where the ledger's go on beyond: sacct -T (--truncate) cut them; make the records without it"));
+}
+
+TEST_F(RecordComparison, a_record_that_has_ended_and_does_not_say_when_is_named) {
+  run(17, k_t, k_t + 100, 4);
+  add(opened(18, k_t + 5, "a", 2));
+  const std::string rows = sacct("17", k_t, 0, 4, "00:00:00", "NODE_FAIL") + sacct("19", k_t, 0, 1) +
+                           sacct("20", k_t + 1, 0, 1, "00:00:00", "RUNNING");
+  run(20, k_t + 1, k_t + 50, 1);
+  const auto report = against_sacct(rows);
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(notes(report, "2 records say that a run has ended, and not when"));
+  EXPECT_TRUE(notes(report, "(line 2, 3)"));
+  EXPECT_TRUE(notes(report, "1 runs had not ended when the records were made")) << "RUNNING is another thing";
+  EXPECT_TRUE(finds_only(against_sacct(rows + sacct("18", k_t + 5, 0, 2, "00:00:00", "FAILED")),
+                         "job 18, run from 2026-11-21T07:00:05Z (line 5, FAILED): is still open in the ledger; the "
+                         "record says that it has ended, and not when"));
+}
+
+TEST_F(RecordComparison, an_impossible_record_is_left_out_and_named) {
+  run(17, k_t, k_t + 100, 4);
+  run(18, k_t, k_t + 100, 1);
+  const auto report = against_sacct(sacct("17", 3600, k_t + 100, 4) + sacct("18", k_t, k_t + 100, 1));
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(notes(report, "line 2, job 17: the record cannot be right, it starts before there was Slurm: left out"));
+  EXPECT_TRUE(notes(report, "1 runs of the ledger are of these jobs: not compared"));
 }
 
 }  // namespace

@@ -103,12 +103,31 @@ TEST(Jobcomp, a_name_that_imitates_a_record_is_set_aside_not_believed) {
   }
 }
 
-TEST(Jobcomp, a_name_with_a_line_feed_spoils_its_own_lines_only) {
+TEST(Jobcomp, names_and_directories_may_hold_line_feeds) {
   const testing::TimeZone utc("UTC0");
-  const auto records = read(jobcomp("one\ntwo", k_times) + jobcomp("next", k_times));
-  EXPECT_EQ(records.records.size(), 1U);
-  EXPECT_EQ(records.records[0].line, 3);
-  EXPECT_EQ(records.unreadable.size(), 2U);
+  const std::string job = "JobId=5 UserId=x";  // as a record begins, but for its group and name
+  for (const std::string& text : {std::string("one\ntwo"), std::string("\n"), std::string("a\n\n") + job,
+                                  "\n" + job + "\n", std::string("a ExitCode=0:0 \nb")}) {
+    for (const std::string& record : {jobcomp(text, k_times), jobcomp("x", k_times, "/tmp/" + text)}) {
+      const auto records = read(jobcomp("before", k_times) + record + jobcomp("after", k_times));
+      EXPECT_TRUE(records.unreadable.empty()) << record << records.unreadable.front().why;
+      ASSERT_EQ(records.records.size(), 3U) << record;
+      EXPECT_EQ(records.records[1].line, 2);
+      EXPECT_EQ(records.records[1].job, JobId{17});
+      EXPECT_EQ(records.records[1].cpus, 6);
+    }
+  }
+}
+
+TEST(Jobcomp, a_line_feed_and_then_a_whole_record_is_set_aside_not_believed) {
+  const testing::TimeZone utc("UTC0");
+  std::string forged = jobcomp("x", k_times);
+  forged.replace(forged.find("17"), 2, "99");
+  for (const auto& text : {jobcomp("a\n" + forged + "b", k_times), jobcomp("a\n" + forged, k_times)}) {
+    const auto records = read(jobcomp("honest", k_times) + text + jobcomp("honest", k_times));
+    EXPECT_FALSE(records.unreadable.empty());
+    for (const SlurmRecord& record : records.records) EXPECT_EQ(record.job, JobId{17});
+  }
 }
 
 // slurmctld 22.05 cuts a record at 1,023 bytes and loses its line feed.
@@ -168,7 +187,7 @@ TEST(Sacct, translates_array_tasks_where_they_are_known) {
       "17_3|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n"
       "17_4|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n"
       "17_[5-9%2]|Unknown|Unknown|PENDING|1\n"
-      "20+1|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n";
+      "20+x|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|1\n";
   const auto records = read(text, [](std::uint32_t array, std::uint32_t task) -> std::optional<JobId> {
     return array == 17 && task == 3 ? std::optional(JobId{21}) : std::nullopt;
   });
@@ -178,6 +197,69 @@ TEST(Sacct, translates_array_tasks_where_they_are_known) {
   ASSERT_EQ(records.unreadable.size(), 2U);
   EXPECT_EQ(records.unreadable[0].line, 3);
   EXPECT_NE(records.unreadable[0].why.find("JobIDRaw"), std::string::npos);
+}
+
+TEST(Sacct, parts_of_heterogeneous_jobs_have_the_numbers_after_the_first) {
+  const testing::TimeZone utc("UTC0");
+  const auto records = read(
+      "JobID|User|Account|Submit|Start|End|State|AllocCPUS|NodeList\n"
+      "20+0|amy|north|2025-03-01T10:00:00|2025-03-01T10:10:00|2025-03-01T10:30:00|COMPLETED|16|n1\n"
+      "20+0.batch|||2025-03-01T10:00:00|2025-03-01T10:10:00|2025-03-01T10:30:00|COMPLETED|16|n1\n"
+      "20+1|amy|north|2025-03-01T10:00:00|2025-03-01T10:10:00|2025-03-01T10:30:00|COMPLETED|8|n2\n"
+      "20+1.0|||2025-03-01T10:00:00|2025-03-01T10:10:00|2025-03-01T10:30:00|COMPLETED|8|n2\n");
+  EXPECT_TRUE(records.unreadable.empty());
+  EXPECT_EQ(records.steps, 2);
+  ASSERT_EQ(records.records.size(), 2U);
+  EXPECT_EQ(records.records[0].job, JobId{20});
+  EXPECT_EQ(records.records[1].job, JobId{21});
+}
+
+TEST(Sacct, rows_of_two_clusters_are_refused) {
+  const std::string rows =
+      "Cluster|JobIDRaw|Start|End|State|AllocCPUS\n"
+      "alpha|500|1740823200|1740826800|COMPLETED|16\n";
+  EXPECT_EQ(read(rows + "alpha|501|1740823200|1740830400|COMPLETED|8\n").records.size(), 2U);
+  EXPECT_EQ(
+      refusal(rows + "beta|500|1740823200|1740830400|COMPLETED|8\n"),
+      "line 3: Cluster: the records are of 'alpha' and 'beta', whose jobs have the same numbers; ask sacct for one "
+      "cluster at a time (-M NAME)");
+}
+
+TEST(Sacct, rows_of_one_run_that_contradict_each_other_are_set_aside) {
+  const std::string header = "JobIDRaw|Account|Start|End|State|AllocCPUS|NodeList\n";
+  const std::string first = "500|north|1740823200|1740826800|COMPLETED|16|n1\n";
+  for (const char* second : {"500|north|1740823200|1740826801|COMPLETED|16|n1\n",    // another end
+                             "500|south|1740823200|1740826800|COMPLETED|16|n1\n",    // account
+                             "500|north|1740823200|1740826800|COMPLETED|16|n2\n",    // nodes
+                             "500|north|1740823200|1740826800|COMPLETED|8|n1\n"}) {  // CPUs
+    const auto records = read(header + first + second + "501|north|1740823200|1740826800|COMPLETED|1|n1\n");
+    EXPECT_EQ(records.records.size(), 1U) << second;
+    ASSERT_EQ(records.unreadable.size(), 2U) << second;
+    EXPECT_EQ(records.unreadable[0].line, 2);
+    EXPECT_EQ(records.unreadable[1].why,
+              "job 500 started then in line 2, too, and that line says otherwise; are these jobs of two clusters? Ask "
+              "sacct for one at a time (-M)");
+  }
+  for (const char* second : {"500|north|1740823200|1740826800|COMPLETED|16|n1\n",     // the same again
+                             "500|north|1740823200|1740826800|COMPLETED|0|\n",        // without its CPUs
+                             "500|north|1740830000|1740830001|COMPLETED|16|n1\n"}) {  // it ran again
+    EXPECT_TRUE(read(header + first + second).unreadable.empty()) << second;
+  }
+}
+
+TEST(Sacct, a_run_from_before_there_was_slurm_or_long_before_its_submission_is_impossible) {
+  const testing::TimeZone utc("UTC0");
+  const std::string header = "JobIDRaw|Submit|Start|End|State|AllocCPUS\n";
+  for (const char* start : {"1970-01-01T00:00:00", "1970-01-01T01:00:00", "2004-01-01T00:00:00"}) {
+    const auto records = read(header + "1|2025-03-01T10:00:00|" + start + "|2025-03-01T10:30:00|COMPLETED|4\n");
+    EXPECT_TRUE(records.records.empty()) << start;
+    EXPECT_TRUE(records.unreadable.empty()) << start;
+    ASSERT_EQ(records.impossible.size(), 1U) << start;
+    EXPECT_EQ(records.impossible[0].job, JobId{1});
+  }
+  // A resized run's later rows have the moment of the resize for their submission.
+  EXPECT_EQ(read(header + "1|2025-03-01T10:00:00|2025-01-01T10:00:00|2025-03-01T10:30:00|COMPLETED|4\n").records.size(),
+            1U);
 }
 
 TEST(Sacct, rows_that_cannot_be_read_are_named) {

@@ -154,6 +154,34 @@ TEST_F(ReplayTest, what_cannot_be_replayed_is_said_by_name) {
   EXPECT_EQ(replay(past, {"nosuch"}, {}).error().code, Errc::invalid_argument);
 }
 
+TEST_F(ReplayTest, malformed_rows_are_refused_or_left_out_and_listed) {
+  const std::string good = "1|u|astro|COMPLETED|1773043200|1773043200|1773046800|4|n1\n";
+  const auto trace = write("some", "JobIDRaw|User|Account|State|Submit|Start|End|AllocCPUS|NodeList\n" + good +
+                                       "2|u|astro|NODE_FAIL|1773043200|1773043200|Unknown|4|n2\n"   // no end
+                                       "3|u|bio|COMPLETED|1773043200|1773043200|1773046800|6|n2\n"  // n2 has five
+                                       "4|u|bio|COMPLETED|1773043200|1773043200|1773046800|2|n1\n"  // n1 has one left
+                                       "5|u|bio|COMPLETED|1773043200|1773043200|1773046800|2|n9\n"  // no such node
+                                       "6|u|bio|COMPLETED|1773043200|3600|1773046800|2|n2\n");      // of 1970
+  const auto read = [&](history::Malformed malformed, bool oversubscribed = false) {
+    return read_site_history({.config = folder_ / "site.yaml",
+                              .trace = trace,
+                              .nodes = folder_ / "nodes",
+                              .oversubscribed = oversubscribed,
+                              .malformed = malformed});
+  };
+  const auto refused = read(history::Malformed::refuse);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("line 3: End: 'Unknown' is no end"), std::string::npos) << refused.error().what;
+  const auto past = read(history::Malformed::skip);
+  ASSERT_TRUE(past) << past.error().what;
+  EXPECT_EQ(past->instance.jobs.size(), 1U);
+  std::string notes;
+  for (const std::string& note : past->notes) notes += note + "\n";
+  for (int line = 3; line <= 7; ++line)
+    EXPECT_NE(notes.find("Left out: line " + std::to_string(line) + ": "), std::string::npos) << notes;
+  EXPECT_EQ(read(history::Malformed::skip, true)->instance.jobs.size(), 2U);
+}
+
 TEST_F(ReplayTest, every_policy_of_the_books_orders_the_queue) {
   const SiteHistory past = history(example());
   const std::vector<std::string> policies{"round_robin",  "fair_share", "ut_fair_share",        "curr_fair_share",

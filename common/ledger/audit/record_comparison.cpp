@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "ledger/audit/common_difference.hpp"
 #include "ledger/audit/ledger_runs.hpp"
 
 namespace shapley::ledger {
@@ -124,7 +125,10 @@ class Comparison {
 
   void compare_ends(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
     const auto& end = recorded.end();
-    if (!end) {
+    if (!end && recorded.has_ended) {
+      if (run.end) return end_untold_.push_back(recorded.pieces.back().line);
+      find(name + ": is still open in the ledger; the record says that it has ended, and not when");
+    } else if (!end) {
       if (run.end) ++unfinished_records_;
     } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
       ++ended_since_;
@@ -212,6 +216,8 @@ class Comparison {
       ++after_ledger_;
     } else if (ended_unobserved(recorded)) {
       ++missed_;
+    } else if (!end && recorded.has_ended) {
+      end_untold_.push_back(recorded.pieces.back().line);
     } else {
       std::string what = "job " + std::to_string(recorded.job.value) + " (line " +
                          std::to_string(recorded.pieces.back().line) + ", " + recorded.state +
@@ -224,8 +230,11 @@ class Comparison {
   }
 
   void report_unrecorded(const LedgerRun& run) {
+    const auto is_of_job = [&](const ImpossibleRecord& record) { return record.job == run.job; };
     if (run.is_empty()) {
       ++empty_;
+    } else if (std::ranges::any_of(records_.impossible, is_of_job)) {
+      ++impossible_;
     } else if (run.end && records_span_.is_before(run)) {
       ++before_records_;
     } else if (records_span_.is_after(run)) {
@@ -244,7 +253,23 @@ class Comparison {
     if (count > 0) report_.notes.push_back(std::to_string(count) + " " + what);
   }
 
+  // "2 records say ...: left out (line 3, line 17)"
+  void note_lines(const std::vector<std::int64_t>& lines, const std::string& what) {
+    if (lines.empty()) return;
+    std::string named;
+    for (const std::int64_t line : lines) named += (named.empty() ? "line " : ", ") + std::to_string(line);
+    note(static_cast<std::int64_t>(lines.size()), what + " (" + named + ")");
+  }
+
   void write_notes() {
+    for (const ImpossibleRecord& record : records_.impossible) {
+      report_.notes.push_back("line " + std::to_string(record.line) + ", job " + std::to_string(record.job.value) +
+                              ": the record cannot be right, " + record.why + ": left out");
+    }
+    note(impossible_, "runs of the ledger are of these jobs: not compared");
+    note_lines(end_untold_,
+               "records say that a run has ended, and not when: its end is not compared, or it is in no "
+               "ledger and left out");
     note(records_.steps, "rows of job steps left out");
     note(records_.pending_arrays, "rows of array tasks that have not started left out");
     note(before_ledger_, "recorded runs ended before the ledger began: left out");
@@ -286,7 +311,8 @@ class Comparison {
   std::int64_t before_records_, after_records_, empty_;
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
-               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0;
+               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0;
+  std::vector<std::int64_t> end_untold_;  // lines
 };
 
 }  // namespace
@@ -314,7 +340,15 @@ bool RunSelection::wants(JobId job, const Facts& of_job) {
 
 void compare_with_records(const Facts& facts, const LedgerSpan& span, const SlurmRecords& records, AuditReport& report,
                           const ComparedInterval& asked, const RunsLeftOut& left_out) {
+  const AuditReport before = report;
   Comparison(facts, span, records, report, asked, left_out).run();
+  const bool compared = report.runs_compared > before.runs_compared;
+  if (compared && report.findings.size() == before.findings.size()) return;
+  const auto common = common_difference(facts, records);
+  if (!common) return;
+  report = before;
+  report.findings.push_back({"records", common->what});
+  Comparison(facts, span, common->records, report, asked, left_out).run();
 }
 
 bool counts_cpus_only(const std::string& configuration) {

@@ -31,6 +31,7 @@ class RowJoiner {
     if (resized_.pieces.empty()) return;
     RecordedRun run = std::exchange(resized_, {});
     run.pieces.push_back({run.pieces.back().end, std::nullopt, std::nullopt, run.pieces.back().line});
+    run.has_ended = false;
     runs_.push_back(std::move(run));
   }
 
@@ -48,6 +49,7 @@ class RowJoiner {
   static void take(const SlurmRecord& row, RecordedRun& run) {
     run.job = row.job;
     run.state = row.state;
+    run.has_ended = row.has_ended();
     if (row.suspended) run.suspended = run.suspended.value_or(Duration{}) + *row.suspended;
   }
 

@@ -25,6 +25,7 @@ struct RecordedRun {
   std::vector<RecordedPiece> pieces;  // never empty, in order of time
   std::optional<Duration> suspended;  // none: the record has no such column
   std::string state;                  // of the last row
+  bool has_ended = false;             // says that row, even where it does not say when
 
   [[nodiscard]] const std::optional<RecordedTime>& start() const { return pieces.front().begin; }
   [[nodiscard]] const std::optional<RecordedTime>& end() const { return pieces.back().end; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <istream>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "base/slurm_text.hpp"
@@ -16,6 +18,10 @@ constexpr std::size_t k_longest_line = std::size_t{1} << 20;
 // slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
 // its line feed, so that the next record goes on in the same line.
 constexpr std::size_t k_longest_jobcomp_record = 1023;
+// No run began before this, the year of Slurm's first lines, nor so long before its own submission.
+constexpr Instant k_first_slurm{978'307'200};
+constexpr Duration k_longest_resized{366 * 86'400};
+
 // Takes `prefix` from the front of `text`.
 bool skip(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -54,16 +60,38 @@ bool in_order(const SlurmRecord& record) {
   return earliest(*record.start) <= latest(*record.end);
 }
 
-void keep(SlurmRecord record, const Reading& reading) {
+void keep(SlurmRecord record, const std::optional<RecordedTime>& submit, const Reading& reading) {
+  const auto impossible = [&](std::string why) {
+    reading.out.impossible.push_back({record.line, record.job, std::move(why)});
+  };
+  if (record.start && record.start->instant < k_first_slurm) return impossible("it starts before there was Slurm");
+  // A part of a resized run says when the resize was, and the start of the whole.
+  if (record.start && submit && record.start->instant < submit->instant - k_longest_resized)
+    return impossible("it starts more than a year before it was submitted");
   if (!in_order(record)) return reading.set_aside(record.line, "the run would end before it starts");
   reading.out.records.push_back(std::move(record));
 }
 
 // --- sacct -P ---
 
-enum class Column { job_id_raw, job_id, start, end, state, alloc_cpus, n_cpus, suspended };
-constexpr std::array<std::string_view, 8> k_columns{"JobIDRaw", "JobID",     "Start", "End",
-                                                    "State",    "AllocCPUS", "NCPUS", "Suspended"};
+enum class Column {
+  job_id_raw,
+  job_id,
+  start,
+  end,
+  state,
+  alloc_cpus,
+  n_cpus,
+  suspended,
+  submit,
+  cluster,
+  user,
+  account,
+  nodes
+};
+constexpr std::array<std::string_view, 13> k_columns{"JobIDRaw",  "JobID",   "Start",     "End",    "State",
+                                                     "AllocCPUS", "NCPUS",   "Suspended", "Submit", "Cluster",
+                                                     "User",      "Account", "NodeList"};
 
 std::vector<std::string_view> split(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -108,11 +136,24 @@ Expected<SacctHeader> read_header(std::string_view line) {
 
 enum class RowKind { job, step, pending_array, unreadable };
 
+// The number of "20+1", a part of a heterogeneous job: Slurm numbers the parts in a row.
+std::optional<JobId> part_of_job(std::string_view text) {
+  const std::size_t mark = text.find('+');
+  if (mark == std::string_view::npos) return std::nullopt;
+  const auto first = parse_number<std::uint32_t>(text.substr(0, mark));
+  const auto part = parse_number<std::uint32_t>(text.substr(mark + 1));
+  return first && part ? std::optional(JobId{*first + *part}) : std::nullopt;
+}
+
 // The job that a row is about.
 RowKind identify(std::string_view text, const FindArrayTask& find_task, JobId& job) {
   if (text.find('.') != std::string_view::npos) return RowKind::step;
   if (const auto id = parse_number<std::uint32_t>(text)) {
     job = {*id};
+    return RowKind::job;
+  }
+  if (const auto id = part_of_job(text)) {
+    job = *id;
     return RowKind::job;
   }
   const std::size_t mark = text.find('_');
@@ -128,17 +169,24 @@ RowKind identify(std::string_view text, const FindArrayTask& find_task, JobId& j
 }
 
 void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64_t number_of_line,
-                    const Reading& reading) {
+                    const Reading& reading, std::set<std::string, std::less<>>& clusters) {
   const auto fields = split(line);
   if (fields.size() != header.width) {
     return reading.set_aside(number_of_line, std::to_string(fields.size()) + " fields where the header has " +
                                                  std::to_string(header.width) +
                                                  "; leave out columns that users fill, such as JobName");
   }
+  clusters.emplace(header.field(fields, Column::cluster));
   const std::string_view name =
       header.field(fields, header.has(Column::job_id_raw) ? Column::job_id_raw : Column::job_id);
-  SlurmRecord record{
-      .line = number_of_line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}};
+  SlurmRecord record{.line = number_of_line,
+                     .job = {},
+                     .state = {},
+                     .start = {},
+                     .end = {},
+                     .cpus = {},
+                     .suspended = {},
+                     .described = {}};
   switch (identify(name, reading.find_task, record.job)) {
     case RowKind::step:
       ++reading.out.steps;
@@ -154,8 +202,10 @@ void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64
   }
   std::string_view state = header.field(fields, Column::state);
   record.state = take_until(state, ' ');  // "CANCELLED by 1000"
+  std::optional<RecordedTime> submit;
   if (!read_time(header.field(fields, Column::start), record.start) ||
-      !read_time(header.field(fields, Column::end), record.end)) {
+      !read_time(header.field(fields, Column::end), record.end) ||
+      !read_time(header.field(fields, Column::submit), submit)) {
     return reading.set_aside(number_of_line, "a time that is none in this time zone; set TZ as slurmctld has it");
   }
   const Column cpus = header.has(Column::alloc_cpus) ? Column::alloc_cpus : Column::n_cpus;
@@ -165,7 +215,46 @@ void read_sacct_row(const SacctHeader& header, std::string_view line, std::int64
     record.suspended = parse_slurm_duration(header.field(fields, Column::suspended));
     if (!record.suspended) return reading.set_aside(number_of_line, "Suspended is no duration");
   }
-  keep(std::move(record), reading);
+  for (const Column column : {Column::user, Column::account, Column::nodes}) {
+    if (header.has(column)) record.described.append(header.field(fields, column)).append("|");
+  }
+  keep(std::move(record), submit, reading);
+}
+
+// slurmdbd has one record of a job's start, so two that have another end, or other nodes or owners, are those of two
+// jobs, and neither is believed. (A job that is requeued while it completes is recorded twice, the second time perhaps
+// without its CPUs; parts of a resized run all have its start.)
+bool contradict(const SlurmRecord& a, const SlurmRecord& b) {
+  if (!a.end || !b.end || a.cpus == 0 || b.cpus == 0 || a.state == "RESIZING" || b.state == "RESIZING") return false;
+  return a.end != b.end || a.cpus != b.cpus || a.described != b.described;
+}
+
+void set_contradictions_aside(const Reading& reading) {
+  std::map<std::pair<JobId, Instant>, const SlurmRecord*> first;
+  std::map<std::int64_t, std::string> aside;  // by line
+  for (const SlurmRecord& record : reading.out.records) {
+    if (!record.start || record.state == "RESIZING") continue;
+    const auto [place, is_new] = first.emplace(std::pair(record.job, record.start->instant), &record);
+    if (is_new || !contradict(record, *place->second)) continue;
+    const auto why = [&](const SlurmRecord& other) {
+      return "job " + std::to_string(record.job.value) + " started then in line " + std::to_string(other.line) +
+             ", too, and that line says otherwise; are these jobs of two clusters? Ask sacct for one at a time (-M)";
+    };
+    aside.emplace(place->second->line, why(record));
+    aside.emplace(record.line, why(*place->second));
+  }
+  if (aside.empty()) return;
+  for (auto& [line, why] : aside) reading.set_aside(line, std::move(why));
+  std::erase_if(reading.out.records, [&](const SlurmRecord& record) { return aside.contains(record.line); });
+}
+
+// Refuses rows of two clusters.
+Expected<void> check_clusters(const std::set<std::string, std::less<>>& clusters, std::int64_t line) {
+  if (clusters.size() < 2) return {};
+  return fail(Errc::invalid_argument,
+              "line " + std::to_string(line) + ": Cluster: the records are of '" + clusters.begin()->substr(0, 64) +
+                  "' and '" + clusters.rbegin()->substr(0, 64) +
+                  "', whose jobs have the same numbers; ask sacct for one cluster at a time (-M NAME)");
 }
 
 // --- jobcomp/filetxt ---
@@ -195,14 +284,19 @@ bool read_core(std::string_view text, SlurmRecord& record, std::string& why) {
   return true;
 }
 
+// Takes "JobId=17 " from the front of `text`, where a record begins.
+std::optional<JobId> skip_job(std::string_view& text) {
+  const auto id = skip(text, "JobId=") ? parse_number<std::uint32_t>(take_until(text, ' ')) : std::nullopt;
+  return id && text.starts_with(" UserId=") ? std::optional(JobId{*id}) : std::nullopt;
+}
+
 void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading& reading) {
-  SlurmRecord record{.line = line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}};
+  SlurmRecord record{
+      .line = line, .job = {}, .state = {}, .start = {}, .end = {}, .cpus = {}, .suspended = {}, .described = {}};
   std::string_view rest = text;
-  const auto id = skip(rest, "JobId=") ? parse_number<std::uint32_t>(take_until(rest, ' ')) : std::nullopt;
-  if (!id || !rest.starts_with(" UserId=")) {
-    return reading.set_aside(line, "no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");
-  }
-  record.job = {*id};
+  const auto id = skip_job(rest);
+  if (!id) return reading.set_aside(line, "no jobcomp/filetxt record: it does not begin with JobId=... UserId=...");
+  record.job = *id;
   int found = 0;
   std::string why;
   for (auto at = rest.find(" JobState="); at != std::string_view::npos; at = rest.find(" JobState=", at + 1)) {
@@ -214,9 +308,9 @@ void read_jobcomp_record(std::string_view text, std::int64_t line, const Reading
     why = std::move(fault);
   }
   if (found == 0) why = "no jobcomp/filetxt record: JobState=... to ProcCnt=... is not there, or cut off";
-  if (found > 1) why = "job " + std::to_string(*id) + ": the job's name or directory looks like a record itself";
+  if (found > 1) why = "job " + std::to_string(id->value) + ": the job's name or directory looks like a record itself";
   if (!why.empty()) return reading.set_aside(line, std::move(why));
-  keep(std::move(record), reading);
+  keep(std::move(record), std::nullopt, reading);
 }
 
 void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const Reading& reading) {
@@ -227,12 +321,85 @@ void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const
   read_jobcomp_record(line, number_of_line, reading);
 }
 
+// " ExitCode=0:0 ", the last member of a record, ends the text.
+bool is_whole(std::string_view text) {
+  const std::size_t at = text.rfind(" ExitCode=");
+  if (at == std::string_view::npos) return false;
+  text.remove_prefix(at + std::string_view(" ExitCode=").size());
+  const bool one_value = text.size() > 1 && text.find(' ') == text.size() - 1;
+  return one_value && text.find_first_not_of("0123456789:") == text.size() - 1;
+}
+
+bool begins_record(std::string_view line) {
+  if (!skip_job(line)) return false;
+  const std::size_t group = line.find(" GroupId=");
+  return group != std::string_view::npos && line.find(" Name=", group) != std::string_view::npos;
+}
+
+// The lines of a jobcomp/filetxt file, put together to records: names and directories may hold line feeds. slurmctld
+// writes a record and its line feed at once, so one that is not whole goes on in the next line.
+class JobcompLines {
+ public:
+  explicit JobcompLines(const Reading& reading) : reading_(reading) {}
+
+  void add(std::string line, std::int64_t number) {
+    const bool full = joined_.size() > k_longest_line;
+    if (full || (begins_record(line) && (ends_here_ || (!seen_whole_ && has_core(joined_))))) finish();
+    if (lines_.empty()) number_ = number;
+    joined_ += lines_.empty() ? line : '\n' + line;
+    lines_.push_back(std::move(line));
+    ends_here_ = ends_here_ || is_whole(joined_);
+    seen_whole_ = seen_whole_ || ends_here_;
+  }
+
+  void finish() {
+    const bool imitates = std::any_of(lines_.begin() + (lines_.empty() ? 0 : 1), lines_.end(), begins_record);
+    if (imitates) {
+      reading_.set_aside(number_, "a line feed, and what follows looks like a record itself");
+    } else if (lines_.size() > 1 && is_whole(joined_)) {
+      read_jobcomp_line(joined_, number_, reading_);
+    } else {
+      for (std::size_t i = 0; i < lines_.size(); ++i) {
+        if (!lines_[i].empty()) read_jobcomp_line(lines_[i], number_ + static_cast<std::int64_t>(i), reading_);
+      }
+    }
+    lines_.clear();
+    joined_.clear();
+    ends_here_ = false;
+  }
+
+ private:
+  static bool has_core(std::string_view text) {
+    SlurmRecord ignored;
+    std::string why;
+    for (auto at = text.find(" JobState="); at != std::string_view::npos; at = text.find(" JobState=", at + 1)) {
+      if (read_core(text.substr(at), ignored, why)) return true;
+    }
+    return false;
+  }
+
+  const Reading& reading_;
+  std::vector<std::string> lines_;
+  std::string joined_;
+  std::int64_t number_ = 0;  // of the first line
+  bool ends_here_ = false;   // the lines so far, or fewer of them, are a whole record
+  bool seen_whole_ = false;  // in this file
+};
+
 }  // namespace
+
+bool SlurmRecord::has_ended() const {
+  constexpr std::array<std::string_view, 8> k_not_ended{"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING",
+                                                        "STOPPED", "SIGNALING", "STAGE_OUT",  "PENDING"};
+  return end || std::find(k_not_ended.begin(), k_not_ended.end(), state) == k_not_ended.end();
+}
 
 Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task) {
   SlurmRecords records;
   const Reading reading{records, find_task};
   SacctHeader header;
+  JobcompLines jobcomp(reading);
+  std::set<std::string, std::less<>> clusters;
   std::string line;
   for (std::int64_t number_of_line = 1; std::getline(in, line); ++number_of_line) {
     if (number_of_line == 1 && !line.starts_with("JobId=")) {
@@ -240,15 +407,18 @@ Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask&
       continue;
     }
     if (number_of_line == 1) records.format = RecordFormat::jobcomp;
-    if (line.empty()) continue;
     if (line.size() > k_longest_line) {
+      jobcomp.finish();
       reading.set_aside(number_of_line, "longer than a record of Slurm can be");
     } else if (records.format == RecordFormat::jobcomp) {
-      read_jobcomp_line(line, number_of_line, reading);
-    } else {
-      read_sacct_row(header, line, number_of_line, reading);
+      jobcomp.add(line, number_of_line);
+    } else if (!line.empty()) {
+      read_sacct_row(header, line, number_of_line, reading, clusters);
+      SHAPLEY_TRY(check_clusters(clusters, number_of_line));
     }
   }
+  jobcomp.finish();
+  if (records.format == RecordFormat::sacct) set_contradictions_aside(reading);
   if (in.bad()) return fail(Errc::io, "cannot be read to its end");
   if (header.width == 0 && records.format != RecordFormat::jobcomp) {
     return fail(Errc::invalid_argument, "no records: the file is empty");

@@ -1,8 +1,10 @@
 // Slurm's own records of jobs, read from text: `sacct -P` output, or the file of jobcomp/filetxt (Slurm 22.05
 // to 24.11).
 //
-// Users choose job names and working directories, so any byte may be anywhere in these files. A line that cannot be
-// read in exactly one way is not guessed at: it is set aside with its number and the reason, and reading goes on.
+// Users choose job names and working directories, so any byte may be anywhere in these files, line feeds too: a record
+// of jobcomp/filetxt is all lines up to its last member. A line that cannot be read in exactly one way is not guessed
+// at: it is set aside with its number and the reason, and reading goes on. What says what cannot be (a run from before
+// there was Slurm) is set aside, too, on a list of its own.
 // Nothing here knows the ledger. Formats and conventions: docs/reference/ledger.md.
 #pragma once
 
@@ -38,6 +40,10 @@ struct SlurmRecord {
   std::optional<RecordedTime> end;    // none: it has not ended
   std::optional<std::int64_t> cpus;
   std::optional<Duration> suspended;
+  std::string described;  // user, account and nodes as they stand in the record; empty: not exported
+
+  // Whether Slurm says that it is over, though perhaps not when.
+  [[nodiscard]] bool has_ended() const;
 };
 
 // A line that was set aside.
@@ -46,10 +52,18 @@ struct UnreadableLine {
   std::string why;
 };
 
+// A record that contradicts itself.
+struct ImpossibleRecord {
+  std::int64_t line = 0;
+  JobId job;
+  std::string why;
+};
+
 struct SlurmRecords {
   RecordFormat format = RecordFormat::sacct;
   std::vector<SlurmRecord> records;  // in the order of the file
   std::vector<UnreadableLine> unreadable;
+  std::vector<ImpossibleRecord> impossible;
   std::int64_t steps = 0;           // rows of job steps ("17.batch"): left out
   std::int64_t pending_arrays = 0;  // rows of tasks that have not started ("17_[3-9]"): left out
 };
@@ -59,7 +73,8 @@ using FindArrayTask = std::function<std::optional<JobId>(std::uint32_t array_job
 
 // Reads to the end. Times are local to the process's time zone (TZ), as Slurm prints them, or seconds since 1970 with
 // SLURM_TIME_FORMAT=%s (0: none). Errc::invalid_argument when the first line is neither a header of sacct -P with the
-// columns needed nor a jobcomp/filetxt record.
+// columns needed nor a jobcomp/filetxt record, and when the column Cluster names two clusters, whose jobs have the same
+// numbers.
 [[nodiscard]] Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask& find_task);
 
 }  // namespace shapley::ledger

@@ -149,7 +149,7 @@ Expected<Side> side_of(const Moment& moment, const Ledger& ledger, const std::st
       if (!row["rank"].is_null()) known += (known.empty() ? "" : ", ") + row["name"].get<std::string>();
     }
     return fail(Errc::invalid_argument,
-                "'" + name + "' is no organization with a rank (" + known + ") and no job (4711, or 4711_3)");
+                "'" + name + "' is no organization with a rank (" + known + ") and no job (4711, 4711_3, or 4711+1)");
   }
   SHAPLEY_TRY_ASSIGN(json described, job_at(moment, ledger, *job, budget));
   return Side{described["organization"].get<std::string>(), std::move(described)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -31,10 +32,12 @@ json processor_count(MicroProcessors q) {
 }
 
 std::string text_of(const JobName& name) {
+  if (name.het_job != 0) return std::to_string(name.het_job) + "+" + std::to_string(name.job - name.het_job);
   return std::to_string(name.job) + (name.task ? "_" + std::to_string(*name.task) : "");
 }
 
 bool is_named(const json& job, const JobName& name) {
+  if (name.het_job != 0 && job["het_job"] != name.het_job) return false;
   if (!name.task) return job["job"] == name.job;
   return job["array_job"] == name.job && job["array_task"] == *name.task;
 }
@@ -47,7 +50,7 @@ const json* newest(const json& jobs, const JobName& name, Instant at) {
     if (!is_named(job, name)) continue;
     if (found == nullptr || job["submit"] <= at.value) found = &job;
   }
-  return found != nullptr || !name.task ? found : newest(jobs, {name.job, std::nullopt}, at);
+  return found != nullptr || !name.task ? found : newest(jobs, {name.job, std::nullopt, 0}, at);
 }
 
 const OpenSegment* open_segment_of(const Moment& moment, std::uint32_t job) {
@@ -164,18 +167,28 @@ json starts_after(const Moment& moment) {
 }  // namespace
 
 std::optional<JobName> parse_job_name(std::string_view text) {
+  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
+    const auto first = parse_number(text.substr(0, plus));
+    const auto part = parse_number(text.substr(plus + 1));
+    if (!first || !part || *first == 0 || *part > std::numeric_limits<std::uint32_t>::max() - *first)
+      return std::nullopt;
+    return JobName{*first + *part, std::nullopt, *first};
+  }
   const std::size_t underscore = text.find('_');
   const auto job = parse_number(text.substr(0, underscore));
   if (!job || *job == 0) return std::nullopt;
-  if (underscore == std::string_view::npos) return JobName{*job, std::nullopt};
+  if (underscore == std::string_view::npos) return JobName{*job, std::nullopt, 0};
   const auto task = parse_number(text.substr(underscore + 1));
   if (!task) return std::nullopt;
-  return JobName{*job, *task};
+  return JobName{*job, *task, 0};
 }
 
 Expected<JobName> checked_job_name(const std::string& text) {
   if (const auto name = parse_job_name(text)) return *name;
-  return fail(Errc::invalid_argument, "'" + text + "' is no job; write its number, 4711, or an array's task, 4711_3");
+  return fail(Errc::invalid_argument,
+              "'" + text +
+                  "' is no job; write its number, 4711, an array's task, 4711_3, or a part of a "
+                  "heterogeneous job, 4711+1");
 }
 
 Expected<json> job_at(const Moment& moment, const Ledger& ledger, const JobName& name, QueryBudget budget) {
@@ -193,7 +206,7 @@ Expected<json> job_at(const Moment& moment, const Ledger& ledger, const JobName&
     out[member] = (*job)[member];
   }
   if (out["organization"] == "") out["organization"] = std::string(accounting::k_guests);
-  out["job_id"] = name.task ? text_of(name) : std::to_string(name.job);
+  out["job_id"] = text_of(name);
   add_instant(out, "submit", Instant{(*job)["submit"].get<std::int64_t>()});
   const OpenSegment* open = open_segment_of(moment, (*job)["job"].get<std::uint32_t>());
   if (open == nullptr || (*job)["submit"] > moment.at.value) {

@@ -22,9 +22,10 @@ inline constexpr std::size_t k_reported_starts = 10;
 struct JobName {
   std::uint32_t job = 0;              // its number, or its array's
   std::optional<std::uint32_t> task;  // of the array
+  std::uint32_t het_job = 0;          // the heterogeneous job that it is a part of, if it was named as one
 };
 
-// "4711" or "4711_3". nullopt: it is neither.
+// "4711", "4711_3" or "4711+1", which is the number 4712. nullopt: it is none of them.
 [[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
 
 // Errc::invalid_argument says what is allowed instead of `text`.

@@ -77,6 +77,11 @@ std::string named(const JobsFilter& filter, const std::string& table) {
     add('(' + table + "array_job = " + std::to_string(array) + " AND " + table + "array_task IN " +
         listed_numbers(tasks) + ')');
   }
+  // Slurm numbers the parts in a row.
+  for (const HetPart& part : filter.parts) {
+    add('(' + table + "job = " + std::to_string(std::uint64_t{part.het_job} + part.part) + " AND " + table +
+        "het_job = " + std::to_string(part.het_job) + ')');
+  }
   return any + ')';
 }
 
@@ -235,7 +240,9 @@ std::vector<const Segment*> segments_between(const std::vector<Segment>& all, st
 // wckey, next submit of the same id.
 json job_json(const Row& row, const std::vector<Segment>& all, Instant at) {
   const auto segments = segments_between(all, column_integer(row[1]).value_or(0), column_integer(row[13]));
-  const Summary summary = summary_of(segments, at);
+  Summary summary = summary_of(segments, at);
+  // What it waits for is in its next row.
+  if (!row[13].empty() && summary.state == "pending") summary.state = "ended";
   json listed_segments = json::array();
   for (const Segment* segment : segments) listed_segments.push_back(segment->as_json);
   return {{"job", number_or_null(row[0])},
@@ -286,22 +293,28 @@ Expected<void> check_request(const json& request) {
                   std::string("jobs: '") + list + "' must be a list of " + (of_text ? "names" : "numbers of 32 bits"));
     }
   }
-  if (!request.contains("tasks")) return {};
-  const auto is_task = [](const json& item) {
+  const auto is_pair = [](const json& item) {
     return item.is_array() && item.size() == 2 && is_number_of_32_bits(item[0]) && is_number_of_32_bits(item[1]);
   };
-  if (!request["tasks"].is_array() || !std::all_of(request["tasks"].begin(), request["tasks"].end(), is_task)) {
-    return fail(Errc::invalid_argument, "jobs: 'tasks' must be a list of [array, task], numbers of 32 bits");
+  for (const char* list : {"tasks", "parts"}) {
+    if (!request.contains(list)) continue;
+    if (!request[list].is_array() || !std::all_of(request[list].begin(), request[list].end(), is_pair)) {
+      return fail(Errc::invalid_argument, std::string("jobs: '") + list + "' must be a list of [" +
+                                              (list == std::string_view("tasks") ? "array, task" : "job, part") +
+                                              "], numbers of 32 bits");
+    }
   }
   return {};
 }
 
-std::vector<ArrayTask> tasks_of(const json& request) {
-  std::vector<ArrayTask> tasks;
-  for (const json& task : request.value("tasks", json::array())) {
-    tasks.push_back({task[0].get<std::uint32_t>(), task[1].get<std::uint32_t>()});
+// Tasks of arrays, or parts of heterogeneous jobs.
+template <typename Pair>
+std::vector<Pair> pairs_of(const json& request, const char* list) {
+  std::vector<Pair> pairs;
+  for (const json& pair : request.value(list, json::array())) {
+    pairs.push_back({pair[0].get<std::uint32_t>(), pair[1].get<std::uint32_t>()});
   }
-  return tasks;
+  return pairs;
 }
 
 }  // namespace
@@ -315,7 +328,8 @@ Expected<JobsFilter> parse_jobs_filter(const json& request) {
       .accounts = request.value("accounts", std::vector<std::string>{}),
       .user_ids = request.value("user_ids", std::vector<std::uint32_t>{}),
       .jobs = request.value("jobs", std::vector<std::uint32_t>{}),
-      .tasks = tasks_of(request),
+      .tasks = pairs_of<ArrayTask>(request, "tasks"),
+      .parts = pairs_of<HetPart>(request, "parts"),
       .viewer = std::nullopt};
 }
 
@@ -324,6 +338,7 @@ json jobs_request(const JobsFilter& filter) {
                {"accounts", filter.accounts}, {"user_ids", filter.user_ids}, {"jobs", filter.jobs}};
   if (filter.since) request["since"] = filter.since->value;
   for (const ArrayTask& task : filter.tasks) request["tasks"].push_back({task.array, task.task});
+  for (const HetPart& part : filter.parts) request["parts"].push_back({part.het_job, part.part});
   return request;
 }
 

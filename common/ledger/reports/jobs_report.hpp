@@ -32,6 +32,13 @@ struct ArrayTask {
   friend bool operator==(const ArrayTask&, const ArrayTask&) = default;
 };
 
+// A part of a heterogeneous job, by Slurm's number of the whole and the part's place: "3+1".
+struct HetPart {
+  std::uint32_t het_job = 0;
+  std::uint32_t part = 0;
+  friend bool operator==(const HetPart&, const HetPart&) = default;
+};
+
 // Who sees his own jobs and those of accounts, and no others.
 struct JobsViewer {
   std::uint32_t user_id = 0;
@@ -42,20 +49,22 @@ struct JobsViewer {
   }
 };
 
-// An empty list selects everything; several lists must all match, but that `jobs` and `tasks` are one list.
+// An empty list selects everything; several lists must all match, but that `jobs`, `tasks` and `parts` are one
+// list.
 struct JobsFilter {
   bool all = false;  // ended, suspended and blocked jobs, too; else only those that run or could start
-  // With `all`: of those only the jobs submitted then or later. Not when `jobs` or `tasks` names some.
+  // With `all`: of those only the jobs submitted then or later. Not when some are named.
   std::optional<Instant> since = std::nullopt;
   std::vector<std::string> organizations = {};
   std::vector<std::string> accounts = {};
   std::vector<std::uint32_t> user_ids = {};
   std::vector<std::uint32_t> jobs = {};  // a job of an array is found by the array's id, too
   std::vector<ArrayTask> tasks = {};     // a task that waits is a part of its array's record, and found by no number
+  std::vector<HetPart> parts = {};
   // No part of the request: whose question it is, is not the asker's to say.
   std::optional<JobsViewer> viewer = std::nullopt;
 
-  [[nodiscard]] bool names_jobs() const { return !jobs.empty() || !tasks.empty(); }
+  [[nodiscard]] bool names_jobs() const { return !jobs.empty() || !tasks.empty() || !parts.empty(); }
 };
 
 // As members of the request {"request": "jobs", "all": true, "accounts": [...], ...} by the names above.
