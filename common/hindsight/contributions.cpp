@@ -11,9 +11,10 @@ namespace shapley::hindsight {
 
 namespace {
 
+// Every number of players divides it, for parts of the gap.
 Int256 scale_of(std::size_t players) {
   if (players <= k_exact_players) return Int256(game::factorial(players));
-  return Int256(game::pair_weights(players).scale) * players;
+  return Int256(game::pair_weights(players).scale) * players * k_gap_parts;
 }
 
 // phi[u] sums to v(N), and v(N) is everybody's alike.
@@ -57,7 +58,7 @@ std::vector<Int256> pair_shares(std::span<const Int128> values, std::size_t play
     }
     sum += shares[u];
   }
-  for (Int256& share : shares) share = share * players - sum;
+  for (Int256& share : shares) share = (share * players - sum) * k_gap_parts;
   return shares;
 }
 
@@ -75,6 +76,12 @@ std::vector<Coalition> coalitions_of(std::size_t players) {
 
 std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players) {
   return players <= k_exact_players ? lattice_shares(values, players) : pair_shares(values, players);
+}
+
+void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum) {
+  const Int256 scale = scale_of(shares.size());
+  const Int256 equal = scale / shares.size() * sum;
+  for (std::size_t u = 0; u < shares.size(); ++u) shares[u] += (scale * parts[u] - equal) / k_gap_parts;
 }
 
 std::vector<Int128> contributions_of(std::span<const Int256> shares, Int128 grand,

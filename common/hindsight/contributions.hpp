@@ -1,10 +1,14 @@
 // From what coalitions would have produced to what every player contributed.
 //
-// With v(N) = the sum of psi, what really happened, phi is linear in v(N), and everybody's part of it is the same:
-//     phi[u] = (share[u] + grand_weight * v(N)) / scale
+// phi is linear in v(N), and everybody's part of it is the same. So whether v(N) is virtual and the gap to what really
+// ran comes on top in equal parts, or v(N) = the sum of psi, what really ran, is one:
+//     phi[u] = (share[u] + grand_weight * Sum(psi)) / scale
 // where share[u] is made of the virtual coalitions alone. Up to k_exact_players players they are all coalitions, and
 // phi is the Shapley value of v: scale = k!, grand_weight = (k-1)!. Above that they are those of 1, 2, k-2 and k-1
 // players (game/coalition_weights.hpp, pair_weights), and what phi then lacks of v(N) is spread equally.
+//
+// Where not all players were there all the time the gap is shared as gap_shares.hpp says: add_gap() adds to share[u]
+// what that makes for u beyond an equal part.
 //
 // Exact: in 128 bits where width_for says that these hold every sum, else in 256. Pure functions.
 #pragma once
@@ -16,6 +20,7 @@
 
 #include "base/int128.hpp"
 #include "game/potential.hpp"
+#include "hindsight/gap_shares.hpp"
 #include "hindsight/lattice_keys.hpp"
 
 namespace shapley::hindsight {
@@ -29,8 +34,13 @@ inline constexpr std::size_t k_most_players = 32;
 // REQUIRES: players <= k_most_players. Without players there are none.
 [[nodiscard]] std::vector<Coalition> coalitions_of(std::size_t players);
 
-// share[u], from v of each of coalitions_of(players), in their order; that of all is not read. REQUIRES: 1 <= players.
+// share[u], the gap in equal parts, from v of each of coalitions_of(players), in their order; that of all is not read.
+// REQUIRES: 1 <= players.
 [[nodiscard]] std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players);
+
+// Everybody's part of the gap instead of an equal one: `parts` by player, and their sum, times k_gap_parts (GapShares).
+// Players other than these had none. REQUIRES: no stretch had more players than there are shares.
+void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum);
 
 // phi of every player, as integers that sum to `grand`: floors first, then one more to the largest remainders, ties to
 // the smaller rank. REQUIRES: as many shares as ranks, and one at least.

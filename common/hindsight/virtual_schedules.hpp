@@ -24,7 +24,7 @@
 // Pure; single-threaded; the caller owns it.
 //
 // Memory: 76 bytes per request, until it is final everywhere; per coalition 200 bytes and, for each part that may still
-// be changed, 48; up to twice that while vectors grow.
+// be changed, 48; up to twice that while vectors grow. Per cut 8 bytes, and 32 more once it is final.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +37,7 @@
 
 #include "base/int128.hpp"
 #include "game/potential.hpp"
+#include "hindsight/gap_shares.hpp"
 #include "hindsight/request_queue.hpp"
 
 namespace shapley::hindsight {
@@ -148,6 +149,17 @@ class VirtualSchedules {
   void forget_marks_before(std::int64_t at);
   [[nodiscard]] const std::vector<std::int64_t>& marks() const { return marks_; }
 
+  // What the last coalition had done is wanted at these instants, too, whatever becomes known later: the first `kept`
+  // of those so far, and `later`, ascending. REQUIRES: final_cuts() <= kept; none of `later` is before what is settled.
+  void set_cuts(std::size_t kept, std::span<const std::int64_t> later);
+  [[nodiscard]] const std::vector<std::int64_t>& cuts() const { return cuts_; }
+  // At so many of the first ones nothing will change any more. As of the last time that schedules were forgotten.
+  [[nodiscard]] std::size_t final_cuts() const { return at_final_cuts_.size(); }
+  // What it had done before each cut that is reached.
+  [[nodiscard]] std::vector<Done<Int128>> done_at_cuts() const;
+  // The first ones are not wanted any more. REQUIRES: count <= final_cuts().
+  void forget_cuts(std::size_t count);
+
   // There are more organizations, who have no facts yet, or other coalitions are wanted. REQUIRES: what a new coalition
   // has of the organizations so far is one of the coalitions so far, or empty.
   void set_coalitions(std::size_t organizations, std::span<const Coalition> coalitions);
@@ -212,6 +224,8 @@ class VirtualSchedules {
     std::int64_t time = 0;
     std::int64_t settled = 0;
     std::vector<std::int64_t> marks;
+    std::vector<std::int64_t> cuts;
+    std::vector<Done<Int128>> at_final_cuts;
     std::vector<Known> requests;
     std::vector<CapacityChange> changes;
     std::vector<OneSchedule> schedules;  // `next`, `changes` and `full` are not part of it
@@ -245,6 +259,7 @@ class VirtualSchedules {
   std::int64_t start_waiting(OneSchedule& schedule, std::int64_t at);
   [[nodiscard]] bool is_final(const Known& known) const;
   void forget(OneSchedule& schedule);
+  void add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const;
   void drop_requests();
   void drop_changes();
   [[nodiscard]] bool is_sound(const OneSchedule& schedule) const;
@@ -256,8 +271,10 @@ class VirtualSchedules {
   std::vector<CapacityChange> changes_;  // by instant
   std::vector<OneSchedule> schedules_;   // by slot
   std::vector<std::int64_t> marks_;      // ascending
-  std::vector<Request> learned_;         // durations since time_
-  Coalition touched_ = 0;                // whose facts have been told since time_
+  std::vector<std::int64_t> cuts_;       // ascending
+  std::vector<Done<Int128>> at_final_cuts_;
+  std::vector<Request> learned_;  // durations since time_
+  Coalition touched_ = 0;         // whose facts have been told since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> from_;  // by slot: of one correction

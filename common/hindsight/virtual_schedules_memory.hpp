@@ -39,6 +39,7 @@ void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
     const bool runs = known.duration == k_unknown && known.really_began < settled_;
     reached = std::min(reached, part.start + (runs ? settled_ - known.really_began : 0));
   }
+  if (&schedule == &schedules_.back()) add_done_at_cuts(at_final_cuts_, reached);
   std::erase_if(schedule.parts, [&](const Part& part) { return part.start < reached && is_final(queue_[part.place]); });
   const auto earlier = [](const End& end, std::int64_t at) { return end.at < at; };
   schedule.past.erase(schedule.past.begin(),
@@ -47,6 +48,45 @@ void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
   keep_little_room(schedule.parts);
   keep_little_room(schedule.past);
   schedule.full = schedule.parts.capacity() + schedule.past.capacity();
+}
+
+// Goes on from those that are there, to the last cut before `until`, backwards from the time reached.
+template <typename Integer>
+void VirtualSchedules<Integer>::add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const {
+  const std::size_t first = done.size();
+  const auto end = std::lower_bound(cuts_.begin() + static_cast<std::ptrdiff_t>(first), cuts_.end(), until);
+  done.resize(static_cast<std::size_t>(end - cuts_.begin()));
+  if (schedules_.empty() || done.size() == first) return;
+  const OneSchedule& all = schedules_.back();
+  Quadratic<Unsigned> value = all.value;
+  auto part = all.parts.rbegin();
+  auto past = all.past.rbegin();
+  for (std::size_t cut = done.size(); cut-- > first;) {
+    const std::int64_t at = cuts_[cut];
+    for (; part != all.parts.rend() && part->start >= at; ++part) value.change(part->start, -part->amount);
+    for (; past != all.past.rend() && past->at >= at; ++past) value.change(past->at, past->amount);
+    const Int128 work = static_cast<Integer>(value.work_at(at));
+    done[cut] = {work, work * at - static_cast<Integer>(value.utility_at(at))};
+  }
+}
+
+template <typename Integer>
+void VirtualSchedules<Integer>::set_cuts(std::size_t kept, std::span<const std::int64_t> later) {
+  cuts_.resize(kept);
+  cuts_.insert(cuts_.end(), later.begin(), later.end());
+}
+
+template <typename Integer>
+std::vector<Done<Int128>> VirtualSchedules<Integer>::done_at_cuts() const {
+  std::vector<Done<Int128>> done = at_final_cuts_;
+  add_done_at_cuts(done, time_ + 1);
+  return done;
+}
+
+template <typename Integer>
+void VirtualSchedules<Integer>::forget_cuts(std::size_t count) {
+  cuts_.erase(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(count));
+  at_final_cuts_.erase(at_final_cuts_.begin(), at_final_cuts_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 // Those that are final or withdrawn, and that every schedule is past and has forgotten the parts of.
@@ -181,8 +221,8 @@ auto VirtualSchedules<Integer>::image() const -> Renamed {
            (settled.queue_[schedule.head - 1].owner & schedule.members) == 0)
       --schedule.head;
   }
-  renamed.image = {settled.time_,        settled.settled_, settled.marks_,
-                   settled.queue_.all(), settled.changes_, std::move(settled.schedules_)};
+  renamed.image = {settled.time_,          settled.settled_,     settled.marks_,   settled.cuts_,
+                   settled.at_final_cuts_, settled.queue_.all(), settled.changes_, std::move(settled.schedules_)};
   return renamed;
 }
 
@@ -217,9 +257,13 @@ bool VirtualSchedules<Integer>::restore(Image image) {
   const auto earlier = [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; };
   if (!queue_.is_ordered() || !std::is_sorted(image.changes.begin(), image.changes.end(), earlier)) return false;
   if (!std::is_sorted(image.marks.begin(), image.marks.end())) return false;
+  if (!std::is_sorted(image.cuts.begin(), image.cuts.end()) || image.at_final_cuts.size() > image.cuts.size())
+    return false;
   time_ = image.time;
   settled_ = image.settled;
   marks_ = std::move(image.marks);
+  cuts_ = std::move(image.cuts);
+  at_final_cuts_ = std::move(image.at_final_cuts);
   changes_ = std::move(image.changes);
   const auto reached = std::partition_point(changes_.begin(), changes_.end(),
                                             [this](const CapacityChange& change) { return change.at < time_; });

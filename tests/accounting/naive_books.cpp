@@ -275,18 +275,19 @@ hindsight::naive::Facts virtual_facts(const Facts& facts, Instant begin, Instant
   return virtual_facts;
 }
 
-// Splits `total` as the Shapley values of v say, by marginal contributions to every coalition.
-std::vector<Int128> split_by_coalitions(const std::vector<Int128>& values, std::size_t players, Int128 total) {
-  std::vector<Int128> scaled(players);
+// Splits `total` as the Shapley values of v say, by marginal contributions to every coalition, and what each has
+// besides, times players!.
+std::vector<Int128> split_by_coalitions(const std::vector<Int128>& values, const std::vector<Int128>& besides,
+                                        Int128 total) {
+  const std::size_t players = besides.size();
+  std::vector<Int128> scaled = besides;
   const Int128 scale = hindsight::naive::factorial(players);
   for (std::uint32_t c = 0; c < values.size(); ++c) {
     for (std::size_t u = 0; u < players; ++u) {
       if (hindsight::naive::holds(c, u)) continue;
       const auto size = static_cast<std::size_t>(std::popcount(c));
-      const std::uint32_t with = c | 1U << u;
-      const Int128 value = with + 1 == values.size() ? total : values[with];
-      scaled[u] +=
-          hindsight::naive::factorial(size) * hindsight::naive::factorial(players - 1 - size) * (value - values[c]);
+      scaled[u] += hindsight::naive::factorial(size) * hindsight::naive::factorial(players - 1 - size) *
+                   (values[c | 1U << u] - values[c]);
     }
   }
   std::vector<std::pair<Int128, std::size_t>> remainders;
@@ -322,6 +323,26 @@ std::vector<std::size_t> players_before(const hindsight::naive::Facts& virtual_f
   return {players.begin(), players.end()};
 }
 
+// Who offers a processor in the second [s, s+1), or has a request that was released and has not ended; as `players`.
+std::set<std::size_t> present_at(const hindsight::naive::Facts& virtual_facts, const Facts& facts,
+                                 const std::vector<std::string>& names, const std::vector<std::size_t>& players,
+                                 Instant s) {
+  std::set<std::size_t> present;
+  for (std::size_t i = 0; i < players.size(); ++i) {
+    std::int64_t owned = 0;
+    for (const auto& change : virtual_facts.capacity) {
+      if (change.organization == players[i] && change.at <= s.value) owned += change.by;
+    }
+    const bool asks = std::any_of(facts.segments.begin(), facts.segments.end(), [&](const Held& held) {
+      const Instant joined = std::min(held.opened.begin, released_at(held.opened));
+      return held.opened.organization == names[players[i]] && held.end != held.opened.begin && joined <= s &&
+             s < held.end;
+    });
+    if (owned > 0 || asks) present.insert(i);
+  }
+  return present;
+}
+
 // phi and work given by `hindsight` in the seconds [begin, t), from all that is known at `now`. first: of all facts.
 void add_hindsight(const Facts& facts, Instant first, Instant begin, Instant t, Instant now,
                    std::map<std::string, Row>& rows) {
@@ -348,8 +369,28 @@ void add_hindsight(const Facts& facts, Instant first, Instant begin, Instant t, 
     psi += rows[name].psi;
     got += rows[name].got;
   }
-  const std::vector<Int128> phi = split_by_coalitions(utility, players.size(), psi);
-  const std::vector<Int128> given = split_by_coalitions(work, players.size(), got);
+  std::uint32_t all = 0;
+  for (const std::size_t player : players) all |= 1U << player;
+  const Int128 scale = hindsight::naive::factorial(players.size());
+  std::vector<Int128> gap_of_utility(players.size());
+  std::vector<Int128> gap_of_work(players.size());
+  for (Instant s = begin; s < t; s = s + Duration{1}) {
+    Int128 gap = hindsight::naive::value_of(virtual_schedules, all, s.value).work -
+                 hindsight::naive::value_of(virtual_schedules, all, s.value + 1).work;
+    Second second = during(facts, s);
+    for (const std::string& name : names) gap += second.used[name];
+    std::set<std::size_t> sharing = present_at(virtual_schedules, facts, names, players, s);
+    if (sharing.empty()) {
+      for (std::size_t i = 0; i < players.size(); ++i) sharing.insert(i);
+    }
+    for (const std::size_t i : sharing) {
+      const Int128 part = scale / static_cast<Int128>(sharing.size()) * gap;
+      gap_of_work[i] += part;
+      gap_of_utility[i] += part * (t - s).value;
+    }
+  }
+  const std::vector<Int128> phi = split_by_coalitions(utility, gap_of_utility, psi);
+  const std::vector<Int128> given = split_by_coalitions(work, gap_of_work, got);
   for (std::size_t i = 0; i < players.size(); ++i)
     rows[names[players[i]]].credits["hindsight"] = {.phi = {phi[i]}, .given = {given[i]}};
 }

@@ -73,6 +73,19 @@ class Pair {
   void settle(std::int64_t until) { schedules_.settle(until); }
   void mark(std::int64_t at) { schedules_.mark(at); }
   void forget_marks_before(std::int64_t at) { schedules_.forget_marks_before(at); }
+  // Not before what is settled.
+  void cut(std::int64_t at) {
+    std::vector<std::int64_t> cuts = schedules_.cuts();
+    const auto place = std::lower_bound(cuts.begin(), cuts.end(), at);
+    if (at < schedules_.settled() || (place != cuts.end() && *place == at)) return;
+    const auto kept = static_cast<std::size_t>(place - cuts.begin());
+    cuts.insert(place, at);
+    schedules_.set_cuts(kept, std::span(cuts).subspan(kept));
+  }
+  void forget_cuts() {
+    final_cuts_ += schedules_.final_cuts();
+    schedules_.forget_cuts(schedules_.final_cuts());
+  }
   void join() {
     coalitions_ = game::all_coalitions(++organizations_);
     schedules_.set_coalitions(organizations_, coalitions_);
@@ -113,8 +126,18 @@ class Pair {
         ASSERT_EQ(static_cast<Int128>(schedules_.work_at_mark(slot, mark)), then.work * unit_);
       }
     }
+    const std::vector<Done<Int128>> at_cuts = schedules_.done_at_cuts();
+    for (std::size_t cut = 0; cut < schedules_.cuts().size(); ++cut) {
+      const std::int64_t at = schedules_.cuts()[cut];
+      ASSERT_EQ(cut < at_cuts.size(), at <= t);
+      if (at > t) continue;
+      const naive::Value then = naive::value_of(facts_, coalitions_.back(), at);
+      ASSERT_EQ(at_cuts[cut].work, then.work * unit_) << "cut at " << at << ", now " << t;
+      ASSERT_EQ(at_cuts[cut].utility_at(at), then.utility * unit_) << "cut at " << at << ", now " << t;
+    }
   }
   [[nodiscard]] std::uint64_t undone() const { return schedules_.effort().undone; }
+  [[nodiscard]] std::uint64_t final_cuts() const { return final_cuts_; }
   [[nodiscard]] const naive::Facts& facts() const { return facts_; }
 
   // Orders of one request's parts have room between those of others.
@@ -124,6 +147,7 @@ class Pair {
   std::int64_t unit_;
   std::size_t organizations_;
   std::uint64_t splits_ = 0;
+  std::uint64_t final_cuts_ = 0;
   std::vector<Coalition> coalitions_;
   VirtualSchedules<Integer> schedules_;
   std::vector<Request> names_;
@@ -162,6 +186,7 @@ class Cluster {
     ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
   }
   [[nodiscard]] std::uint64_t undone() const { return pair_.undone(); }
+  [[nodiscard]] std::uint64_t final_cuts() const { return pair_.final_cuts(); }
 
  private:
   struct Run {
@@ -178,6 +203,8 @@ class Cluster {
       marked_ = now_;
       if (rng_.below(3) == 0) pair_.forget_marks_before(now_);
     }
+    if (rng_.below(4) == 0) pair_.cut(now_ - static_cast<std::int64_t>(rng_.below(8)) + 2);
+    if (rng_.below(10) == 0) pair_.forget_cuts();
     if (rng_.below(10) == 0) {
       ASSERT_NO_FATAL_FAILURE(pair_.compare_at(now_));
       ASSERT_NO_FATAL_FAILURE(pair_.save_and_restore());
@@ -266,13 +293,18 @@ class Cluster {
 template <typename Integer>
 void live_many(std::int64_t unit, bool settles) {
   std::uint64_t undone = 0;
+  std::uint64_t final_cuts = 0;
   for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Cluster<Integer> cluster(seed, unit, settles);
     ASSERT_NO_FATAL_FAILURE(cluster.live());
     undone += cluster.undone();
+    final_cuts += cluster.final_cuts();
   }
   EXPECT_GT(undone, k_instances);  // otherwise nothing was tried
+  if (settles) {
+    EXPECT_GT(final_cuts, k_instances / 4);
+  }
 }
 
 TEST(VirtualSchedules, AreThoseOfTheFactsKnown) {

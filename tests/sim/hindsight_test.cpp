@@ -130,13 +130,14 @@ class Witness {
     std::vector<Wide> scaled_phi;      // at the end, times scale
   };
 
-  // phi * scale is made from v of all coalitions, the grand one included.
+  // phi * scale is made from v of all coalitions, the grand one included. Parts of the gap divide k_parts times that.
+  static constexpr std::int64_t k_parts = 60;
   using Share = std::function<std::vector<Wide>(const std::function<Wide(Coalition)>& value)>;
 
   Witness(const Instance& instance, const ServingRule& rule, Wide scale, Share share)
       : instance_(instance),
         rule_(rule),
-        scale_(scale),
+        scale_(k_parts * scale),
         share_(std::move(share)),
         k_(instance.organizations()),
         starts_(instance.jobs.size(), -1) {
@@ -156,7 +157,7 @@ class Witness {
       }
     }
     tell_ends(instance_.end.value);
-    return {starts_, share_([&](Coalition c) { return value(c, instance_.end.value, {}); })};
+    return {starts_, scaled_phi(instance_.end.value, {})};
   }
 
  private:
@@ -220,18 +221,42 @@ class Witness {
     return sum;
   }
   [[nodiscard]] Wide value(Coalition coalition, std::int64_t t, const Ahead& ahead) const {
-    if (coalition == game::grand_coalition(k_)) {
-      Wide sum = 0;
-      for (std::size_t u = 0; u < k_; ++u) sum += real(u, t, ahead);
-      return sum;
-    }
     const hindsight::naive::Value v = hindsight::naive::value_of(facts_, coalition, t);
     const Wide running = hindsight::naive::value_of(facts_, coalition, t + 1).work - v.work;
     return v.utility + ahead.horizon * v.work + ahead.running_factor * running;
   }
+  // It has processors, or a job that was released and has not ended.
+  [[nodiscard]] bool is_there(std::size_t u, std::int64_t x) const {
+    if (instance_.processors[u] > 0) return true;
+    for (std::size_t j = 0; j < starts_.size(); ++j) {
+      const bool has_ended = starts_[j] >= 0 && starts_[j] + instance_.jobs[j].duration.value <= x;
+      if (instance_.jobs[j].organization == u && instance_.jobs[j].release.value <= x && !has_ended) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] std::vector<Wide> scaled_phi(std::int64_t t, const Ahead& ahead) const {
+    std::vector<Wide> phi = share_([&](Coalition c) { return value(c, t, ahead); });
+    for (Wide& part : phi) part *= k_parts;
+    for (std::int64_t x = 0; x <= t; ++x) {
+      const auto virtual_work = [&](std::int64_t until) {
+        return hindsight::naive::value_of(facts_, game::grand_coalition(k_), until).work;
+      };
+      Wide gap = virtual_work(x) - virtual_work(x + 1);
+      std::vector<std::size_t> sharing;
+      for (std::size_t u = 0; u < k_; ++u) {
+        gap += running_of(u, x);
+        if (is_there(u, x)) sharing.push_back(u);
+      }
+      gap *= x < t ? t + ahead.horizon - x : ahead.running_factor;
+      for (const std::size_t u : sharing) phi[u] += scale_ / static_cast<std::int64_t>(sharing.size()) * gap;
+      if (!sharing.empty()) continue;
+      for (Wide& part : phi) part += scale_ / static_cast<std::int64_t>(k_) * gap;
+    }
+    return phi;
+  }
   [[nodiscard]] std::size_t choose(std::int64_t t, const std::vector<std::size_t>& heads) const {
     const Ahead ahead{rule_.horizon.value, running_factor()};
-    const std::vector<Wide> phi = share_([&](Coalition c) { return value(c, t, ahead); });
+    const std::vector<Wide> phi = scaled_phi(t, ahead);
     std::size_t best = k_nobody;
     bool best_below = false;
     Wide best_balance = 0;
@@ -348,14 +373,14 @@ TEST(Hindsight, IsWhatTheWitnessFinds) {
     const ServingRule rule = any_rule(rng);
     const Wide scale = hindsight::naive::factorial(k);
     const auto policy = scheduling::make_hindsight(instance, rule);
-    const Found found = run(instance, *policy, scale);
+    const Found found = run(instance, *policy, Witness::k_parts * scale);
     const Witness::Chosen expected = Witness(instance, rule, scale, printed_shapley(k)).run();
     ASSERT_EQ(found.starts, expected.starts);
     ASSERT_TRUE(found.scaled_phi == expected.scaled_phi);
     decisions += found.decisions;
 
     const auto pair = scheduling::make_hindsight_pair(instance, rule);  // exact up to four organizations
-    const Found of_pair = run(instance, *pair, scale);
+    const Found of_pair = run(instance, *pair, Witness::k_parts * scale);
     ASSERT_EQ(of_pair.starts, expected.starts);
     ASSERT_TRUE(of_pair.scaled_phi == expected.scaled_phi);
   }
@@ -370,7 +395,7 @@ TEST(HindsightPair, InterpolatesTheMeanMarginsOfFiveAndSix) {
     const auto k = static_cast<std::int64_t>(instance.organizations());
     const ServingRule rule = any_rule(rng);
     const auto policy = scheduling::make_hindsight_pair(instance, rule);
-    const Found found = run(instance, *policy, 2 * k * (k - 1));
+    const Found found = run(instance, *policy, Witness::k_parts * 2 * k * (k - 1));
     const Witness::Chosen expected =
         Witness(instance, rule, 2 * k * (k - 1), printed_pairs(instance.organizations())).run();
     ASSERT_EQ(found.starts, expected.starts);

@@ -10,6 +10,7 @@ namespace shapley::accounting {
 
 namespace {
 
+constexpr std::int64_t k_most_periods = 1'000'000'000;
 constexpr std::size_t k_most_digits = 76;  // fit into 256 bits with a sign, whatever they are
 
 bool is_number(std::string_view text) {
@@ -46,6 +47,28 @@ void ClosedShares::load(TextReader& in, std::size_t players) {
     for (std::int64_t i = 0; i < count && in.ok(); ++i) period.given.push_back(read_wide(in));
     periods_.push_back(std::move(period));
   }
+}
+
+void save_gap(TextWriter& out, const GapOfPeriods& gap) {
+  for (const auto& [period, shares] : gap) {
+    for (std::size_t organization = 0; organization < shares.size(); ++organization) {
+      const hindsight::Done<hindsight::Int256> part = shares.of(organization);
+      if (part == hindsight::Done<hindsight::Int256>{}) continue;
+      out.line("gap").number(static_cast<Int128>(period)).number(static_cast<Int128>(organization));
+      out.word(part.work.str()).word(part.moment.str());
+    }
+  }
+}
+
+GapOfPeriods load_gap(TextReader& in, std::size_t organizations) {
+  GapOfPeriods gap;
+  while (in.next("gap")) {
+    const auto period = static_cast<std::size_t>(in.small(0, k_most_periods));
+    const auto organization = static_cast<std::size_t>(in.small(0, static_cast<std::int64_t>(organizations) - 1));
+    const hindsight::Int256 work = read_wide(in);
+    gap[period].add_part(organization, {work, read_wide(in)});
+  }
+  return gap;
 }
 
 }  // namespace shapley::accounting

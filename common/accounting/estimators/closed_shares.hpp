@@ -7,19 +7,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "hindsight/contributions.hpp"
+#include "accounting/estimators/attendance.hpp"
+#include "accounting/estimators/period_shares.hpp"
 
 namespace shapley::accounting {
 
 class TextReader;
 class TextWriter;
-
-// By player: shares (shares_of) of phi, of work given and, in the open period, of the rate of that.
-struct PeriodShares {
-  std::vector<hindsight::Int256> phi;
-  std::vector<hindsight::Int256> given;
-  std::vector<hindsight::Int256> rate;
-};
 
 // Of the first periods, all those that are final.
 class ClosedShares {
@@ -35,5 +29,9 @@ class ClosedShares {
  private:
   std::vector<PeriodShares> periods_;
 };
+
+// Lines of a checkpoint: what is final of the gap of periods that are not (hindsight/gap_shares.hpp).
+void save_gap(TextWriter& out, const GapOfPeriods& gap);
+[[nodiscard]] GapOfPeriods load_gap(TextReader& in, std::size_t organizations);
 
 }  // namespace shapley::accounting

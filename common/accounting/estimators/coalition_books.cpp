@@ -209,9 +209,73 @@ bool CoalitionBooks::change_capacity(std::size_t player, Instant at, std::int64_
   return true;
 }
 
+bool CoalitionBooks::set_stretches(Instant from, std::span<const Stretch> later) {
+  const auto first = std::ranges::lower_bound(stretches_, from, {}, &Stretch::begin);
+  const auto [old, now] = std::mismatch(first, stretches_.end(), later.begin(), later.end());
+  Instant changed = k_end_of_time;
+  if (old != stretches_.end()) changed = old->begin;
+  if (now != later.end()) changed = std::min(changed, now->begin);
+  if (changed == k_end_of_time) return true;
+  if (changed.value < schedules_.settled()) return false;
+  std::vector<std::int64_t> cuts;
+  for (auto stretch = now; stretch != later.end(); ++stretch) cuts.push_back(stretch->begin.value);
+  schedules_.set_cuts(static_cast<std::size_t>(old - stretches_.begin()) - shared_, cuts);
+  stretches_.erase(old, stretches_.end());
+  stretches_.insert(stretches_.end(), now, later.end());
+  return true;
+}
+
+hindsight::GapShares CoalitionBooks::did_in(std::size_t period) const {
+  const auto before = did_.find(period);
+  hindsight::GapShares shares = before == did_.end() ? hindsight::GapShares{} : before->second;
+  if (coalitions_.empty()) return shares;
+  std::vector<hindsight::Done<Int128>> done = schedules_.done_at_cuts();
+  const std::size_t last = coalitions_.size() - 1;
+  const std::int64_t now = schedules_.time();
+  const Int128 work = schedules_.work(last, now);
+  done.push_back({work, work * now - schedules_.utility(last, now)});
+  // The same come and go again and again.
+  std::map<hindsight::Coalition, hindsight::Done<Int128>> by_present;
+  for (std::size_t i = 0; i + 1 < done.size(); ++i) {
+    const Stretch& stretch = stretches_[shared_ + i];
+    if (stretch.period != period) continue;
+    hindsight::Done<Int128>& sum = by_present[stretch.present];
+    sum += done[i + 1];
+    sum -= done[i];
+  }
+  for (const auto& [present, sum] : by_present) shares.add(present, sum);
+  return shares;
+}
+
+void CoalitionBooks::share_final() {
+  if (schedules_.final_cuts() < 2) return;
+  const std::size_t count = schedules_.final_cuts() - 1;
+  const std::vector<hindsight::Done<Int128>> done = schedules_.done_at_cuts();
+  for (std::size_t i = 0; i < count; ++i, ++shared_) {
+    hindsight::Done<Int128> in_it = done[i + 1];
+    in_it -= done[i];
+    did_[stretches_[shared_].period].add(stretches_[shared_].present, in_it);
+  }
+  schedules_.forget_cuts(count);
+}
+
+void CoalitionBooks::forget_settled() {
+  schedules_.forget_settled();
+  share_final();
+}
+
+void CoalitionBooks::settle(Instant until) {
+  schedules_.settle(until.value);
+  share_final();
+}
+
 void CoalitionBooks::forget_before(Instant horizon) {
   horizon_ = horizon;
-  schedules_.settle(horizon.value);
+  settle(horizon);
+  const auto first = std::ranges::lower_bound(stretches_, horizon, {}, &Stretch::begin);
+  const std::size_t gone = std::min(shared_, static_cast<std::size_t>(first - stretches_.begin()));
+  stretches_.erase(stretches_.begin(), stretches_.begin() + static_cast<std::ptrdiff_t>(gone));
+  shared_ -= gone;
   for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
     std::erase_if(group->second, [horizon](const Told& told) {
       return told.is.duration != k_unknown && told.is.begin + told.is.duration < horizon.value;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "accounting/estimators/attendance.hpp"
 #include "accounting/estimators/request_facts.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
@@ -41,6 +42,19 @@ class CoalitionBooks {
                                Late late = Late::refuse);
   // False if it lies before what is settled.
   [[nodiscard]] bool change_capacity(std::size_t player, Instant at, std::int64_t by);
+
+  // From `from` on the stretches are these. False, and nothing was done, if that changes what is settled.
+  [[nodiscard]] bool set_stretches(Instant from, std::span<const Stretch> later);
+  // What the virtual schedule of all players did in a period until now, shared out among those who were there.
+  [[nodiscard]] hindsight::GapShares did_in(std::size_t period) const;
+  // The part of it that nothing changes any more, by period.
+  [[nodiscard]] const GapOfPeriods& did_finally() const { return did_; }
+  // It is kept, or will be saved, elsewhere.
+  void forget_did(std::size_t periods) { did_.erase(did_.begin(), did_.lower_bound(periods)); }
+  // Nothing before `until` will be told any more. REQUIRES: it was reached.
+  void settle(Instant until);
+  // Forgets, at once, all that it can.
+  void forget_settled();
 
   // No fact will change what happened before it. REQUIRES: it was reached.
   void forget_before(Instant horizon);
@@ -88,6 +102,7 @@ class CoalitionBooks {
   void start(Group& group, std::size_t player, const WantedRequest& run);
   void wait(Group& group, std::size_t player, const WantedRequest* pending);
   void add(Group& group, std::size_t player, const WantedRequest& request);
+  void share_final();
 
   Schedules schedules_;
   std::size_t players_ = 0;
@@ -95,6 +110,9 @@ class CoalitionBooks {
   std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
   Instant horizon_ = k_beginning_of_time;
   std::map<GroupKey, Group> groups_;
+  std::vector<Stretch> stretches_;  // from the horizon on, and before it those that are not in did_ yet
+  std::size_t shared_ = 0;          // so many of the first ones are in did_; of the others the schedules have the cuts
+  GapOfPeriods did_;
 };
 
 }  // namespace shapley::accounting

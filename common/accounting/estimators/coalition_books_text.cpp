@@ -135,6 +135,18 @@ hindsight::Known read_request(TextReader& in, std::size_t players) {
   return known;
 }
 
+void write_stretch(TextWriter& out, const Stretch& stretch) {
+  out.instant(stretch.begin).number(stretch.present).number(static_cast<Int128>(stretch.period));
+}
+
+Stretch read_stretch(TextReader& in) {
+  Stretch stretch;
+  stretch.begin = in.instant(k_beginning_of_time, k_end_of_time);
+  stretch.present = static_cast<hindsight::Coalition>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
+  stretch.period = static_cast<std::size_t>(in.small(0, k_most));
+  return stretch;
+}
+
 }  // namespace
 
 void CoalitionBooks::save(TextWriter& out) const {
@@ -143,6 +155,11 @@ void CoalitionBooks::save(TextWriter& out) const {
   out.line("coalitions").instant(horizon_).number(image.time).number(image.settled);
   out.number(static_cast<Int128>(image.marks.size()));
   for (const std::int64_t mark : image.marks) out.number(mark);
+  for (std::size_t i = 0; i < image.cuts.size(); ++i) {
+    const bool is_final = i < image.at_final_cuts.size();
+    write_stretch(out.line(is_final ? "final_stretch" : "stretch"), stretches_[shared_ + i]);
+    if (is_final) out.number(image.at_final_cuts[i].work).number(image.at_final_cuts[i].moment);
+  }
   for (const hindsight::Known& known : image.requests) write_request(out, known);
   for (const hindsight::CapacityChange& change : image.changes)
     out.line("offered").number(change.at).number(player_of(change.owner)).number(change.by);
@@ -170,6 +187,13 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
   image.settled = in.small(k_lowest, now.value);
   for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left)
     image.marks.push_back(in.small(k_first, k_last));
+  while (in.next("final_stretch")) {
+    stretches_.push_back(read_stretch(in));
+    const Int128 work = in.number(-k_coefficient, k_coefficient);
+    image.at_final_cuts.push_back({work, in.number(-k_coefficient, k_coefficient)});
+  }
+  while (in.next("stretch")) stretches_.push_back(read_stretch(in));
+  for (const Stretch& stretch : stretches_) image.cuts.push_back(stretch.begin.value);
   while (in.next("request")) image.requests.push_back(read_request(in, players_));
   while (in.next("offered")) {
     hindsight::CapacityChange change;

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "accounting/checkpoint/text_format.hpp"
+#include "accounting/estimators/attendance.hpp"
 #include "accounting/estimators/closed_shares.hpp"
 #include "accounting/estimators/coalition_books.hpp"
 #include "accounting/estimators/coalition_worth.hpp"
+#include "accounting/estimators/period_shares.hpp"
 #include "accounting/estimators/players.hpp"
 #include "accounting/estimators/request_facts.hpp"
 #include "accounting/estimators/table.hpp"
@@ -44,14 +46,22 @@ class Hindsight final : public Estimator {
 
   void fold_segment(int sign, const SegmentFact& segment) override {
     if (is_off_ || segment.end < horizon_) return;
-    if (segment.begin < segment.end && segment.processors.value > 0)
-      players_.fold(sign, segment.organization, fact_of(segment));
+    if (segment.begin < segment.end && segment.processors.value > 0) {
+      const Players::Fact fact = fact_of(segment);
+      players_.fold(sign, segment.organization, fact);
+      attendance_.change({.at = fact.at, .organization = segment.organization, .requests = sign});
+      if (segment.end != k_end_of_time)
+        attendance_.change({.at = segment.end, .organization = segment.organization, .requests = -sign});
+    }
     requests_.fold(sign, segment);
     if (present_) stale_.insert(group_of(segment));
   }
 
   void change_levels(Instant t, OrgId organization, const LevelChange& change) override {
-    if (is_off_ || change.owned.value == 0 || t < horizon_) return;
+    if (is_off_ || t < horizon_) return;
+    attendance_.change(
+        {.at = t, .organization = organization, .owned = change.owned.value, .running = change.running.value});
+    if (change.owned.value == 0) return;
     const bool was_there = capacities_.contains({t, organization});
     const bool is_there = add_to(capacities_, {t, organization}, change.owned.value);
     if (was_there != is_there) players_.fold(is_there ? 1 : -1, organization, {t, t});
@@ -60,6 +70,7 @@ class Hindsight final : public Estimator {
 
   void close_period(const std::vector<Instant>& boundaries) override {
     boundaries_ = boundaries;
+    attendance_.set_boundaries(boundaries);
     if (!present_) return;
     if (boundaries_.back().value < present_->schedules().time()) {
       drop_present();
@@ -69,15 +80,15 @@ class Hindsight final : public Estimator {
   }
   void set_boundaries(const std::vector<Instant>& boundaries) override {
     boundaries_ = boundaries;
+    attendance_.set_boundaries(boundaries);
     drop_present();
   }
 
   void contributions(const Question& question, std::span<Credit> credits) override {
-    std::fill(credits.begin(), credits.end(), Credit{});
-    if (is_off_) return credit_all(question, credits);
+    if (is_off_) return credit({}, {}, {}, question, credits);
     (void)synchronize(std::max(question.t, latest_), std::numeric_limits<std::uint64_t>::max());
-    if (question.period < closed_.size()) return credit(closed_.of(question.period), question, credits);
-    credit(shares_in(*present_, question.period), question, credits);
+    if (question.period < closed_.size()) return credit_shares(closed_.of(question.period), question, credits);
+    credit_shares(shares_of(*present_, question.period, attended_.ran), question, credits);
   }
 
   [[nodiscard]] std::optional<CooperationWorth> worth(const Question& question, std::span<const OrgId> rows) override;
@@ -116,9 +127,11 @@ class Hindsight final : public Estimator {
     set_present_players();
     players_.settle(horizon);
     set_settled_players();
+    (void)settled_.set_stretches(horizon_, attendance_.until(horizon, horizon).stretches);
     tell_settled(horizon);
     settled_.forget_before(horizon);
     if (present_ && !settle_present_before(horizon)) drop_present();
+    attendance_.forget_before(horizon);
     requests_.forget_before(horizon);
     capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon, OrgId{}}));
     horizon_ = horizon;
@@ -145,6 +158,8 @@ class Hindsight final : public Estimator {
     drop_present();
     requests_ = {};
     capacities_.clear();
+    attendance_ = {};
+    attended_ = {};
     settled_ = {};
   }
 
@@ -259,6 +274,12 @@ class Hindsight final : public Estimator {
     return true;
   }
 
+  // Who was there until t. False, as above.
+  [[nodiscard]] bool tell_attendance(Instant t) {
+    attended_ = attendance_.until(t, Instant{present_->schedules().settled()});
+    return present_->set_stretches(horizon_, attended_.stretches);
+  }
+
   enum class Outcome : std::uint8_t { done, more, too_old };
   // Tells the requests that were released before `until`, and makes the schedules reach t.
   [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, Instant until = k_end_of_time) {
@@ -299,7 +320,7 @@ class Hindsight final : public Estimator {
   // What the present schedules were not told yet of the time before the horizon they could not be told afterwards.
   // False: they are of no use any more.
   [[nodiscard]] bool settle_present_before(Instant horizon) {
-    if (!tell_capacities()) return false;
+    if (!tell_attendance(std::max(horizon, Instant{present_->schedules().time()})) || !tell_capacities()) return false;
     const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
     if (tell_requests(horizon, no_limit, horizon) != Outcome::done) return false;
     present_->forget_before(horizon);
@@ -311,7 +332,8 @@ class Hindsight final : public Estimator {
     set_present_players();
     while (true) {
       if (!present_) begin_present();
-      const Outcome outcome = tell_capacities() ? tell_requests(t, effort) : Outcome::too_old;
+      const bool is_known = tell_attendance(t) && tell_capacities();
+      const Outcome outcome = is_known ? tell_requests(t, effort) : Outcome::too_old;
       if (outcome == Outcome::more) return false;
       if (outcome == Outcome::done) break;
       drop_present();
@@ -329,19 +351,17 @@ class Hindsight final : public Estimator {
       groups_told_ = 0;
       oldest_open = std::max(oldest_open, std::prev(groups.end(), k_open_groups)->first.released);
     }
-    present_->schedules().settle(std::min(oldest_open, t - k_open_shortest).value);
+    present_->settle(std::min(oldest_open, t - k_open_shortest));
   }
 
   // none: the first period.
   [[nodiscard]] std::optional<Instant> begin_of(std::size_t period) const {
     return period == 0 ? std::nullopt : std::optional(boundaries_[period - 1]);
   }
-  [[nodiscard]] std::size_t players_in(const CoalitionBooks& books, std::size_t period);
-  [[nodiscard]] PeriodShares shares_in(const CoalitionBooks& books, std::size_t period);
+  [[nodiscard]] std::span<const OrgId> players_in(const CoalitionBooks& books, std::size_t period);
+  [[nodiscard]] PeriodShares shares_of(const CoalitionBooks& books, std::size_t period, const GapOfPeriods& ran);
   void close_shares();
-  void credit(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
-  // What everybody got is what everybody gave.
-  static void credit_all(const Question& question, std::span<Credit> credits);
+  void credit_shares(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
 
   std::size_t organizations_ = 0;
   bool is_off_ = false;  // there are too many of them
@@ -353,6 +373,8 @@ class Hindsight final : public Estimator {
 
   RequestFacts requests_;  // those that ended before the horizon apart
   Capacities capacities_;  // changes from the horizon on
+  Attendance attendance_;
+  Attendance::Span attended_;  // what the present schedules were told of it
   std::vector<Instant> boundaries_;
   Instant horizon_ = k_beginning_of_time;
   Instant latest_ = k_beginning_of_time;  // that the present schedules were asked for
@@ -366,38 +388,29 @@ class Hindsight final : public Estimator {
   ClosedShares closed_;          // of periods that no fact changes any more
 };
 
-std::size_t Hindsight::players_in(const CoalitionBooks& books, std::size_t period) {
-  if (period == boundaries_.size()) return books.players();
-  return std::min(books.players(), players_.joined_before(boundaries_[period]));
+std::span<const OrgId> Hindsight::players_in(const CoalitionBooks& books, std::size_t period) {
+  std::size_t players = books.players();
+  if (period < boundaries_.size()) players = std::min(players, players_.joined_before(boundaries_[period]));
+  return std::span(players_.all()).first(players);
 }
 
-PeriodShares Hindsight::shares_in(const CoalitionBooks& books, std::size_t period) {
+PeriodShares Hindsight::shares_of(const CoalitionBooks& books, std::size_t period, const GapOfPeriods& ran) {
   const bool is_open = period == boundaries_.size();
-  const std::size_t players = players_in(books, period);
-  if (players == 0) return {};
-  std::vector<Int128> utility;
-  std::vector<Int128> work;
-  std::vector<Int128> running;
-  for (const std::size_t slot : books.slots_of(players)) {
-    const Produced produced = books.produced(slot, begin_of(period), is_open ? latest_ : boundaries_[period]);
-    utility.push_back(produced.utility.value);
-    work.push_back(produced.work.value);
-    if (is_open) running.push_back(books.schedules().running(slot));
-  }
-  PeriodShares shares{
-      .phi = hindsight::shares_of(utility, players), .given = hindsight::shares_of(work, players), .rate = {}};
-  if (is_open) shares.rate = hindsight::shares_of(running, players);
-  return shares;
+  return shares_in(books,
+                   {.period = period,
+                    .begin = begin_of(period),
+                    .end = is_open ? latest_ : boundaries_[period],
+                    .players = players_in(books, period)},
+                   ran, is_open ? &attended_ : nullptr);
 }
 
 std::optional<CooperationWorth> Hindsight::worth(const Question& question, std::span<const OrgId> rows) {
   if (is_off_) return std::nullopt;
   (void)synchronize(std::max(question.t, latest_), std::numeric_limits<std::uint64_t>::max());
   if (question.period < closed_.size()) return std::nullopt;
-  const std::size_t players = players_in(*present_, question.period);
   return worth_of(*present_, {.begin = begin_of(question.period),
                               .end = question.t,
-                              .players = std::span(players_.all()).first(players),
+                              .players = players_in(*present_, question.period),
                               .rows = rows,
                               .got = question.got});
 }
@@ -405,49 +418,26 @@ std::optional<CooperationWorth> Hindsight::worth(const Question& question, std::
 void Hindsight::close_shares() {
   if (closed_.size() == boundaries_.size() || boundaries_[closed_.size()] >= horizon_) return;
   // What is closed by now follows from the facts and the horizon alone, not from how often it was looked at.
-  settled_.schedules().forget_settled();
+  settled_.forget_settled();
   const std::int64_t final_until = std::min(settled_.schedules().reached(), horizon_.value - 1);
   const std::size_t before = closed_.size();
   while (closed_.size() < boundaries_.size() && boundaries_[closed_.size()].value <= final_until) {
-    closed_.add(shares_in(settled_, closed_.size()));
+    closed_.add(shares_of(settled_, closed_.size(), attendance_.ran_before_horizon()));
   }
   if (closed_.size() == before) return;
   const std::int64_t last = boundaries_[closed_.size() - 1].value;
   set_settled_players();
   settled_.schedules().forget_marks_before(last);
-  if (present_) present_->schedules().forget_marks_before(last);
+  settled_.forget_did(closed_.size());
+  attendance_.forget_periods(closed_.size());
+  if (!present_) return;
+  present_->schedules().forget_marks_before(last);
+  present_->forget_did(closed_.size());
 }
 
-void Hindsight::credit_all(const Question& question, std::span<Credit> credits) {
-  for (std::size_t i = 0; i < credits.size(); ++i) {
-    const game::UtilitySum& got = question.got[i];
-    credits[i] = {.phi = got.utility_at(question.t), .given = got.work_at(question.t), .rate = got.running()};
-  }
-}
-
-void Hindsight::credit(const PeriodShares& shares, const Question& question, std::span<Credit> credits) {
+void Hindsight::credit_shares(const PeriodShares& shares, const Question& question, std::span<Credit> credits) {
   const std::size_t players = shares.phi.size();
-  if (players == 0) return credit_all(question, credits);
-  Int128 utility = 0;
-  Int128 work = 0;
-  Int128 running = 0;
-  for (const game::UtilitySum& got : question.got) {
-    utility += got.utility_at(question.t).value;
-    work += got.work_at(question.t).value;
-    running += got.running().value;
-  }
-  const std::vector<std::uint32_t> ranks = players_.ranks(players);
-  const std::vector<OrgId>& all = players_.all();
-  const std::vector<Int128> phi = hindsight::contributions_of(shares.phi, utility, ranks);
-  const std::vector<Int128> given = hindsight::contributions_of(shares.given, work, ranks);
-  for (std::size_t u = 0; u < players; ++u) {
-    Credit& credit = credits[all[u].value];
-    credit.phi = {phi[u]};
-    credit.given = {given[u]};
-  }
-  if (shares.rate.empty()) return;
-  const std::vector<Int128> rate = hindsight::contributions_of(shares.rate, running, ranks);
-  for (std::size_t u = 0; u < players; ++u) credits[all[u].value].rate = {static_cast<std::int64_t>(rate[u])};
+  credit(shares, std::span(players_.all()).first(players), players_.ranks(players), question, credits);
 }
 
 void Hindsight::save(TextWriter& out, const Remembered& /*books*/) {
@@ -457,7 +447,11 @@ void Hindsight::save(TextWriter& out, const Remembered& /*books*/) {
   }
   if (is_off_) return;
   closed_.save(out);
+  settled_.forget_settled();
   settled_.save(out);
+  GapOfPeriods final_gap = attendance_.ran_before_horizon();
+  for (const auto& [period, did] : settled_.did_finally()) final_gap[period] -= did;
+  save_gap(out, final_gap);
 }
 
 void Hindsight::load(TextReader& in, const Remembered& books) {
@@ -482,6 +476,8 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   if (!in.ok()) return;
   horizon_ = books.horizon;
   if (settled_.horizon() != horizon_) return in.fault("the coalitions' schedules do not end at the horizon");
+  attendance_.forget_before(horizon_);
+  attendance_.restore(load_gap(in, organizations_));
   // What the remembered facts told from before the horizon is in the schedules.
   requests_.forget_before(horizon_);
   capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon_, OrgId{}}));

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <set>
 
 #include "game/accrual.hpp"
 #include "game/coalition_weights.hpp"
+#include "hindsight/contributions.hpp"
+#include "hindsight/gap_shares.hpp"
 #include "hindsight/lattice_keys.hpp"
 #include "hindsight/virtual_schedules.hpp"
 #include "scheduling/guaranteed.hpp"
@@ -15,10 +18,24 @@ namespace shapley::scheduling {
 
 namespace {
 
+using hindsight::Int256;
+
+bool is_anybody_without_processors(const Instance& instance) {
+  return std::ranges::find(instance.processors, 0U) != instance.processors.end();
+}
+
+// Who has processors is there all the time. Where nobody comes and goes the gap to the virtual schedule of all is
+// everybody's alike, and that schedule is not made.
+std::vector<Coalition> and_all_where_it_matters(std::vector<Coalition> proper, const Instance& instance) {
+  if (is_anybody_without_processors(instance)) proper.push_back(game::grand_coalition(instance.organizations()));
+  return proper;
+}
+
 class OverSchedules : public HindsightPolicy {
  public:
-  OverSchedules(const Instance& instance, std::vector<Coalition> coalitions, const game::ServingRule& rule)
-      : coalitions_(std::move(coalitions)),
+  OverSchedules(const Instance& instance, std::vector<Coalition> proper, const game::ServingRule& rule)
+      : coalitions_(and_all_where_it_matters(std::move(proper), instance)),
+        comes_and_goes_(is_anybody_without_processors(instance)),
         schedules_(instance.organizations(), coalitions_),
         terms_(rule),
         guaranteed_(instance.processors, rule.guarantee),
@@ -26,13 +43,22 @@ class OverSchedules : public HindsightPolicy {
         own_(instance.organizations()),
         waiting_(instance.organizations()),
         head_(instance.organizations()),
+        ended_of_(instance.organizations()),
+        gap_(instance.organizations()),
         psi_(instance.organizations()),
         keys_(instance.organizations()) {
-    for (std::size_t u = 0; u < instance.organizations(); ++u) schedules_.change_capacity(u, 0, instance.processors[u]);
+    for (std::size_t u = 0; u < instance.organizations(); ++u) {
+      schedules_.change_capacity(u, 0, instance.processors[u]);
+      if (instance.processors[u] > 0) owners_ |= Coalition{1} << u;
+    }
+    if (!comes_and_goes_) return;
+    present_ = owners_;
+    begin_stretch(0);
   }
 
   // The job's duration is not looked at.
   void released(std::int64_t t, const Job& job) final {
+    if (ended_of_[job.organization] == waiting_[job.organization].size()) come_or_go(t, job.organization);
     waiting_[job.organization].push_back(schedules_.add(job.organization, t, 1));
   }
   std::int32_t started(std::int64_t t, std::size_t organization) final {
@@ -50,6 +76,7 @@ class OverSchedules : public HindsightPolicy {
     schedules_.ended(run.request, t - run.began);
     own_[run.organization].change(t, -1);
     if (terms_.weigh_running()) terms_.ran({t - run.began});
+    if (++ended_of_[run.organization] == waiting_[run.organization].size()) come_or_go(t, run.organization);
   }
 
   [[nodiscard]] std::size_t choose(std::int64_t t, Coalition waiting, bool scarce) final {
@@ -81,6 +108,9 @@ class OverSchedules : public HindsightPolicy {
     return game::looked_ahead(schedules_.utility(slot, seen_at_), schedules_.work(slot, seen_at_),
                               schedules_.running(slot), seen_ahead_);
   }
+  // By organization, times k_gap_parts: its parts of the gap of all stretches in which somebody was not there, at the
+  // instant and the horizon that are looked at.
+  [[nodiscard]] const std::vector<Int256>& gap() const { return gap_; }
   // No value or psi that is looked at is greater.
   [[nodiscard]] Int128 greatest_value() const {
     const Int128 ahead = seen_at_ + seen_ahead_.horizon.value + 1;
@@ -102,9 +132,71 @@ class OverSchedules : public HindsightPolicy {
     seen_ahead_ = terms;
     for (std::size_t u = 0; u < own_.size(); ++u)
       psi_[u] = game::looked_ahead(own_[u].psi_at(t), own_[u].done_at(t), own_[u].running, terms);
+    if (comes_and_goes_) see_gap(t, terms);
+  }
+
+  using Done = hindsight::Done<Int128>;
+  // Since `begin` these are there.
+  struct Stretch {
+    std::int64_t begin;
+    Coalition present;
+  };
+
+  [[nodiscard]] Done really_done(std::int64_t t) const {
+    Done done;
+    for (const game::Accrual& own : own_) {
+      done.work += own.done_at(t);
+      done.moment += static_cast<Int128>(own.done_at(t)) * t - own.psi_at(t);
+    }
+    return done;
+  }
+  void share_out(hindsight::GapShares& shares, Coalition present, Done from, const Done& to) const {
+    if (present == game::grand_coalition(own_.size())) return;
+    Done done = to;
+    done -= from;
+    shares.add(present, done);
+  }
+  // It has its first open job now, or its last one ended.
+  void come_or_go(std::int64_t t, std::size_t organization) {
+    if ((owners_ >> organization & 1U) != 0) return;
+    const Done done = really_done(t);
+    share_out(ran_, present_, stretch_begun_, done);
+    stretch_begun_ = done;
+    present_ ^= Coalition{1} << organization;
+    begin_stretch(t);
+  }
+  void begin_stretch(std::int64_t t) {
+    if (!stretches_.empty() && stretches_.back().begin == t) {
+      stretches_.back().present = present_;
+      return;
+    }
+    schedules_.set_cuts(stretches_.size(), std::span(&t, 1));
+    stretches_.push_back({t, present_});
+  }
+  void see_gap(std::int64_t t, const game::KeyTerms& terms) {
+    std::vector<Done> done = schedules_.done_at_cuts();
+    const std::size_t all = coalitions_.size() - 1;
+    const Int128 work = schedules_.work(all, t);
+    done.push_back({work, work * t - schedules_.utility(all, t)});
+    const std::size_t final = std::max<std::size_t>(schedules_.final_cuts(), 1) - 1;  // stretches
+    for (std::size_t i = 0; i < final; ++i) share_out(did_, stretches_[i].present, done[i], done[i + 1]);
+    hindsight::GapShares gap = ran_;
+    gap -= did_;
+    for (std::size_t i = final; i + 1 < done.size(); ++i) share_out(gap, stretches_[i].present, done[i + 1], done[i]);
+    share_out(gap, present_, stretch_begun_, really_done(t));
+    schedules_.forget_cuts(final);
+    stretches_.erase(stretches_.begin(), stretches_.begin() + static_cast<std::ptrdiff_t>(final));
+
+    hindsight::GapShares rate;
+    Done running{.work = -static_cast<Int128>(schedules_.running(all))};
+    for (const game::Accrual& own : own_) running.work += own.running;
+    share_out(rate, present_, {}, running);
+    for (std::size_t u = 0; u < gap_.size(); ++u)
+      gap_[u] = game::looked_ahead<Int256>(gap.of(u).utility_at(t), gap.of(u).work, rate.of(u).work, terms);
   }
 
   std::vector<Coalition> coalitions_;
+  bool comes_and_goes_;  // somebody
   hindsight::VirtualSchedules<std::int64_t> schedules_;
   ServingTerms terms_;
   Guaranteed guaranteed_;
@@ -112,13 +204,25 @@ class OverSchedules : public HindsightPolicy {
   std::vector<game::Accrual> own_;
   std::vector<std::vector<hindsight::Request>> waiting_;  // by organization, those that have started included
   std::vector<std::size_t> head_;                         // by organization: the first that has not
+  std::vector<std::size_t> ended_of_;                     // by organization: how many of them have ended
   std::vector<Run> runs_;                                 // in the order of their starts
+  Coalition owners_ = 0;
+  Coalition present_ = 0;
+  std::vector<Stretch> stretches_;  // as many as the schedules' cuts; those before are in did_
+  Done stretch_begun_;              // what was really done when the last one began
+  hindsight::GapShares ran_;        // in the stretches before the last one
+  hindsight::GapShares did_;        // by the virtual schedule of all, where nothing changes any more
+  std::vector<Int256> gap_;
   std::vector<std::int64_t> psi_;
   std::vector<Int128> keys_;
   std::int64_t seen_at_ = 0;
   game::KeyTerms seen_ahead_;
   std::int64_t evaluated_at_ = -1;
 };
+
+Int256 sum_of(const std::vector<Int256>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), Int256{0});
+}
 
 std::vector<Coalition> proper_coalitions(std::size_t k) {
   std::vector<Coalition> coalitions = game::all_coalitions(k);
@@ -137,6 +241,13 @@ class OverLattice final : public OverSchedules {
 
  private:
   void make_keys(std::vector<Int128>& keys) override {
+    make_keys_without_gap(keys);
+    const auto part = [this](const Int256& of_gap) {
+      return static_cast<Int128>(of_gap * scale_ / gap().size() / hindsight::k_gap_parts);
+    };
+    for (std::size_t u = 0; u < keys.size(); ++u) keys[u] -= part(gap()[u]);
+  }
+  void make_keys_without_gap(std::vector<Int128>& keys) {
     for (std::size_t coalition = 1; coalition + 1 < values_.size(); ++coalition)
       values_[coalition] = value(coalition - 1);
     if (hindsight::width_for(greatest_value(), narrow_.size()) == hindsight::Width::bits_64) {
@@ -149,10 +260,12 @@ class OverLattice final : public OverSchedules {
   [[nodiscard]] std::vector<Rational> shares() override {
     std::vector<Int128> keys(narrow_.size());
     std::vector<Int128> scaled(narrow_.size());
-    make_keys(keys);
+    make_keys_without_gap(keys);
     lattice_.scaled_contributions<Int128, std::int64_t>(keys, psi(), scaled);
+    std::vector<Int256> shares(scaled.begin(), scaled.end());
+    hindsight::add_gap(shares, gap(), sum_of(gap()));
     std::vector<Rational> phi;
-    for (const Int128 value : scaled) phi.push_back({value, scale_});
+    for (const Int256& share : shares) phi.push_back({static_cast<Int128>(share), scale_});
     return phi;
   }
 
@@ -176,7 +289,9 @@ class OverPairs final : public OverSchedules {
  public:
   OverPairs(const Instance& instance, const game::CoalitionWeights& weights, const game::ServingRule& rule)
       : OverSchedules(instance, virtual_coalitions(weights), rule),
-        scale_(weights.scale),
+        weights_scale_(weights.scale),
+        unit_(is_anybody_without_processors(instance) ? hindsight::k_gap_parts : 1),
+        scale_(weights_scale_ * unit_),
         terms_(instance.organizations()),
         of_grand_(instance.organizations()) {
     const std::vector<Coalition> coalitions = virtual_coalitions(weights);
@@ -203,7 +318,8 @@ class OverPairs final : public OverSchedules {
     for (const std::int64_t psi_of_one : psi()) sum += psi_of_one;
     sum *= of_grand_[u];
     for (const auto& [slot, weight] : terms_[u]) sum += static_cast<Int128>(weight) * value(slot);
-    return sum;
+    const Int256 beyond_equal = gap()[u] - sum_of(gap()) / terms_.size();
+    return sum * unit_ + weights_scale_ * static_cast<Int128>(beyond_equal);
   }
   void make_keys(std::vector<Int128>& keys) override {
     for (std::size_t u = 0; u < keys.size(); ++u) keys[u] = scale_ * psi()[u] - scaled_phi(u);
@@ -214,6 +330,8 @@ class OverPairs final : public OverSchedules {
     return phi;
   }
 
+  Int128 weights_scale_;
+  std::int64_t unit_;  // all is as many times greater, so that parts of the gap are whole
   Int128 scale_;
   std::vector<std::vector<Term>> terms_;  // by organization
   std::vector<std::int64_t> of_grand_;    // by organization: its weight of v(N)

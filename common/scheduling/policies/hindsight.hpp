@@ -1,7 +1,9 @@
-// Hindsight: the Shapley value of what coalitions would have done alone, strictly online. Every coalition but the grand
-// one has a virtual schedule under FCFS, made of what is known: a job whose duration is not known yet never ends there,
-// and when it becomes known the schedules are made again from where it matters (virtual_schedules.hpp). v(N) is what
-// the real schedule did. Serves the greatest phi - psi, as the rule says of horizon and guarantee.
+// Hindsight: the Shapley value of what coalitions would have done alone, strictly online. Every coalition has a virtual
+// schedule under FCFS, made of what is known: a job whose duration is not known yet never ends there, and when it
+// becomes known the schedules are made again from where it matters (virtual_schedules.hpp). The gap between what the
+// real schedule did and the virtual one of all is shared by those who were there meanwhile (gap_shares.hpp): who has
+// processors always, the others while they have open jobs. Serves the greatest phi - psi, as the rule says of horizon
+// and guarantee.
 //
 // All coalitions (up to k_hindsight_organizations), or those of COALITIONS(pairs), O(k^2) of them
 // (coalitions_pair.hpp).

@@ -1,0 +1,43 @@
+// From the coalitions' schedules of a period to what everybody contributed in it.
+//
+// Up to the gap in equal parts that is hindsight/contributions.hpp; the gap between what really ran and what the
+// virtual schedule of all did is shared by stretches (attendance.hpp). Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "accounting/estimators/attendance.hpp"
+#include "accounting/estimators/estimator.hpp"
+#include "base/types.hpp"
+#include "hindsight/contributions.hpp"
+
+namespace shapley::accounting {
+
+class CoalitionBooks;
+
+// By player: shares (shares_of, add_gap) of phi, of work given and, in the open period, of the rate of that.
+struct PeriodShares {
+  std::vector<hindsight::Int256> phi;
+  std::vector<hindsight::Int256> given;
+  std::vector<hindsight::Int256> rate;
+};
+
+struct PeriodAsked {
+  std::size_t period = 0;
+  std::optional<Instant> begin;  // a mark of the schedules; none: the first period
+  Instant end;                   // the time that they have reached, or a mark
+  std::span<const OrgId> players;
+};
+
+// `ran`: what really ran, by period, shared out. `now`: of an open period, who is there and what runs at its end.
+[[nodiscard]] PeriodShares shares_in(const CoalitionBooks& books, const PeriodAsked& asked, const GapOfPeriods& ran,
+                                     const Attendance::Span* now);
+
+// Everybody's credit, by OrgId. `ranks`: of each player, for ties. Without players what everybody got is what he gave.
+void credit(const PeriodShares& shares, std::span<const OrgId> players, std::span<const std::uint32_t> ranks,
+            const Estimator::Question& question, std::span<Credit> credits);
+
+}  // namespace shapley::accounting
