@@ -85,7 +85,7 @@ constexpr const char* k_footer =
     "Exit codes:\n"
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
     "  5 a file cannot be read or is damaged, or gnuplot is missing\n"
-    "  6 nothing found, but an archive is missing\n"
+    "  6 nothing found, but an archive is missing   7 nothing found, but no run was compared\n"
     "  70 a defect of shapleyctl\n"
     "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 
