@@ -37,16 +37,16 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
   while (true) {
     SHAPLEY_TRY_ASSIGN(link, archive_before(*past.files_.front(), link));
     if (!link || link->until <= since) return past;
-    const auto there = find_archive(archives, link->name);
-    if (!there) {
+    auto opened = open_archive(*past.files_.front(), *link, archives);
+    if (!opened && opened.error().code == Errc::not_found) {
       SHAPLEY_TRY_ASSIGN(const Recovered opening, past.files_.front()->opening());
       if (const Instant begin = begin_of(opening.state); begin > since) return before_the_books(since, begin);
       return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
                                        ", which is not in " + archives.native() +
                                        "; --archives DIRECTORY says where it is");
     }
-    SHAPLEY_TRY_ASSIGN(auto opened, OpenedFile::open(*there));
-    past.archives_.push_back(std::move(opened));
+    if (!opened) return tl::unexpected<Error>(std::move(opened).error());
+    past.archives_.push_back(*std::move(opened));
     past.files_.insert(past.files_.begin(), &past.archives_.back().ledger());
   }
 }

@@ -21,7 +21,8 @@ namespace shapley::ledger {
 // The file whose books begin at an instant or before, and those after it, the ledger itself last.
 class PastFiles {
  public:
-  // `ledger` must outlive it. Errc::not_found names an archive that is needed and is not in `archives`.
+  // `ledger` must outlive it. Errc::not_found names an archive that is needed and is not in `archives`; Errc::corrupt
+  // one that is another file (open_archive).
   [[nodiscard]] static Expected<PastFiles> open(const Ledger& ledger, const std::filesystem::path& archives,
                                                 Instant since);
   [[nodiscard]] const std::vector<const Ledger*>& files() const { return files_; }
