@@ -15,7 +15,6 @@
 #include "daemon/configuration/declarations.hpp"
 #include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
-#include "ledger/adjustments/adjustment.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/reports/moment.hpp"
