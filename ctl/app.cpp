@@ -48,7 +48,7 @@ constexpr const char* k_usage =
     "  history [--by INTERVAL] [-S TIME] [-E TIME] [-O NAMES] [-nP] [-o FORMAT] [--csv | --json] [--ledger FILE]\n"
     "  report -o DIRECTORY [--month MONTH | -S TIME -E TIME] [-O NAMES] [--title TEXT] [--no-charts] [--no-audit]\n"
     "    [--public-key FILE] [--ledger FILE]\n"
-    "  check-config [FILE] [--against-slurm] [--diff [--ledger FILE]]\n"
+    "  check-config [FILE] [--against-slurm] [--diff] [--ledger FILE]\n"
     "  init [-o FILE]\n"
     "  audit [LEDGER] [--archives DIRECTORY] [--against FILE [-S TIME] [-E TIME]] [--against-head FILE --public-key "
     "FILE]"
@@ -85,7 +85,7 @@ constexpr const char* k_footer =
     "Exit codes:\n"
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
     "  5 a file cannot be read or is damaged, or gnuplot is missing\n"
-    "  6 nothing found, but an archive is missing\n"
+    "  6 nothing found, but an archive is missing   7 nothing found, but no run was compared\n"
     "  70 a defect of shapleyctl\n"
     "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 

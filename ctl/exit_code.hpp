@@ -12,6 +12,8 @@ enum class ExitCode : int {
   unreadable =
       5,  // a ledger, configuration or record file cannot be read or is damaged, or gnuplot is missing (report)
   incomplete = 6,  // an audit found nothing, but an archive that the ledger goes on from is not there
+  nothing_compared =
+      7,  // an audit found nothing, but of the records that it was to compare none is of a run that it has
   // `health` ends as Nagios' checks do, with 0 to 3 in another meaning: HealthState of commands/health.hpp.
   internal = 70,  // a defect of shapleyctl itself
 };

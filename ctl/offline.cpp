@@ -128,12 +128,16 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
                                                                   .since = since,
                                                                   .until = until,
                                                                   .by = kind.needed(configuration, contribution)}));
+  if (books.begin() >= until) return ledger::before_the_books(until, books.begin());
   SHAPLEY_TRY_ASSIGN(nlohmann::json report,
                      make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
-  // The present of a ledger that is not all of the time which was asked.
-  const bool shortened = question.until.value_or(last) > last;
-  report["recorded_until"] = shortened ? nlohmann::json(last.value) : nlohmann::json(nullptr);
-  report["recorded_until_utc"] = shortened ? nlohmann::json(format_instant(last)) : nlohmann::json(nullptr);
+  // Where the books are not of all of the time that was asked.
+  const auto add_bound = [&report](const std::string& name, bool shortens, Instant bound) {
+    report[name] = shortens ? nlohmann::json(bound.value) : nlohmann::json(nullptr);
+    report[name + "_utc"] = shortens ? nlohmann::json(format_instant(bound)) : nlohmann::json(nullptr);
+  };
+  add_bound("books_begin", question.since && books.begin() > since, books.begin());
+  add_bound("recorded_until", question.until.value_or(last) > last, last);
   return report;
 }
 

@@ -57,8 +57,9 @@ struct IntervalQuestion {
   std::vector<std::string> only = {};  // organizations; empty: all of them
 };
 
-// ledger::statement_report, with the member "recorded_until"; without `since` of the month (UTC) that `until` is in.
-// Errc::invalid_argument: nothing of the interval is in the ledger yet, or it has no such organization.
+// ledger::statement_report, with the members "books_begin" and "recorded_until"; without `since` of the month (UTC)
+// that `until` is in. Errc::invalid_argument: nothing of the interval is in the ledger yet, the books begin later, or
+// they have no such organization.
 [[nodiscard]] Expected<nlohmann::json> offline_statement(const IntervalQuestion& question);
 // ledger::history_report likewise; without `since` of the last day by the hour, of 31 days, or of a year.
 [[nodiscard]] Expected<nlohmann::json> offline_history(const IntervalQuestion& question, ledger::Interval by);

@@ -21,6 +21,7 @@
 
 #include "base/printable.hpp"
 #include "config/endpoint.hpp"
+#include "config/former_names.hpp"
 #include "daemon/clock/kernel_clock.hpp"
 #include "daemon/configuration/in_force.hpp"
 #include "daemon/configuration/site.hpp"
@@ -33,6 +34,7 @@
 #include "daemon/service.hpp"
 #include "daemon/start.hpp"
 #include "daemon/version.hpp"
+#include "ledger/readers/declarations.hpp"
 
 namespace shapley::daemon {
 
@@ -205,6 +207,21 @@ ExitCode check_files(const Site& site, bool say_warnings) {
   return ExitCode::success;
 }
 
+// What the books of its ledger say of its names. Before the first start there are none; where they cannot be read, that
+// is said, and a reload says what they say.
+std::vector<config::Fault> faults_by_the_books(const config::Configuration& configuration) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(configuration.ledger, ignored)) return {};
+  const auto names = [&]() -> Expected<accounting::FormerNames> {
+    SHAPLEY_TRY_ASSIGN(const ledger::Ledger books,
+                       ledger::Ledger::open(configuration.ledger, ledger::OpenMode::read_only));
+    return ledger::former_names(books);
+  }();
+  if (names) return config::former_name_faults(configuration, *names);
+  std::cerr << printable("names of organizations were not compared with the books: " + names.error().what) << '\n';
+  return {};
+}
+
 }  // namespace
 
 ExitCode check_configuration(const std::filesystem::path& file) {
@@ -218,6 +235,10 @@ ExitCode check_configuration(const std::filesystem::path& file) {
     return ExitCode::configuration;
   }
   const config::Configuration& c = site->configuration;
+  if (const auto faults = faults_by_the_books(c); !faults.empty()) {
+    std::cerr << config::format_faults(faults, file.string()) << '\n';
+    return ExitCode::configuration;
+  }
   std::size_t claims = 0;
   for (const config::OrganizationConfig& o : c.organizations) {
     for (const config::NodeClaim& claim : o.nodes) claims += claim.nodes.size();

@@ -7,13 +7,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include "accounting/state/adjustments.hpp"
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
 #include "config/doubts.hpp"
+#include "config/former_names.hpp"
 #include "daemon/configuration/declarations.hpp"
 #include "daemon/configuration/horizon_check.hpp"
 #include "daemon/version.hpp"
-#include "ledger/adjustments/adjustment.hpp"
 #include "ledger/chain/signed_head.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/reports/moment.hpp"
@@ -191,9 +192,10 @@ void Service::become_standby(Instant now) {
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
-  std::vector<std::string> names;
-  for (const config::OrganizationConfig& o : site.configuration.organizations) names.push_back(o.name);
-  SHAPLEY_TRY(ledger::check_configured_names(books_.state(), names));
+  if (const auto faults = config::former_name_faults(site.configuration, accounting::former_names(books_.state().adjustments()));
+      !faults.empty()) {
+    return fail(Errc::invalid_argument, one_line(faults, options_.configuration_file.string()));
+  }
   SHAPLEY_TRY_ASSIGN(const Declared declared, books_.declared());
   const Declarations declarations = declare(site.configuration, site.text, declared, now);
   SHAPLEY_TRY(books_.commit(declarations.events, now));

@@ -43,31 +43,12 @@ std::vector<std::string> common_names(const Configuration& of, const Configurati
   return names;
 }
 
-// Whether the configuration has it by a name that it had before.
-bool has_former_name_of(const Configuration& configuration, const std::string& organization,
-                        const FormerNames& former) {
-  return std::ranges::any_of(configuration.organizations, [&](const OrganizationConfig& o) {
-    const auto found = former.find(o.name);
-    return found != former.end() && found->second.today == organization;
-  });
-}
-
-std::string line_of_added(const std::string& name, const FormerNames& former) {
-  const auto found = former.find(name);
-  if (found == former.end()) return "organization " + name + ": new";
-  return "organization " + name + ": " + (found->second.merged ? "merged into " : "renamed to ") + found->second.today +
-         " by a correction of " + found->second.date + "; write " + found->second.today +
-         ", for shapleyd refuses the former name";
-}
-
-void compare_organizations(const Configuration& before, const Configuration& after, const FormerNames& former,
-                           std::vector<std::string>& lines) {
+void compare_organizations(const Configuration& before, const Configuration& after, std::vector<std::string>& lines) {
   for (const OrganizationConfig& o : after.organizations) {
-    if (organization_of(before, o.name) == nullptr) lines.push_back(line_of_added(o.name, former));
+    if (organization_of(before, o.name) == nullptr) lines.push_back("organization " + o.name + ": new");
   }
   for (const OrganizationConfig& o : before.organizations) {
     const OrganizationConfig* now = organization_of(after, o.name);
-    if (now == nullptr && has_former_name_of(after, o.name, former)) continue;  // that is said above
     if (now == nullptr) {
       lines.push_back("organization " + o.name + ": no longer named; it keeps its row and its standing in the books");
       continue;
@@ -187,11 +168,10 @@ void compare_nodes(const Configuration& before, const Configuration& after, Inst
 
 }  // namespace
 
-std::vector<std::string> differences(const Configuration& before, const Configuration& after, Instant now,
-                                     const FormerNames& former) {
+std::vector<std::string> differences(const Configuration& before, const Configuration& after, Instant now) {
   std::vector<std::string> lines;
   compare_values(before, after, lines);
-  compare_organizations(before, after, former, lines);
+  compare_organizations(before, after, lines);
   compare_rules(before, after, lines);
   compare_nodes(before, after, now, lines);
   return lines;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -43,6 +44,7 @@ class SlurmCheck {
       for (const config::NodeClaim& claim : organization.nodes) look_up(organization.name, claim);
     }
     std::ranges::stable_sort(out_.unknown, {}, &config::Fault::line);
+    if (slurm_.accounting) doubt_accounts_below_others();
     if (!slurm_.accounting) {
       out_.notes.emplace_back("Slurm runs without slurmdbd: accounts, users and QOS cannot be compared");
     } else {
@@ -110,6 +112,45 @@ class SlurmCheck {
       for (const SlurmNode& node : slurm_.nodes) nodes_.insert(node.name);
     }
     return nodes_;
+  }
+
+  // A rule of an account matches those below it, too, and the first rule that matches decides.
+  void doubt_accounts_below_others() {
+    struct Named {
+      const config::Rule* rule;
+      const std::string* organization;
+    };
+    std::map<std::string, Named> before;  // by account
+    for (const config::OrganizationConfig& organization : configuration_.organizations) {
+      for (const config::Rule& rule : organization.rules) {
+        if (rule.kind != RuleKind::account) continue;
+        for (const std::string& above : accounts_above(rule.name)) {
+          const auto first = before.find(above);
+          if (first == before.end() || *first->second.organization == organization.name) continue;
+          out_.doubts.push_back({rule.line,
+                                 "organization '" + organization.name + "': the rule of account '" + rule.name +
+                                     "' never matches: the account is below '" + above + "', whose rule of '" +
+                                     *first->second.organization + "' in line " +
+                                     std::to_string(first->second.rule->line) + " comes first",
+                                 "name '" + organization.name + "' before '" + *first->second.organization + "'"});
+          break;
+        }
+        before.emplace(lower(rule.name), Named{&rule, &organization.name});
+      }
+    }
+    std::ranges::stable_sort(out_.doubts, {}, &config::Fault::line);
+  }
+
+  // The nearest first; a tree that Slurm reports with a circle comes to an end.
+  [[nodiscard]] std::vector<std::string> accounts_above(const std::string& name) const {
+    const auto& accounts = slurm_.accounting->accounts;
+    std::vector<std::string> above;
+    auto account = std::ranges::find(accounts, lower(name), &SlurmAccount::name);
+    while (account != accounts.end() && !account->parent.empty() && above.size() < accounts.size()) {
+      above.push_back(account->parent);
+      account = std::ranges::find(accounts, account->parent, &SlurmAccount::name);
+    }
+    return above;
   }
 
   // Accounts that are neither named nor below one that is.

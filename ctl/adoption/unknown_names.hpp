@@ -12,6 +12,7 @@ namespace shapley::ctl {
 
 struct SlurmComparison {
   std::vector<config::Fault> unknown;  // accounts, partitions, QOS, users and nodes, in line order
+  std::vector<config::Fault> doubts;   // rules that never match, for one of an account above comes first; likewise
   std::vector<std::string> notes;      // what Slurm has and the configuration does not name; what could not be compared
 };
 

@@ -13,6 +13,18 @@
 
 namespace shapley::ctl {
 
+namespace {
+
+std::string why_nothing(int uncut) {
+  if (uncut == 0) return "it has no closed period but the last one";
+  return "of its closed periods but the last one " + std::to_string(uncut) + (uncut == 1 ? " stays" : " stay") +
+         ": events that were recorded later (import --into, late records) change books more than two weeks before "
+         "their "
+         "ends, or they have no events; they go with the next period that can be archived";
+}
+
+}  // namespace
+
 void add_archive(CLI::App& app, ArchiveArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "archive",
@@ -38,8 +50,7 @@ Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environm
   line.clear();
   if (!result) return tl::unexpected<Error>(std::move(result).error());
   if (result->archives.empty() && !result->was_prepared) {
-    environment.out << printable(arguments.ledger)
-                    << ": nothing to archive: it has no closed period but the last one\n";
+    environment.out << printable(arguments.ledger) << ": nothing to archive: " << why_nothing(result->uncut) << '\n';
     return ExitCode::success;
   }
   for (const ledger::Archive& archive : result->archives) {

@@ -106,6 +106,9 @@ std::string render_examination(const Examination& examination) {
   for (const std::string& note : report.notes) text += "  note: " + printable(note) + '\n';
   for (const ledger::Finding& finding : report.findings)
     text += "  FINDING " + finding.check + ": " + printable(finding.what) + '\n';
+  if (report.clean() && examination.is_empty()) {
+    return text + "  NOTHING COMPARED: no record is of a run that the ledger has, so nothing is known to be correct\n";
+  }
   if (report.clean()) return text + "  correct to the last unit\n";
   return text + "  NOT correct: " + grouped(static_cast<std::int64_t>(report.findings.size())) +
          (report.findings.size() == 1 ? " finding\n" : " findings\n");
@@ -117,11 +120,15 @@ json examination_json(const Examination& examination) {
   for (const ledger::Finding& finding : report.findings) {
     findings.push_back({{"check", finding.check}, {"what", finding.what}});
   }
-  return {{"subject", examination.subject}, {"against", name_of(examination.kind)},
-          {"events", report.events},        {"segments", report.segments},
-          {"records", report.records},      {"runs_compared", report.runs_compared},
-          {"notes", report.notes},          {"findings", std::move(findings)},
-          {"clean", report.clean()}};
+  return {{"subject", examination.subject},
+          {"against", name_of(examination.kind)},
+          {"events", report.events},
+          {"segments", report.segments},
+          {"records", report.records},
+          {"runs_compared", report.runs_compared},
+          {"notes", report.notes},
+          {"findings", std::move(findings)},
+          {"clean", report.clean() && !examination.is_empty()}};
 }
 
 Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,
@@ -142,14 +149,17 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   SHAPLEY_TRY_ASSIGN(const Examined examined, examine(file, arguments, show));
   line.clear();
   bool clean = true;
+  bool compared = true;
   json all = json::array();
   for (const Examination& examination : examined.examinations) {
     clean = clean && examination.report.clean();
+    compared = compared && !examination.is_empty();
     if (!arguments.json) environment.out << render_examination(examination);
     all.push_back(examination_json(examination));
   }
   if (arguments.json) {
-    const json whole{{"clean", clean}, {"examinations", std::move(all)}, {"missing", missing_json(examined.missing)}};
+    const json whole{
+        {"clean", clean && compared}, {"examinations", std::move(all)}, {"missing", missing_json(examined.missing)}};
     environment.out << json_text(whole);
   } else if (examined.missing) {
     environment.out << "MISSING " << printable(described(*examined.missing))
@@ -158,6 +168,7 @@ Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& en
   tell_upkeep(endpoint, clean ? Upkeep::clean_audit : Upkeep::audit_with_findings, examined.head.sequence,
               ledger::to_hex(examined.head.hash));
   if (!clean) return ExitCode::findings;
+  if (!compared) return ExitCode::nothing_compared;
   return examined.missing ? ExitCode::incomplete : ExitCode::success;
 }
 

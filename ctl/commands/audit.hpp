@@ -36,7 +36,8 @@ struct AuditArguments {
 
 void add_audit(CLI::App& app, AuditArguments& arguments);
 
-// ExitCode::findings when anything does not hold, else ExitCode::incomplete when an archive is missing.
+// ExitCode::findings when anything does not hold, else ExitCode::nothing_compared when no run was compared with the
+// records, else ExitCode::incomplete when an archive is missing.
 [[nodiscard]] Expected<ExitCode> run_audit(const AuditArguments& arguments, const Endpoint& endpoint,
                                            const Environment& environment);
 
@@ -47,6 +48,9 @@ struct Examination {
   std::string subject;  // the ledger's file, and the records' or heads'
   ExaminationKind kind = ExaminationKind::itself;
   ledger::AuditReport report;
+
+  // A comparison of no run: nothing is known by it.
+  [[nodiscard]] bool is_empty() const { return kind == ExaminationKind::records && report.runs_compared == 0; }
 };
 // "120 events, 40 segments: hash chain, ...", of one line.
 [[nodiscard]] std::string what_was_checked(const Examination& examination);

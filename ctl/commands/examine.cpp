@@ -90,7 +90,7 @@ class Examiner {
   }
 
   // The runs of the ledger and of as many archives as the records reach back over, which are open all at once. One that
-  // is missing or damaged ends them; whoever goes from file to file says so.
+  // is missing, damaged or another file ends them; whoever goes from file to file says so.
   Expected<void> compare_records(const ledger::Ledger& ledger) {
     SHAPLEY_TRY_ASSIGN(const std::optional<Instant> first, ledger::first_recorded_start(ledger, against_));
     std::deque<ledger::OpenedFile> archives;
@@ -99,7 +99,7 @@ class Examiner {
     while (first) {
       SHAPLEY_TRY_ASSIGN(link, ledger::archive_before(*files.back(), link));
       if (!link || link->until <= *first) break;
-      auto opened = ledger::OpenedFile::open(path_of(*link));
+      auto opened = ledger::open_archive(*files.back(), *link, directory_);
       if (!opened) break;
       archives.push_back(*std::move(opened));
       files.push_back(&archives.back().ledger());

@@ -120,9 +120,10 @@ Expected<json> interval_report(const IntervalArguments& arguments, const Endpoin
 }
 
 std::string recorded_line(const json& report) {
+  const std::string begin = member_text(report, "books_begin_utc");
   const std::string until = member_text(report, "recorded_until_utc");
-  if (until.empty()) return {};
-  return "Not all of that time: the ledger recorded something last at " + until + ".\n";
+  return (begin.empty() ? "" : "Not all of that time: the books begin at " + begin + ".\n") +
+         (until.empty() ? "" : "Not all of that time: the ledger recorded something last at " + until + ".\n");
 }
 
 std::string user_name_of(std::uint32_t number) {

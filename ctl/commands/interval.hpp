@@ -50,7 +50,7 @@ using OfflineReport = std::function<Expected<nlohmann::json>(const IntervalQuest
 [[nodiscard]] Expected<nlohmann::json> interval_report(const IntervalArguments& arguments, const Endpoint& endpoint,
                                                        nlohmann::json request, const OfflineReport& offline);
 
-// "" for a report of all the time that was asked, else until when the ledger speaks, as a line.
+// "" for a report of all the time that was asked, else when the books begin and until when the ledger speaks, as lines.
 [[nodiscard]] std::string recorded_line(const nlohmann::json& report);
 
 // The user's name, or the number where this machine has no name for it.

@@ -40,9 +40,7 @@ std::string intro(const SiteReport& report) {
   const json& statement = report.statement;
   std::string text = paragraph("From " + text_of(statement, "since_utc") + " to " + text_of(statement, "until_utc") +
                                "; months and days are those of UTC.");
-  if (const std::string until = text_of(statement, "recorded_until_utc"); !until.empty()) {
-    text += paragraph("Not all of that time: the ledger recorded something last at " + until + ".");
-  }
+  if (const std::string lines = recorded_line(statement); !lines.empty()) text += paragraph(lines);
   text +=
       "<p class=\"soft\">Amounts are core-hours. A standing is what an organization gave less what it got, on "
       "average over its period so far: owed by the others (+) or to them (-). Everything else is a sum over the "
@@ -55,9 +53,7 @@ std::string intro(const SiteReport& report) {
 
 // A line for each organization is read, fifty are not: the table has them.
 std::string sentences(const SiteReport& report) {
-  const json& periods = report.statement["periods"];
-  if (periods.empty()) return paragraph("The ledger knows nothing of this time.");
-  const json& last = periods.back();
+  const json& last = report.statement["periods"].back();
   std::string text = paragraph("Standings at " + text_of(last, "end_utc") + ", of the period since " +
                                text_of(last, "period_begin_utc") + ":");
   if (last["organizations"].size() > k_most_lines + 1) return text;

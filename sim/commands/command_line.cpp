@@ -74,7 +74,8 @@ void add_window(CLI::App& command, ComparisonSettings& settings) {
   command.add_option("--samples", settings.samples, "rand: number of permutations (15)")->check(CLI::PositiveNumber);
 }
 
-void add_rule(CLI::App& command, game::ServingRule& rule, bool& once_a_pass) {
+// `otherwise`: what holds without the options, for the help.
+void add_rule(CLI::App& command, game::ServingRule& rule, bool& once_a_pass, const std::string& otherwise = "0") {
   const auto read = [](const char* option, const auto& parsed) {
     if (!parsed) throw CLI::ValidationError(option, parsed.error().what);
     return *parsed;
@@ -82,17 +83,17 @@ void add_rule(CLI::App& command, game::ServingRule& rule, bool& once_a_pass) {
   command.add_option_function<std::string>(
       "--horizon",
       [&rule, read](const std::string& text) { rule.horizon = read("--horizon", game::parse_horizon(text)); },
-      "rank by phi - psi so far ahead: 0 (default, the papers' rule), seconds, 6h, 7d");
+      "rank by phi - psi so far ahead: 0 (the papers' rule), seconds, 6h, 7d (" + otherwise + ")");
   command.add_option_function<std::string>(
       "--guarantee",
       [&rule, read](const std::string& text) { rule.guarantee = read("--guarantee", game::parse_guarantee(text)); },
-      "part of its own processors below which an organization goes first: 0 (default) to 1");
+      "part of its own processors below which an organization goes first: 0 to 1 (" + otherwise + ")");
   command.add_option_function<std::string>(
       "--running-weight",
       [&rule, read](const std::string& text) {
         rule.running = read("--running-weight", game::parse_running_weight(text));
       },
-      "how much what runs now counts in the rank, with a horizon: 0 (default) to 1");
+      "how much what runs now counts in the rank, with a horizon: 0 to 1 (" + otherwise + ")");
   command.add_flag("--once-a-pass", once_a_pass,
                    "organizations are ordered once for all that starts at one instant, not again after every start");
 }
@@ -197,7 +198,11 @@ Action add_replay(CLI::App& app) {
                       "sacctmgr -nP list associations format=Account,ParentName: accounts below others");
   command->add_option("--since", arguments->since, "jobs that were there from this time on (UTC)");
   command->add_option("--until", arguments->until, "... and before this time");
-  command->add_option("--policies", arguments->policies, "policies, separated by commas")->delimiter(',');
+  command
+      ->add_option("--policies", arguments->policies,
+                   "policies, separated by commas (fcfs, fair_share, fair_tree, direct_contr and shapley_rate, of many "
+                   "organizations shapley_rate_sampled)")
+      ->delimiter(',');
   command
       ->add_option("--estimates", arguments->source.estimates,
                    "what backfill knows of run times: requested (default), the time limits, or exact")
@@ -208,7 +213,7 @@ Action add_replay(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(malformed));
   command->add_flag("--oversubscribed", arguments->source.oversubscribed,
                     "an export's jobs may hold more CPUs of a node at once than it has (OverSubscribe)");
-  add_rule(*command, *rule, arguments->once_a_pass);
+  add_rule(*command, *rule, arguments->once_a_pass, "as the site's file has it");
   command->add_option("--seed", arguments->seed, "seed of policies that draw (1)");
   command->add_flag("--json", arguments->json, "print JSON instead of tables");
   command->add_option("--html", arguments->html, "write a page with tables and charts");

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "config/doubts.hpp"
+#include "config/former_names.hpp"
 #include "parsed.hpp"
 
 namespace shapley::config {
@@ -179,6 +180,24 @@ TEST(Configuration, AnOrganizationWithoutRulesAndNodesIsDoubted) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].line, 4);
   EXPECT_EQ(found[0].what, "organization 'c' has neither rules nor nodes");
+}
+
+TEST(Configuration, FormerNamesAreFaults) {
+  const Configuration file = parsed("organizations:\n  - {name: a, accounts: [x]}\n  - {name: old, nodes: [n1]}\n");
+  EXPECT_TRUE(former_name_faults(file, {}).empty());
+  const accounting::FormerNames former{{"old", {.today = "a", .merged = true, .at = {1'795'000'000}}},
+                                       {"gone", {.today = "a", .merged = false, .at = {1'795'000'000}}}};
+  EXPECT_EQ(format_faults(former_name_faults(file, former), "f"),
+            "f:3: organization 'old' was merged into a by a correction of the books of 2026-11-18; write a");
+}
+
+TEST(Configuration, ARuleOfAUserWhoHasOneAlreadyIsDoubted) {
+  const Configuration file = parsed(
+      "slurm_user: root\n"
+      "organizations:\n  - name: a\n    users: [root]\n  - name: b\n    users: [\"0\"]\n    groups: [\"0\"]\n");
+  EXPECT_EQ(format_faults(doubts(file), "f"),
+            "f:6: organization 'b': the rule of user '0' never matches: it is user 'root' of line 4, whose rule comes "
+            "first; leave the user in one place");
 }
 
 std::string many_organizations(int count) {

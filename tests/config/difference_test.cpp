@@ -38,23 +38,6 @@ TEST(Difference, OfAFileAndItselfIsNone) {
   EXPECT_EQ(between(k_two, "# other words\nmode: priorities\n" + k_two), Lines{}) << "what was not said before holds";
 }
 
-TEST(Difference, KnowsFormerNames) {
-  const std::string sciences = "organizations: [{name: sciences, accounts: [phys]}]\n";
-  const std::string physics = "organizations: [{name: physics, accounts: [phys]}]\n";
-  const auto with = [&](bool merged) {
-    return differences(parsed(sciences), parsed(physics), k_now,
-                       {{"physics", {.today = "sciences", .merged = merged, .date = "2026-11-03"}}});
-  };
-  const std::string write = " by a correction of 2026-11-03; write sciences, for shapleyd refuses the former name";
-  const std::string moved = "account phys: sciences -> physics, for runs that begin from then on";
-  EXPECT_EQ(with(false), (Lines{"organization physics: renamed to sciences" + write, moved}));
-  EXPECT_EQ(with(true), (Lines{"organization physics: merged into sciences" + write, moved}));
-  EXPECT_EQ(differences(parsed(sciences), parsed(physics), k_now,
-                        {{"biology", {.today = "sciences", .merged = false, .date = {}}}}),
-            (Lines{"organization physics: new",
-                   "organization sciences: no longer named; it keeps its row and its standing in the books", moved}));
-}
-
 TEST(Difference, NamesKeys) {
   EXPECT_EQ(between(k_two, "mode: observe\nhorizon: 1d\nnode_weights: {\"n[1-2]\": 4}\n" + k_two),
             (Lines{"key horizon: 2592000 s -> 86400 s", "key mode: priorities -> observe",

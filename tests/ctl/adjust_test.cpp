@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "ctl/commands/check_config.hpp"
 #include "fake_daemon.hpp"
 #include "program.hpp"
 #include "tests/ledger/ledger_fixture.hpp"
@@ -194,14 +195,48 @@ TEST_F(Adjust, CheckConfigKnowsWhatAnOrganizationIsCalledNow) {
     ledger::testing::must(writer.append(events, at));
   }
   const std::string after = (directory.path() / "former.yaml").string();
-  std::ofstream(after) << "slurm_user: root\norganizations: [{name: optics, partitions: [batch]}]\n";
-  const Outcome diff = run_shapleyctl(directory.path(), "check-config --diff --ledger " + ledger + " " + after);
-  EXPECT_EQ(diff.exit_code, 0) << diff.out << diff.err;
-  EXPECT_TRUE(contains(diff.out,
-                       "  organization optics: merged into sciences by a correction of 2026-11-18; write sciences, "
-                       "for shapleyd refuses the former name\n"))
-      << diff.out;
-  EXPECT_FALSE(contains(diff.out, "no longer named; it keeps")) << diff.out;
+  const std::string former = "slurm_user: root\norganizations: [{name: optics, partitions: [batch]}]\n";
+  const std::string fault =
+      ":2: organization 'optics' was merged into sciences by a correction of the books of 2026-11-18; write sciences\n";
+  std::ofstream(after) << former;
+  for (const std::string options : {"", "--diff "}) {
+    const Outcome outcome =
+        run_shapleyctl(directory.path(), "check-config " + options + "--ledger " + ledger + " " + after);
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::findings)) << outcome.out << outcome.err;
+    EXPECT_EQ(outcome.out, after + fault + after + ": 1 fault\n");
+  }
+  // Without a daemon, and no ledger named: the books that the file names.
+  std::ofstream(after) << "ledger: " << ledger << "\n" << former;
+  const std::string unheard = " --socket " + (directory.path() / "nobody").string();
+  const Outcome own = run_shapleyctl(directory.path(), "check-config " + after + unheard);
+  EXPECT_EQ(own.exit_code, code(ExitCode::findings)) << own.out << own.err;
+  EXPECT_TRUE(contains(own.out, "write sciences\n")) << own.out;
+  std::ofstream(ledger, std::ios::trunc) << "noise\n";
+  const Outcome unreadable = run_shapleyctl(directory.path(), "check-config " + after + unheard);
+  EXPECT_EQ(unreadable.exit_code, code(ExitCode::success)) << unreadable.out << unreadable.err;
+  EXPECT_TRUE(contains(unreadable.out, "note: names of organizations were not compared with the books: ")) << own.out;
+}
+
+TEST(CheckConfig, AsksTheRunningDaemonForFormerNames) {
+  TemporaryDirectory directory;
+  const json renamed{{"number", 1}, {"at", 1'795'000'000}, {"kind", "rename"},   {"organization", "physics"},
+                     {"into", "b"}, {"runs", 0},           {"reason", "a test"}, {"reverses", nullptr}};
+  const FakeDaemon daemon(directory / "s", FakeDaemon::welcoming([&](const json& request) {
+                            EXPECT_EQ(request["request"], "adjustments");
+                            return json{{"adjustments", json::array({renamed})}};
+                          }));
+  std::ofstream(directory / "site.yaml") << "slurm_user: root\nledger: " << (directory / "none.db").string()
+                                         << "\norganizations:\n  - {name: b, partitions: [x]}\n"
+                                            "  - {name: physics, partitions: [y]}\n";
+  std::ostringstream out;
+  std::ostringstream err;
+  const Environment environment{
+      .out = out, .err = err, .terminal = false, .variable = [](const char*) { return std::optional<std::string>(); }};
+  const auto checked = run_check_config({.file = (directory / "site.yaml").string()},
+                                        {.socket = directory / "s", .timeout = std::chrono::minutes(4)}, environment);
+  ASSERT_TRUE(checked.has_value()) << checked.error().what;
+  EXPECT_EQ(*checked, ExitCode::findings);
+  EXPECT_TRUE(contains(out.str(), "site.yaml:5: organization 'physics' was renamed to b by a correction")) << out.str();
 }
 
 }  // namespace

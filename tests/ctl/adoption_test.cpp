@@ -140,6 +140,19 @@ TEST(UnknownNames, AreListedWithTheirLines) {
                    "nobody claims these nodes of Slurm, so what runs there is credited to commons: n[4-5]"}));
 }
 
+// astro is below physics, whose rule comes first.
+TEST(UnknownNames, ARuleThatNeverMatchesIsDoubtedWithBothLines) {
+  const auto doubts = [](const std::string& organizations) {
+    return config::format_faults(compare_with_slurm(parsed("organizations:\n" + organizations), site()).doubts, "f");
+  };
+  EXPECT_EQ(doubts("  - {name: p, accounts: [Physics]}\n  - {name: a, accounts: [astro]}\n"),
+            "f:3: organization 'a': the rule of account 'astro' never matches: the account is below 'physics', whose "
+            "rule of 'p' in line 2 comes first; name 'a' before 'p'");
+  EXPECT_EQ(doubts("  - {name: a, accounts: [astro]}\n  - {name: p, accounts: [physics]}\n"), "");
+  EXPECT_EQ(doubts("  - {name: p, accounts: [physics, astro]}\n  - {name: b, accounts: [biology]}\n"), "")
+      << "of one organization it makes no difference";
+}
+
 TEST(UnknownNames, WithoutSlurmdbdAreThoseOfNodesAndPartitions) {
   SlurmSite slurm = site();
   slurm.accounting.reset();

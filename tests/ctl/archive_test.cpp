@@ -180,6 +180,43 @@ TEST_F(Archives, an_exchanged_file_is_named) {
   EXPECT_TRUE(contains(findings, "it is of another ledger")) << findings;
 }
 
+// Whatever reads the past reads no books of another month or ledger, and no zeros.
+TEST_F(Archives, an_exchanged_file_is_refused_by_every_reader) {
+  const fs::path other = directory.path() / "other";
+  fs::create_directory(other);
+  ledger::testing::write_months(other / "ledger.db", 5, 31);
+  ASSERT_EQ(run("archive " + (other / "ledger.db").string()).exit_code, code(ExitCode::success));
+  const std::string page = (directory.path() / "page").string();
+  struct Case {
+    fs::path file;
+    std::string fault;
+  };
+  for (const Case& c : {Case{archive("2026-12"), "exchanged or changed"}, Case{archive("2026-10"), "exchanged"},
+                        Case{other / "archives" / "ledger.2026-11.db.xz", "it is of another ledger"}}) {
+    SCOPED_TRACE(c.file);
+    fs::remove(archive("2026-11"));
+    fs::copy_file(c.file, archive("2026-11"));
+    for (const std::string& command :
+         {std::string("status --at 2026-11-05"), std::string("status --worth --at 2026-10-05"),
+          std::string("statement --month 2026-11"), std::string("history --by day -S 2026-11-01 -E 2026-11-09"),
+          "report --no-charts --no-audit --month 2026-11 -o " + page, std::string("explain 1001 --at 2026-11-05"),
+          std::string("compare physics biology --at 2026-11-05"), std::string("forecast --at 2026-11-05")}) {
+      const Outcome outcome = run(command + " --ledger " + ledger().string());
+      EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable)) << command << outcome.out;
+      EXPECT_TRUE(contains(outcome.err, archive("2026-11").string() + ": ")) << command << outcome.err;
+      EXPECT_TRUE(contains(outcome.err, c.fault)) << command << outcome.err;
+      EXPECT_TRUE(contains(outcome.err, "; expected is ledger.2026-11.db.xz (2026-11-01T")) << command << outcome.err;
+    }
+    EXPECT_EQ(run("status --at 2026-12-05 --ledger " + ledger().string()).exit_code, code(ExitCode::success));
+  }
+  // Slurm's records are compared with the files before it alone, and the archive itself has the finding.
+  std::ofstream(directory.path() / "records") << "JobIDRaw|Start|End|State|AllocCPUS\n"
+                                                 "77000|2026-10-03T00:00:00|2026-10-03T01:00:00|COMPLETED|1\n";
+  const json whole =
+      audited(ledger().string() + " --against " + (directory.path() / "records").string(), ExitCode::findings);
+  EXPECT_EQ(whole["examinations"][1]["notes"].back(), "of the archives 1 were compared, too");
+}
+
 TEST_F(Archives, a_file_that_unpacks_to_a_whole_disk_is_given_up) {
   const fs::path zeros = directory.path() / "zeros";
   { std::ofstream create(zeros); }
@@ -199,7 +236,7 @@ TEST_F(Archives, a_file_that_names_itself_comes_to_an_end) {
              sql);
   const Outcome outcome = run("status --ledger " + ledger().string() + " --at 2026-10-05");
   EXPECT_EQ(outcome.exit_code, code(ExitCode::unreadable));
-  EXPECT_TRUE(contains(outcome.err, "ledger.2026-11.db.xz: it says that it begins after its own end")) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "ledger.2026-11.db.xz: it has events ")) << outcome.err;
   EXPECT_FALSE(findings_of(audited(ledger().string(), ExitCode::findings), archive("2026-11")).empty());
 }
 

@@ -326,6 +326,44 @@ TEST_F(ShapleyctlBinary, AnAuditComparesWithSlurmsRecords) {
             code(ExitCode::unreadable));
 }
 
+// Nothing compared is not correct, and the notes say what became of the records.
+TEST_F(ShapleyctlBinary, AnAuditThatComparesNoRunIsNotCorrect) {
+  const std::string copy = copied(example_ledger()).string();
+  const std::string header = "JobIDRaw|Start|End|State|AllocCPUS\n";
+  const std::string run_of_1 = "1|2026-11-18T11:06:40|2026-11-18T11:06:50|COMPLETED|2\n";
+  struct Case {
+    std::string rows;
+    std::string interval;
+    std::string note;
+  };
+  const Case cases[] = {
+      {"", "", "the records have no row of a job"},
+      {"1.batch|2026-11-18T11:06:40|2026-11-18T11:06:50|COMPLETED|2\n", "", "1 rows of job steps left out"},
+      {"9|Unknown|Unknown|PENDING|0\n", "", "1 rows of jobs that had not started left out"},
+      {"9|2025-11-18T11:06:40|2025-11-18T11:06:50|COMPLETED|2\n", "",
+       "1 recorded runs ended before the ledger began: left out"},
+      {run_of_1, " --since 2026-11-18T12:00:00 --until 2026-11-18T13:00:00",
+       "1 runs that both sides or the records alone have lie outside of the interval: not compared"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.rows + c.interval);
+    std::ofstream(directory / "records") << header << c.rows;
+    const std::string arguments = "audit " + copy + " --against " + (directory / "records").string() + c.interval;
+    const Outcome outcome = run(arguments, "TZ=UTC");
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::nothing_compared)) << outcome.out << outcome.err;
+    const std::string of_records = outcome.out.substr(outcome.out.find("records\n"));
+    EXPECT_TRUE(contains(of_records, "  NOTHING COMPARED: ")) << outcome.out;
+    EXPECT_FALSE(contains(of_records, "correct to the last unit")) << outcome.out;
+    EXPECT_TRUE(contains(of_records, "  note: " + c.note)) << outcome.out;
+    const json report = json::parse(run(arguments + " --json", "TZ=UTC").out);
+    EXPECT_FALSE(report["clean"].get<bool>());
+    EXPECT_TRUE(report["examinations"][0]["clean"].get<bool>());
+    EXPECT_FALSE(report["examinations"][1]["clean"].get<bool>());
+  }
+  std::ofstream(directory / "records") << header << run_of_1;
+  EXPECT_EQ(run("audit " + copy + " --against " + (directory / "records").string(), "TZ=UTC").exit_code,
+            code(ExitCode::success));
+}
+
 TEST_F(ShapleyctlBinary, CheckConfigListsEveryFault) {
   std::ofstream(directory / "good.yaml") << "slurm_user: root\n"
                                             "organizations:\n"

@@ -33,8 +33,8 @@ TEST_F(Page, nothing_and_one_instant) {
   EXPECT_TRUE(contains(page, "Nobody&#39;s jobs ran on another"));
   // And the time before it.
   const Outcome before = run("--since 2026-10-01 --until 2026-10-02 -o " + out());
-  EXPECT_EQ(before.exit_code, code(ExitCode::success)) << before.err;
-  EXPECT_TRUE(contains(content_of(fs::path(out()) / "index.html"), "The ledger knows nothing of this time."));
+  EXPECT_EQ(before.exit_code, code(ExitCode::usage)) << before.err;
+  EXPECT_TRUE(contains(before.err, "the books begin at 2026-11-01T00:00:00Z")) << before.err;
 }
 
 TEST_F(Page, of_the_program) {

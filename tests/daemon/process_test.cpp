@@ -154,6 +154,34 @@ TEST_F(ProcessTest, ASecondDaemonIsRefused) {
   EXPECT_TRUE(connect({})->ask(R"({"request":"ping"})").contains("pong"));
 }
 
+// What a reload would be refused for, `systemctl reload` says before it sends a signal.
+TEST_F(ProcessTest, ACheckKnowsFormerNamesByTheBooks) {
+  const std::string file = (directory / "shapleyd.yaml").string();
+  {
+    ledger::Ledger books = ledger::testing::writer(directory / "ledger.db");
+    accounting::AdjustmentMade made;
+    made.number = 1;
+    made.at = Instant{1'795'000'000};
+    made.kind = accounting::AdjustmentKind::rename;
+    made.organization = "physics";
+    made.into = "sciences";
+    made.author = "uid 0 (root)";
+    made.reason = "a test";
+    const std::vector<accounting::Event> events{accounting::OrganizationsDeclared{made.at, {"physics", "sciences"}},
+                                                made};
+    ledger::testing::must(books.append(events, made.at));
+  }
+  EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::configuration)) << logged();
+  EXPECT_NE(logged().find("organization 'physics' was renamed to sciences by a correction of the books of 2026-11-18; "
+                          "write sciences"),
+            std::string::npos)
+      << logged();
+  // Books that cannot be read are no fault of the file.
+  std::ofstream(directory / "ledger.db") << "noise\n";
+  EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::success)) << logged();
+  EXPECT_NE(logged().find("names of organizations were not compared with the books: "), std::string::npos) << logged();
+}
+
 TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
   const std::string file = (directory / "shapleyd.yaml").string();
   EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::success));

@@ -16,6 +16,7 @@
 #include "ledger/archive/archive.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/projections/projections.hpp"
+#include "ledger/readers/declarations.hpp"
 #include "ledger_fixture.hpp"
 #include "random_events.hpp"
 
@@ -390,9 +391,16 @@ TEST_F(AdjustmentTest, ADeadNameIsNeitherConfiguredNorAskedFor) {
   record({OrganizationsDeclared{{950}, {"b"}}});
   make(ledger, JoinAsked{AdjustmentKind::rename, "a", "b"}, {1000});
   EXPECT_EQ(refused(of_job(1, "a")).what, "'a' is a part of b by adjustment 1; write b");
-  const Recovered books = must(ledger.recover());
-  EXPECT_TRUE(check_configured_names(books.state, {"b", "new"}).has_value());
-  EXPECT_FALSE(check_configured_names(books.state, {"b", "a"}).has_value());
+  const FormerNames expected{{"a", {.today = "b", .merged = false, .at = {1000}}}};
+  EXPECT_EQ(must(former_names(ledger)), expected);
+  // A name by way of another one, and one that was taken back.
+  record({OrganizationsDeclared{{1001}, {"c"}}});
+  make(ledger, JoinAsked{AdjustmentKind::merge, "b", "c"}, {1002});
+  EXPECT_EQ(must(former_names(ledger)).at("a").today, "c");
+  make(ledger, ReversalAsked{2}, {1003});
+  EXPECT_EQ(must(former_names(ledger)), expected);
+  make(ledger, ReversalAsked{1}, {1004});
+  EXPECT_TRUE(must(former_names(ledger)).empty());
 }
 
 // October to January, of which October and November are archived, and December is closed.

@@ -226,6 +226,9 @@ grep -q '<p>No chart: ' "$dir/page.html" && grep -q '>astro</th>' "$dir/page.htm
 ends 1 'policy ref: rigid parallel jobs' "${replay[@]}" --policies ref
 ends 1 'no_such.yaml' "$sim" replay --config "$dir/no_such.yaml" --trace "$site/march.txt"
 ends 1 'since: tomorrow is no time' "${replay[@]}" --since tomorrow
+# What holds without an option is what replay does: the site's own rule of ranks, not the papers'.
+ends 0 '' "$sim" replay --help
+[[ $(tr -s ' \n' ' ' <"$dir/out" | grep -o '(as the site.s file has it)' | wc -l) == 3 ]] || die "other defaults: $(cat "$dir/out")"
 ends 2 'config is required' "$sim" replay --trace "$site/march.txt"
 
 # A missing gnuplot is said in a sentence; the numbers are printed all the same.

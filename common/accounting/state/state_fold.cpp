@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accounting/estimators/left_out.hpp"
+#include "accounting/events/begin.hpp"
 #include "accounting/events/event_check.hpp"
 #include "accounting/state/state_impl.hpp"
 #include "base/brackets.hpp"
@@ -91,7 +92,6 @@ void State::Impl::restructure_periods() {
 template <>
 void State::Impl::fold(const SegmentOpened& event) {
   join(event.organization);
-  first_event = std::min(first_event, event.begin);
   JobRecord& job = jobs[event.key.job];
   SegmentRecord& record = job.obtain(event.key);
   record.live.opened = event;
@@ -141,7 +141,6 @@ void State::Impl::fold(const SegmentRetracted& event) {
 
 template <>
 void State::Impl::fold(const OrganizationsDeclared& event) {
-  first_event = std::min(first_event, event.at);
   for (const std::string& name : event.names) join(name);
   organizations.declare(event.at, event.names);
 }
@@ -176,7 +175,6 @@ void State::Impl::fold(const OwnershipStated& event) {
 
 template <>
 void State::Impl::fold(const CapacityChanged& event) {
-  first_event = std::min(first_event, event.at);
   Node& node = node_of(event.node);
   // What the node is worth decides what runs hold of it only where they claim more.
   const bool shared = node.is_shared_since(event.at, {}) || node.claims_exceed(event.whole, event.at);
@@ -189,7 +187,6 @@ void State::Impl::fold(const CapacityChanged& event) {
 
 template <>
 void State::Impl::fold(const PeriodDeclared& event) {
-  first_event = std::min(first_event, event.at);
   period_rules.declare(event.at, event.period);
   next_boundary = period_rules.next_boundary(now);
   std::vector<Instant> all = period_rules.boundaries_until(now);
@@ -304,6 +301,7 @@ void State::Impl::fold(const PlacementResolved& event) {
 }
 
 void State::Impl::fold(const Event& event) {
+  first_event = std::min(first_event, begin_by(event));
   std::visit([this](const auto& fact) { fold(fact); }, event);
 }
 

@@ -355,11 +355,4 @@ Expected<AdjustmentPlan> plan_adjustment(const Ledger& ledger, const State& book
   return std::move(planner).take();
 }
 
-Expected<void> check_configured_names(const State& books, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (books.find_organization(name)) SHAPLEY_TRY(check_row(books, name));
-  }
-  return {};
-}
-
 }  // namespace shapley::ledger

@@ -76,8 +76,4 @@ struct AdjustmentPlan {
 [[nodiscard]] Expected<AdjustmentPlan> plan_adjustment(const Ledger& ledger, const accounting::State& books,
                                                        const AdjustmentAsked& asked, Instant now);
 
-// An error that names the first organization of a configuration that is a part of another one by now.
-[[nodiscard]] Expected<void> check_configured_names(const accounting::State& books,
-                                                    const std::vector<std::string>& names);
-
 }  // namespace shapley::ledger

@@ -152,11 +152,12 @@ class Archivist {
   }
 
   Expected<void> make_all(const Database& database, const PartialFile& rest, ArchiveResult& result) {
-    SHAPLEY_TRY_ASSIGN(const auto cuts, plan_cuts(database, ledger_, on_progress_));
-    if (cuts.empty()) return {};
+    SHAPLEY_TRY_ASSIGN(const Cuts cuts, plan_cuts(database, ledger_, on_progress_));
+    result.uncut = cuts.uncut;
+    if (cuts.made.empty()) return {};
     SHAPLEY_TRY(make_directory(ledger_, directory_));
     SHAPLEY_TRY_ASSIGN(std::optional<Genesis> before, read_genesis(database));
-    for (const Genesis& cut : cuts) {
+    for (const Genesis& cut : cuts.made) {
       SHAPLEY_TRY_ASSIGN(Archive archive, make_archive(before, cut));
       result.archives.push_back(std::move(archive));
       before = cut;

@@ -33,6 +33,7 @@ struct Archive {
 
 struct ArchiveResult {
   std::vector<Archive> archives;  // empty: nothing was to be done, and nothing was, unless it was prepared
+  int uncut = 0;                  // closed periods, but for the last one, that stay all the same (Cuts)
   bool was_prepared = false;      // by prepare_archives(); `archives` were made then
   BackupResult verified;          // what stays
   std::uintmax_t bytes_before = 0;

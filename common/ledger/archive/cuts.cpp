@@ -51,7 +51,7 @@ class Planner {
  public:
   Planner(const Database& database, const std::filesystem::path& ledger) : database_(database), ledger_(ledger) {}
 
-  Expected<std::vector<Genesis>> run(const OnProgress& on_progress) {
+  Expected<Cuts> run(const OnProgress& on_progress) {
     SHAPLEY_TRY_ASSIGN(const auto genesis, read_genesis(database_));
     if (genesis) last_ = {.sequence = genesis->sequence, .hash = genesis->hash};
     const Instant archived = genesis ? genesis->until : k_beginning_of_time;
@@ -63,18 +63,27 @@ class Planner {
       if (!begin) begin = closed[i].begin;
       tell(on_progress, {"periods looked at", static_cast<std::int64_t>(i), static_cast<std::int64_t>(closed.size())});
       SHAPLEY_TRY_ASSIGN(const bool cut, try_cut(*begin, closed[i].end));
+      cuts_.uncut = cut ? 0 : cuts_.uncut + 1;
       if (cut) begin.reset();
     }
     return std::move(cuts_);
   }
 
  private:
-  Expected<bool> try_cut(Instant begin, Instant until) {
-    SHAPLEY_TRY_ASSIGN(const auto later,
-                       number(database_, "SELECT MIN(seq) FROM main.event_rows WHERE seq > ?1 AND received >= ?2",
+  // The last event before the first one whose `time` is the period's end or later; what is archived: there is none.
+  Expected<std::int64_t> last_before(const std::string& time, Instant until) {
+    SHAPLEY_TRY_ASSIGN(const auto first,
+                       number(database_, "SELECT MIN(seq) FROM main.event_rows WHERE seq > ?1 AND " + time + " >= ?2",
                               last_.sequence, until.value));
-    if (!later || *later - 1 <= last_.sequence) return false;
-    const std::int64_t sequence = *later - 1;
+    return first ? *first - 1 : last_.sequence;
+  }
+
+  Expected<bool> try_cut(Instant begin, Instant until) {
+    SHAPLEY_TRY_ASSIGN(std::int64_t sequence, last_before("received", until));
+    if (sequence <= last_.sequence) {
+      SHAPLEY_TRY_ASSIGN(sequence, last_before("at", until));
+    }
+    if (sequence <= last_.sequence) return false;
     SHAPLEY_TRY_ASSIGN(const auto reach, number(database_, first_reach(), sequence));
     const Instant needed = std::min(until - k_usual_memory, Instant{reach.value_or(until.value)});
     if (needed < until - k_longest_memory) return false;
@@ -89,20 +98,20 @@ class Planner {
                     .horizon = {},
                     .books = {}};
     SHAPLEY_TRY_ASSIGN(BooksAtCut books,
-                       books_at_cut(database_, cuts_.empty() ? nullptr : &cuts_.back(), sequence, needed));
+                       books_at_cut(database_, cuts_.made.empty() ? nullptr : &cuts_.made.back(), sequence, needed));
     genesis.books = std::move(books.text);
     genesis.horizon = books.horizon;
     SHAPLEY_TRY_ASSIGN(Hasher hasher, Hasher::create());
     SHAPLEY_TRY_ASSIGN(genesis.books_hash, hasher.checkpoint(*hash, until.value, genesis.books));
     last_ = {.sequence = sequence, .hash = *hash};
-    cuts_.push_back(std::move(genesis));
+    cuts_.made.push_back(std::move(genesis));
     return true;
   }
 
   const Database& database_;
   const std::filesystem::path& ledger_;
   Head last_;  // archived, or to be archived
-  std::vector<Genesis> cuts_;
+  Cuts cuts_;
 };
 
 }  // namespace
@@ -126,8 +135,7 @@ Expected<BooksAtCut> books_at_cut(const Database& database, const Genesis* from,
   return BooksAtCut{.text = books.state.save(), .horizon = books.state.horizon()};
 }
 
-Expected<std::vector<Genesis>> plan_cuts(const Database& database, const std::filesystem::path& ledger,
-                                         const OnProgress& on_progress) {
+Expected<Cuts> plan_cuts(const Database& database, const std::filesystem::path& ledger, const OnProgress& on_progress) {
   return Planner(database, ledger).run(on_progress);
 }
 

@@ -17,12 +17,16 @@ namespace shapley::ledger {
 // ends.
 [[nodiscard]] std::string archive_name(const std::filesystem::path& ledger, Instant until);
 
-// What the ledger would begin with if everything up to the end of each closed period but the last were archived,
-// ascending; copies are not counted yet. An archive has all events received before its end. A period into which later
-// events reach back by more than two weeks, or without any event, is archived together with the next one. Empty: there
-// is nothing to archive yet. REQUIRES: nobody writes.
-[[nodiscard]] Expected<std::vector<Genesis>> plan_cuts(const Database& database, const std::filesystem::path& ledger,
-                                                       const OnProgress& on_progress);
+struct Cuts {
+  std::vector<Genesis> made;  // ascending; copies are not counted yet
+  int uncut = 0;              // closed periods after these, but for the last one, that stay
+};
+// What the ledger would begin with if everything up to the end of each closed period but the last were archived. An
+// archive has all events received before its end; where there are none, since the period was imported later, the events
+// up to the first one that speaks of its end or of later. A period into which later events reach back by more than two
+// weeks, or without any event, is archived together with the next one. REQUIRES: nobody writes.
+[[nodiscard]] Expected<Cuts> plan_cuts(const Database& database, const std::filesystem::path& ledger,
+                                       const OnProgress& on_progress);
 
 struct BooksAtCut {
   std::string text;

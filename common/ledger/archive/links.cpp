@@ -58,29 +58,48 @@ Expected<void> compare_books(const Database& archive, const Genesis& genesis, Au
   return {};
 }
 
+// Why `archive` is not of this ledger; "": it is.
+Expected<std::string> identity_fault(const Ledger& ledger, const Ledger& archive) {
+  SHAPLEY_TRY_ASSIGN(const std::string identity, ledger.identity());
+  SHAPLEY_TRY_ASSIGN(const std::string theirs, archive.identity());
+  return identity == theirs ? "" : "it is of another ledger: " + theirs + ", not " + identity;
+}
+
+// Why it does not end where the next file goes on; "": it does.
+Expected<std::string> end_fault(const Genesis& genesis, const Database& archive) {
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(archive));
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(archive));
+  if (head.sequence == genesis.sequence && head.hash == genesis.hash &&
+      head.sequence - begin.sequence == genesis.events) {
+    return "";
+  }
+  return "it has events " + std::to_string(begin.sequence + 1) + " to " + std::to_string(head.sequence) +
+         ", the last one with hash " + to_hex(head.hash) + "; the next file goes on after events " +
+         std::to_string(genesis.sequence - genesis.events + 1) + " to " + std::to_string(genesis.sequence) +
+         ", the last one with hash " + to_hex(genesis.hash) + ": it was exchanged or changed";
+}
+
+Expected<Genesis> genesis_of(const Ledger& ledger) {
+  SHAPLEY_TRY_ASSIGN(auto genesis, read_genesis(LedgerAccess::impl(ledger).database));
+  if (!genesis) return fail(Errc::invalid_argument, "the ledger has no archive");
+  return *std::move(genesis);
+}
+
 Expected<bool> compare(const Ledger& ledger, const Ledger& archive, AuditReport& report) {
   const Database& after = LedgerAccess::impl(ledger).database;
   const Database& before = LedgerAccess::impl(archive).database;
-  SHAPLEY_TRY_ASSIGN(const auto genesis, read_genesis(after));
-  if (!genesis) return fail(Errc::invalid_argument, "the ledger has no archive");
-  SHAPLEY_TRY_ASSIGN(const std::string identity, ledger.identity());
-  SHAPLEY_TRY_ASSIGN(const std::string theirs, archive.identity());
-  if (identity != theirs) find(report, "it is of another ledger: " + theirs + ", not " + identity);
-  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(before));
-  SHAPLEY_TRY_ASSIGN(const Head head, read_head(before));
-  if (head.sequence != genesis->sequence || head.hash != genesis->hash ||
-      head.sequence - begin.sequence != genesis->events) {
-    find(report, "it has events " + std::to_string(begin.sequence + 1) + " to " + std::to_string(head.sequence) +
-                     ", the last one with hash " + to_hex(head.hash) + "; the next file goes on after events " +
-                     std::to_string(genesis->sequence - genesis->events + 1) + " to " +
-                     std::to_string(genesis->sequence) + ", the last one with hash " + to_hex(genesis->hash) +
-                     ": it was exchanged or changed");
+  SHAPLEY_TRY_ASSIGN(const Genesis genesis, genesis_of(ledger));
+  SHAPLEY_TRY_ASSIGN(std::string other_ledger, identity_fault(ledger, archive));
+  if (!other_ledger.empty()) find(report, std::move(other_ledger));
+  SHAPLEY_TRY_ASSIGN(std::string other_end, end_fault(genesis, before));
+  if (!other_end.empty()) {
+    find(report, std::move(other_end));
     return false;
   }
-  SHAPLEY_TRY_ASSIGN(const auto copied, hash_of_copied(after, before, genesis->sequence));
-  if (copied != genesis->copies_hash)
+  SHAPLEY_TRY_ASSIGN(const auto copied, hash_of_copied(after, before, genesis.sequence));
+  if (copied != genesis.copies_hash)
     find(report, "the next file has copies of its events that are not as they are here");
-  SHAPLEY_TRY(compare_books(before, *genesis, report));
+  SHAPLEY_TRY(compare_books(before, genesis, report));
   return true;
 }
 
@@ -158,6 +177,20 @@ std::optional<path> find_archive(const path& directory, const std::string& name)
   const path plain = directory / path(name).stem();
   if (std::filesystem::is_regular_file(plain, error)) return plain;
   return std::nullopt;
+}
+
+Expected<OpenedFile> open_archive(const Ledger& ledger, const ArchiveLink& link, const path& directory) {
+  const auto there = find_archive(directory, link.name);
+  if (!there) return fail(Errc::not_found, "the archive " + described(link) + " is not in " + directory.native());
+  SHAPLEY_TRY_ASSIGN(OpenedFile opened, OpenedFile::open(*there));
+  SHAPLEY_TRY_ASSIGN(const Genesis genesis, genesis_of(ledger));
+  SHAPLEY_TRY_ASSIGN(std::string fault, identity_fault(ledger, opened.ledger()));
+  if (fault.empty()) {
+    SHAPLEY_TRY_ASSIGN(fault, end_fault(genesis, LedgerAccess::impl(opened.ledger()).database));
+  }
+  if (fault.empty()) return opened;
+  return fail(Errc::corrupt, there->native() + ": " + fault + "; expected is " + described(link) +
+                                 "; put a copy of that one in its place");
 }
 
 path archives_near(const path& file) {

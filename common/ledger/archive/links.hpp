@@ -56,6 +56,12 @@ class OpenedFile {
   Ledger ledger_;
 };
 
+// The archive that `ledger` begins after, by `link`, which is what the ledger says of it. Errc::not_found: it is not in
+// the directory. Errc::corrupt: it cannot be unpacked, or a file of its name is of another ledger, or does not end with
+// the event that `ledger` goes on from, by number and hash. The rest of it is what audit_link() is for.
+[[nodiscard]] Expected<OpenedFile> open_archive(const Ledger& ledger, const ArchiveLink& link,
+                                                const std::filesystem::path& directory);
+
 // That `archive` is the one that `ledger` says it begins after: identity, last event, number of events, every copied
 // event, and the books after its last event. Findings ("archive") go to the report. False: its last event is not the
 // one that the ledger goes on from.

@@ -36,13 +36,10 @@ Expected<bool> archives_are_whole(const path& prepared, const path& directory, c
     if (!link) return begin.sequence == 0;
     if (link->sequence <= begin.sequence) return link->sequence == begin.sequence;
     tell(on_progress, {.what = "archives are read once more"});
-    const auto there = find_archive(directory, link->name);
-    if (!there) return false;
-    auto opened = OpenedFile::open(*there);
-    if (!opened && opened.error().code != Errc::corrupt) return tl::unexpected<Error>(std::move(opened).error());
-    if (!opened) return false;
-    SHAPLEY_TRY_ASSIGN(const Head last, read_head(LedgerAccess::impl(opened->ledger()).database));
-    if (last.sequence != link->sequence || to_hex(last.hash) != link->hash) return false;
+    auto opened = open_archive(file.ledger(), *link, directory);
+    const bool is_there = opened || (opened.error().code != Errc::corrupt && opened.error().code != Errc::not_found);
+    if (!is_there) return false;
+    if (!opened) return tl::unexpected<Error>(std::move(opened).error());
     file = *std::move(opened);
   }
 }

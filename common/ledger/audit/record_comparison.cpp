@@ -271,6 +271,8 @@ class Comparison {
                "records say that a run has ended, and not when: its end is not compared, or it is in no "
                "ledger and left out");
     note(records_.steps, "rows of job steps left out");
+    if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
+    note(std::ranges::count_if(records_.records, is_unstarted), "rows of jobs that had not started left out");
     note(records_.pending_arrays, "rows of array tasks that have not started left out");
     note(before_ledger_, "recorded runs ended before the ledger began: left out");
     note(before_records_, "runs of the ledger ended before the records begin: left out");

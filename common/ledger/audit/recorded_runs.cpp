@@ -14,7 +14,7 @@ class RowJoiner {
   RowJoiner(RecordFormat format, std::vector<RecordedRun>& runs) : format_(format), runs_(runs) {}
 
   void add(const SlurmRecord& row) {
-    if (!row.start || (!row.end && row.state == "PENDING")) return;  // never started
+    if (is_unstarted(row)) return;
     if (row.state == "RESIZING") return add_resized(row);
     const bool continues = !resized_.pieces.empty() &&
                            (row.start == resized_.pieces.back().end || row.start == resized_.pieces.front().begin);
@@ -65,6 +65,10 @@ bool repeats(const SlurmRecord& row, const SlurmRecord& before) {
 }
 
 }  // namespace
+
+bool is_unstarted(const SlurmRecord& row) {
+  return !row.start || (!row.end && row.state == "PENDING");
+}
 
 std::vector<RecordedRun> recorded_runs(const SlurmRecords& records) {
   std::map<JobId, std::vector<const SlurmRecord*>> by_job;

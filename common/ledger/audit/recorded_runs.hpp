@@ -31,6 +31,9 @@ struct RecordedRun {
   [[nodiscard]] const std::optional<RecordedTime>& end() const { return pieces.back().end; }
 };
 
+// Whether the row is of a job that has not started, or never did.
+[[nodiscard]] bool is_unstarted(const SlurmRecord& row);
+
 // The runs of the records, by job and in order of the file. Repeated rows are one run; jobs that never started are left
 // out.
 [[nodiscard]] std::vector<RecordedRun> recorded_runs(const SlurmRecords& records);

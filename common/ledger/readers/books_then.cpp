@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "accounting/events/begin.hpp"
 #include "ledger/readers/past_files.hpp"
 
 namespace shapley::ledger {
@@ -20,7 +21,8 @@ using accounting::State;
 using Files = std::vector<const Ledger*>;
 
 struct ToldUntil {
-  std::vector<Event> events;  // that speak of the instant or of earlier times, in the order of time
+  std::vector<Event> events;             // that speak of the instant or of earlier times, in the order of time
+  Instant begins_later = k_end_of_time;  // the first event after the instant that begins books
   std::vector<SegmentOpened> later_starts;
   std::vector<accounting::AdjustmentMade> adjustments;
   std::set<SegmentKey> retracted;  // none of these is among the others
@@ -63,10 +65,11 @@ class Reading {
       told_.adjustments.push_back(*adjustment);
     } else if (accounting::time_of(event) <= question_.at) {
       told_.events.push_back(event);
-    } else if (const auto* opened = std::get_if<SegmentOpened>(&event);
-               opened != nullptr && opened->key.kind == accounting::SegmentKind::run &&
-               opened->begin == opened->key.anchor) {
-      keep_start(*opened);
+    } else {
+      told_.begins_later = std::min(told_.begins_later, accounting::begin_by(event));
+      const auto* opened = std::get_if<SegmentOpened>(&event);
+      const bool starts = opened != nullptr && opened->key.kind == accounting::SegmentKind::run;
+      if (starts && opened->begin == opened->key.anchor) keep_start(*opened);
     }
     return {};
   }
@@ -105,6 +108,7 @@ Expected<BooksThen> books_of(const Files& files, const PastQuestion& question, c
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
   State& state = opening.state;
   leave_out_costly_ones(state, told.events);
+  SHAPLEY_TRY(begin_of_books(state, told.events, told.begins_later, question.at));
   SHAPLEY_TRY(apply_adjustments(state, std::move(told.adjustments)));
   SHAPLEY_TRY(retract_known(state, told.retracted, question.at));
   for (std::size_t i = 0; i < told.events.size(); ++i) {

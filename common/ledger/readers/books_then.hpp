@@ -34,7 +34,8 @@ struct BooksThen {
 // the next event or, after the last one, of the question. Books may be moved up to `next`, and no farther.
 using OnInstant = std::function<void(accounting::State& books, Instant next)>;
 
-// Errc::not_found names an archive that is needed and is not there.
+// Errc::not_found names an archive that is needed and is not there; Errc::invalid_argument says when the books begin if
+// that is after question.at.
 [[nodiscard]] Expected<BooksThen> books_then(const Ledger& ledger, const PastQuestion& question,
                                              const OnInstant& on_instant = {});
 

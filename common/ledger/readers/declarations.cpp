@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "accounting/state/adjustments.hpp"
 #include "ledger/store/event_reader.hpp"
 #include "ledger/store/ledger_impl.hpp"
 
@@ -59,6 +60,17 @@ Expected<std::optional<ConfigurationLoaded>> read_configuration(const Database& 
   return fail(Errc::corrupt, "a configuration's key stands before another event; shapleyctl audit says more");
 }
 
+Expected<accounting::FormerNames> read_former_names(const Database& database) {
+  SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT seq FROM event_texts WHERE " +
+                                                        keys_of("adjustment_made") + " ORDER BY seq"));
+  SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, read_events(database, std::move(select)));
+  std::vector<accounting::AdjustmentMade> all;
+  for (const Event& event : events) {
+    if (const auto* made = std::get_if<accounting::AdjustmentMade>(&event)) all.push_back(*made);
+  }
+  return accounting::former_names(all);
+}
+
 }  // namespace
 
 Expected<std::vector<Event>> declarations(const Ledger& ledger) {
@@ -73,6 +85,13 @@ Expected<std::optional<ConfigurationLoaded>> configuration_at(const Ledger& ledg
   auto loaded = read_configuration(impl.database, at);
   if (!loaded) return impl.failed("read the configuration", std::move(loaded).error());
   return loaded;
+}
+
+Expected<accounting::FormerNames> former_names(const Ledger& ledger) {
+  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  auto names = read_former_names(impl.database);
+  if (!names) return impl.failed("read adjustments", std::move(names).error());
+  return names;
 }
 
 }  // namespace shapley::ledger

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "accounting/events/event.hpp"
+#include "accounting/state/former_names.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "ledger/store/ledger.hpp"
@@ -18,5 +19,8 @@ namespace shapley::ledger {
 // The configuration in force at `at`: the last one loaded by then. nullopt: none was. Errors as above.
 [[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_at(const Ledger& ledger,
                                                                                         Instant at);
+
+// By the adjustments that were made up to now (accounting::former_names). Errors as above.
+[[nodiscard]] Expected<accounting::FormerNames> former_names(const Ledger& ledger);
 
 }  // namespace shapley::ledger

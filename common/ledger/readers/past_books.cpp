@@ -4,6 +4,7 @@
 #include <set>
 #include <variant>
 
+#include "accounting/events/begin.hpp"
 #include "ledger/archive/links.hpp"
 #include "ledger/readers/past_files.hpp"
 
@@ -21,6 +22,7 @@ struct Told {
   // Those that speak of the last instant that is asked or of earlier times, in the order of time, but of no retracted
   // segment.
   std::vector<Event> events;
+  Instant begins_later = k_end_of_time;  // the first of the others that begins books
   std::set<SegmentKey> retracted;
   std::vector<PastAdjustment> adjustments;
   std::vector<JobDescribed> jobs;  // described before the files begin
@@ -43,6 +45,8 @@ Expected<Told> told_until(const Files& files, Instant until) {
         // Applied before all others: two rows that were added up are so for all times.
       } else if (accounting::time_of(stored.event) <= until) {
         told.events.push_back(stored.event);
+      } else {
+        told.begins_later = std::min(told.begins_later, accounting::begin_by(stored.event));
       }
       return Expected<void>{};
     }));
@@ -67,6 +71,7 @@ Expected<PastBooks> PastBooks::read(const Ledger& ledger, const Asked& asked) {
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening({.left_out = asked.by.others()}));
   PastBooks books;
   books.state_ = std::move(opening.state);
+  SHAPLEY_TRY_ASSIGN(books.begin_, begin_of_books(books.state_, told.events, told.begins_later, asked.until));
   std::vector<accounting::AdjustmentMade> made;
   for (const PastAdjustment& adjustment : told.adjustments) made.push_back(adjustment.made);
   SHAPLEY_TRY(apply_adjustments(books.state_, std::move(made)));

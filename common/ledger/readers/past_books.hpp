@@ -39,13 +39,15 @@ class PastBooks {
     Instant until;
     accounting::EstimatorSet by = accounting::EstimatorSet::all();  // with what was given by these
   };
-  // Errc::not_found names an archive that is needed and is not there.
+  // Errc::not_found names an archive that is needed and is not there; Errc::invalid_argument says when the books begin
+  // if that is after `until`.
   [[nodiscard]] static Expected<PastBooks> read(const Ledger& ledger, const Asked& asked);
 
   // Moves the books' present to t. REQUIRES: asked.since <= t <= asked.until, and t no earlier than last time.
   // Errc::corrupt: the books refuse an event in the order of time.
   [[nodiscard]] Expected<void> advance_to(Instant t);
   [[nodiscard]] accounting::State& state() { return state_; }
+  [[nodiscard]] Instant begin() const { return begin_; }  // of the books, at asked.until at the latest
   [[nodiscard]] accounting::State take_state() && { return std::move(state_); }
 
   // The last submission of the job before `start`, as far as it was described; else nobody (account "", user 0).
@@ -59,6 +61,7 @@ class PastBooks {
   void describe(const accounting::JobDescribed& job);
 
   accounting::State state_;
+  Instant begin_;
   std::vector<accounting::Event> events_;  // in the order of time
   std::size_t next_ = 0;
   NameIndex accounts_;

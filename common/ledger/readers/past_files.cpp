@@ -5,9 +5,20 @@
 #include <utility>
 #include <variant>
 
+#include "accounting/events/begin.hpp"
 #include "base/calendar.hpp"
 
 namespace shapley::ledger {
+
+namespace {
+
+// k_end_of_time: they have not begun.
+Instant begin_of(const accounting::State& books) {
+  if (!books.closed_periods().empty()) return books.closed_periods().front().begin;
+  return books.period_begin() == k_beginning_of_time ? k_end_of_time : books.period_begin();
+}
+
+}  // namespace
 
 Expected<Instant> last_recorded(const Ledger& ledger) {
   std::optional<Instant> last;
@@ -26,16 +37,33 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
   while (true) {
     SHAPLEY_TRY_ASSIGN(link, archive_before(*past.files_.front(), link));
     if (!link || link->until <= since) return past;
-    const auto there = find_archive(archives, link->name);
-    if (!there) {
+    auto opened = open_archive(*past.files_.front(), *link, archives);
+    if (!opened && opened.error().code == Errc::not_found) {
+      SHAPLEY_TRY_ASSIGN(const Recovered opening, past.files_.front()->opening());
+      if (const Instant begin = begin_of(opening.state); begin > since) return before_the_books(since, begin);
       return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
                                        ", which is not in " + archives.native() +
                                        "; --archives DIRECTORY says where it is");
     }
-    SHAPLEY_TRY_ASSIGN(auto opened, OpenedFile::open(*there));
-    past.archives_.push_back(std::move(opened));
+    if (!opened) return tl::unexpected<Error>(std::move(opened).error());
+    past.archives_.push_back(*std::move(opened));
     past.files_.insert(past.files_.begin(), &past.archives_.back().ledger());
   }
+}
+
+Expected<Instant> begin_of_books(const accounting::State& opening, const std::vector<accounting::Event>& told,
+                                 Instant later, Instant asked) {
+  Instant begin = begin_of(opening);
+  for (const accounting::Event& event : told) begin = std::min(begin, accounting::begin_by(event));
+  if (begin <= asked) return begin;
+  return before_the_books(asked, std::min(begin, later));
+}
+
+tl::unexpected<Error> before_the_books(Instant asked, Instant begin) {
+  return fail(Errc::invalid_argument, begin == k_end_of_time
+                                          ? "the books have not begun: no run, node or organization is recorded"
+                                          : "the books begin at " + format_instant(begin) + "; there is nothing of " +
+                                                format_instant(asked) + " or before");
 }
 
 const accounting::SegmentKey* segment_of(const accounting::Event& event) {

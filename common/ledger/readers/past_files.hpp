@@ -21,7 +21,8 @@ namespace shapley::ledger {
 // The file whose books begin at an instant or before, and those after it, the ledger itself last.
 class PastFiles {
  public:
-  // `ledger` must outlive it. Errc::not_found names an archive that is needed and is not in `archives`.
+  // `ledger` must outlive it. Errc::not_found names an archive that is needed and is not in `archives`; Errc::corrupt
+  // one that is another file (open_archive).
   [[nodiscard]] static Expected<PastFiles> open(const Ledger& ledger, const std::filesystem::path& archives,
                                                 Instant since);
   [[nodiscard]] const std::vector<const Ledger*>& files() const { return files_; }
@@ -30,6 +31,15 @@ class PastFiles {
   std::deque<OpenedFile> archives_;  // the newest first; a deque moves without moving them
   std::vector<const Ledger*> files_;
 };
+
+// When the books begin: with what they are opened with, or the first of `told` that begins books
+// (accounting::begin_by). Errc::invalid_argument: that is after `asked`, the time of the last event in `told`; `later`
+// is the first one after it.
+[[nodiscard]] Expected<Instant> begin_of_books(const accounting::State& opening,
+                                               const std::vector<accounting::Event>& told, Instant later,
+                                               Instant asked);
+// The error that says so.
+[[nodiscard]] tl::unexpected<Error> before_the_books(Instant asked, Instant begin);
 
 // Of which segment the event speaks; nullptr: of none.
 [[nodiscard]] const accounting::SegmentKey* segment_of(const accounting::Event& event);

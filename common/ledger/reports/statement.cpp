@@ -263,8 +263,8 @@ std::vector<Instant> begins_between(Interval interval, Instant since, Instant un
 
 namespace {
 
-// The time before the books begin: nothing was owned, run or asked for.
-bool is_before_the_books(const Stretch& stretch) {
+// Organizations alone were declared: nothing was owned, run or asked for.
+bool is_before_anything(const Stretch& stretch) {
   const auto is_zero = [](const accounting::Standing& standing) {
     return standing.owned == MicroProcessors{} && standing.used == MicroProcessors{} &&
            standing.waiting == MicroProcessors{} && standing.got == CpuTime{};
@@ -279,7 +279,7 @@ Expected<json> history_report(PastBooks& books, const IntervalAsked& asked, Inte
   bool exact = true;
   bool begun = false;
   const auto add = [&](const Stretch& stretch, PastBooks& then) {
-    begun = begun || !is_before_the_books(stretch);
+    begun = begun || !is_before_anything(stretch);
     if (!begun) return;
     const std::vector<std::string>& names = then.state().organizations();
     const OwnerMatrix matrix = matrix_of(stretch.held, names.size());

@@ -41,8 +41,8 @@ class Collector {
   Expected<void> go_to(Instant t, bool cut) {
     SHAPLEY_TRY(books_.advance_to(t));
     State& state = books_.state();
-    if (state.now() == k_beginning_of_time) {  // before the ledger's first event
-      open(t);
+    if (t <= books_.begin()) {
+      if (cut) open(t);
       return {};
     }
     collect(t);

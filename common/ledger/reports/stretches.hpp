@@ -46,8 +46,8 @@ struct Stretch {
 // Hears of each stretch, in the order of time, and may ask `books` for names of organizations and accounts.
 using VisitStretch = std::function<void(const Stretch& stretch, PastBooks& books)>;
 
-// The stretches of [since, until). `cuts`: instants between them, ascending. REQUIRES: books of that time, not moved
-// yet; since < until. Errors as of PastBooks.
+// The stretches of [since, until), from the one in which the books begin. `cuts`: instants between them, ascending.
+// REQUIRES: books of that time, not moved yet; since < until. Errors as of PastBooks.
 [[nodiscard]] Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until,
                                               const std::vector<Instant>& cuts, const VisitStretch& visit);
 
