@@ -71,11 +71,13 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   }
   environment.out << printable(file) << ": ";
   if (runs.runs == 0) {
-    environment.out << "nothing to import: it has all " << grouped(runs.known) << " runs of the export\n";
+    environment.out << "nothing to import: it has "
+                    << (runs.known == 1 ? "the only run" : "all " + grouped(runs.known) + " runs")
+                    << " of the export\n";
     return ExitCode::success;
   }
-  environment.out << grouped(runs.runs) << " runs from " << format_instant(runs.since) << " to "
-                  << format_instant(runs.until) << " imported, " << grouped(result.events) << " events\n";
+  environment.out << grouped(runs.runs, "run") << " from " << format_instant(runs.since) << " to "
+                  << format_instant(runs.until) << " imported, " << grouped(result.events, "event") << '\n';
   for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
   return ExitCode::success;
 }
