@@ -1,13 +1,18 @@
 #include "ctl/commands/check_config.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "config/difference.hpp"
@@ -23,10 +28,6 @@
 namespace shapley::ctl {
 
 namespace {
-
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
 
 std::string summary(const config::Configuration& configuration) {
   std::set<std::string> nodes;
@@ -53,6 +54,20 @@ tl::expected<config::Configuration, std::vector<config::Fault>> checked(const st
   std::ranges::stable_sort(faults, {}, &config::Fault::line);
   if (!faults.empty()) return tl::unexpected(std::move(faults));
   return std::move(configuration);
+}
+
+// A file that is not there has no faults.
+Expected<void> check_readable(const std::string& file) {
+  std::error_code unknown;
+  int cause = 0;
+  if (std::filesystem::is_directory(file, unknown)) {
+    cause = EISDIR;
+  } else if (::access(file.c_str(), R_OK) != 0) {
+    cause = errno;
+  }
+  if (cause == 0) return {};
+  return fail(Errc::io,
+              "check-config: " + file + ": " + std::generic_category().message(cause) + "; name a readable file");
 }
 
 void print_faults(const std::vector<config::Fault>& faults, const std::string& file, const Environment& environment) {
@@ -156,6 +171,7 @@ void add_check_config(CLI::App& app, CheckConfigArguments& arguments) {
 
 Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const Endpoint& endpoint,
                                     const Environment& environment) {
+  SHAPLEY_TRY(check_readable(arguments.file));
   const auto configuration = checked(arguments.file);
   if (!configuration) {
     print_faults(configuration.error(), arguments.file, environment);
