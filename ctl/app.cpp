@@ -4,11 +4,13 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
+#include "config/values.hpp"
 #include "ctl/client.hpp"
 #include "ctl/commands/adjust.hpp"
 #include "ctl/commands/advise.hpp"
@@ -116,6 +118,19 @@ struct CommandLine {
   HealthArguments health;
 };
 
+// What is wrong with the command line; a word where a command is expected is named, with the command that it may mean.
+std::string fault_of(const CLI::App& app, const CLI::Error& error) {
+  if (!app.get_subcommands().empty()) return error.what();
+  const std::vector<std::string> words = app.remaining();
+  const auto word = std::ranges::find_if(words, [](const std::string& each) { return !each.starts_with('-'); });
+  if (word == words.end()) return error.what();
+  const auto commands = app.get_subcommands([](const CLI::App* /*command*/) { return true; });
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  const std::string_view near = config::nearest(*word, std::vector<std::string_view>(names.begin(), names.end()));
+  return "'" + *word + "' is no command" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
+}
+
 // `own_socket`: where it is asked when nothing else is said.
 void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   app.set_version_flag("-V,--version", std::string("shapleyctl " SHAPLEY_VERSION));
@@ -130,7 +145,8 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
       ->type_name("SECONDS");
   // An argument that is quoted adds no line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
-    return CLI::FailureMessage::simple(command, {error.get_name(), printable(error.what()), error.get_exit_code()});
+    return CLI::FailureMessage::simple(command,
+                                       {error.get_name(), printable(fault_of(*command, error)), error.get_exit_code()});
   });
   app.footer(k_footer);
   app.require_subcommand(0, 1);

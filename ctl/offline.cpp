@@ -173,6 +173,12 @@ Expected<Instant> parse_past_time(const std::string& text, const std::string& op
                                           format_instant(present));
 }
 
+Expected<void> check_interval(std::optional<Instant> since, std::optional<Instant> until) {
+  if (!since || !until || *since < *until) return {};
+  return fail(Errc::invalid_argument,
+              "--until: " + format_instant(*until) + " is not after --since " + format_instant(*since));
+}
+
 std::filesystem::path archives_of(const std::filesystem::path& ledger, const std::filesystem::path& named) {
   return named.empty() ? ledger::archives_near(ledger) : named;
 }

@@ -25,6 +25,9 @@ namespace shapley::ctl {
 [[nodiscard]] Expected<Instant> parse_past_time(const std::string& text, const std::string& option,
                                                 const std::filesystem::path& ledger = {});
 
+// Errc::invalid_argument unless the time from `since` up to `until`, as far as they are given, has a length.
+[[nodiscard]] Expected<void> check_interval(std::optional<Instant> since, std::optional<Instant> until);
+
 // Where the ledger's archives are: the directory that was named, else near the ledger.
 [[nodiscard]] std::filesystem::path archives_of(const std::filesystem::path& ledger,
                                                 const std::filesystem::path& named);

@@ -19,6 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "config/endpoint.hpp"
 #include "config/former_names.hpp"
@@ -244,9 +245,10 @@ ExitCode check_configuration(const std::filesystem::path& file) {
     for (const config::NodeClaim& claim : o.nodes) claims += claim.nodes.size();
   }
   const std::string summary = fmt::format(
-      "{}: no fault: {} organizations, {} rules, {} claims of nodes; contribution {}, order {}, mode {}, period {}; "
+      "{}: no fault: {}, {}, {} of nodes; contribution {}, order {}, mode {}, period {}; "
       "slurm_user {} (uid {}); ledger {}, socket {}",
-      file.string(), c.organizations.size(), site->rules.size(), claims, accounting::name_of(c.contribution),
+      file.string(), counted(c.organizations.size(), "organization"), counted(site->rules.size(), "rule"),
+      counted(claims, "claim"), accounting::name_of(c.contribution),
       c.order == config::Order::strict ? "strict" : "weighted",
       c.mode == config::Mode::observe ? "observe" : "priorities", name_of(c.period), c.slurm_user, site->slurm_uid,
       c.ledger.string(), c.socket.string());

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   cli.add_option("--log-level", level, "debug, info, warning or error")
       ->transform(CLI::CheckedTransformer(levels))
       ->type_name("LEVEL");
-  cli.set_version_flag("--version", std::string(shapley::daemon::k_program));
+  cli.set_version_flag("-V,--version", std::string(shapley::daemon::k_program));
   // An argument that is quoted adds no line.
   cli.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return CLI::FailureMessage::simple(app,

@@ -10,6 +10,7 @@
 #include "accounting/state/adjustments.hpp"
 #include "accounting/state/ranking.hpp"
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "config/doubts.hpp"
 #include "config/former_names.hpp"
 #include "daemon/configuration/declarations.hpp"
@@ -386,7 +387,8 @@ Expected<void> Service::measure_residual(Instant now) {
   const auto statement = residual_statement(now, declared.residual ? &*declared.residual : nullptr, *measured);
   if (!statement) return {};
   SHAPLEY_TRY(books_.commit(std::vector<accounting::Event>{*statement}, now));
-  spdlog::info("ranks: the mean residual run time is {} s, over the last {} runs", statement->seconds, statement->runs);
+  spdlog::info("ranks: the mean residual run time is {} s, over the last {}", statement->seconds,
+               counted(statement->runs, "run"));
   return {};
 }
 

@@ -13,7 +13,6 @@
 #include "ledger/readers/nodes.hpp"
 #include "ledger/readers/runs.hpp"
 #include "ledger/store/ledger.hpp"
-#include "planning/algorithms/algorithms.hpp"
 #include "planning/alone/alone.hpp"
 
 namespace shapley::ctl {
@@ -22,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 using planning::Grid;
-using planning::Schedule;
 
 struct Run {
   planning::SubmittedJob job;
@@ -137,36 +135,31 @@ Compared compared(const Organization& organization) {
   return both;
 }
 
-// What can be planned: whoever owns processors in the end, with the runs that fit each of their clusters.
+// What can be planned: who owns processors in the end, with the runs that fit its own cluster.
 struct Plans {
   Grid grid;
   std::vector<std::optional<std::uint32_t>> cluster_of;  // by organization
   std::vector<std::size_t> runs;                         // by organization
-  Schedule local;
-  Schedule together;
+  PlannedTwice both;
 };
 
 Expected<Plans> planned(const Consortium& consortium) {
   Plans plans;
-  std::int64_t smallest = INT64_MAX;
   for (const Organization& organization : consortium.organizations) {
     plans.runs.push_back(0);
     plans.cluster_of.emplace_back();
     if (organization.at_last() < 1) continue;
     plans.cluster_of.back() = static_cast<std::uint32_t>(plans.grid.clusters.size());
     plans.grid.clusters.push_back(organization.at_last());
-    smallest = std::min(smallest, organization.at_last());
   }
   for (std::size_t u = 0; u < consortium.organizations.size(); ++u) {
     for (const Run& run : consortium.organizations[u].runs) {
-      if (!plans.cluster_of[u] || run.job.processors > smallest) continue;
+      if (!plans.cluster_of[u] || run.job.processors > consortium.organizations[u].at_last()) continue;
       plans.grid.jobs.push_back({*plans.cluster_of[u], run.job.length, run.job.processors});
       ++plans.runs[u];
     }
   }
-  if (plans.grid.jobs.empty()) return plans;
-  SHAPLEY_TRY_ASSIGN(plans.local, planning::plan(plans.grid, "local_hf"));
-  SHAPLEY_TRY_ASSIGN(plans.together, planning::plan(plans.grid, "mocca_ilba"));
+  SHAPLEY_TRY_ASSIGN(plans.both, planned_twice(plans.grid));
   return plans;
 }
 
@@ -177,7 +170,7 @@ json sizes_over_time(const std::vector<planning::ClusterSize>& sizes) {
   return list;
 }
 
-json limits_of_runs() {
+json limits_of_runs(bool is_by_mocca) {
   return {
       "As it ran and alone use the real submission times; alone means list scheduling in their order on what the "
       "organization owned at each time; runs that never fit there are in neither.",
@@ -186,8 +179,8 @@ json limits_of_runs() {
       "Planned assumes every job there at the beginning and its run time known, which no scheduler has, on what is "
       "owned "
       "in the end.",
-      "Planned together is MOCCA, then ILBA: no job ends later than planned alone. Runs wider than the smallest "
-      "organization are in neither of the planned rows.",
+      limits_of_together(is_by_mocca) +
+          " Runs wider than what their organization owns in the end are in neither of the planned rows.",
       "A run keeps its length wherever it is placed; a job runs on the nodes of one organization only.",
       "Runs of whoever never owned a processor are left out everywhere.",
       "By utility is another comparison and may come out otherwise: all jobs of the books' period, those that wait or "
@@ -220,15 +213,15 @@ Expected<json> advice_report(const AdviceQuestion& question) {
   SHAPLEY_TRY_ASSIGN(const Consortium consortium, read_consortium(ledger, question));
   const std::int64_t begin = beginning(consortium);
   if (begin == INT64_MAX) {
-    return fail(Errc::not_found, "advise: " + question.ledger.string() +
-                                     ": no finished run of an organization that owns processors in that time");
+    return fail(Errc::invalid_argument, "advise: " + question.ledger.string() +
+                                            ": no finished run of an organization that owns processors in that time");
   }
   SHAPLEY_TRY_ASSIGN(const Plans plans, planned(consortium));
   json report = {{"begin", begin},
                  {"organizations", json::array()},
                  {"runs", 0},
                  {"planned_runs", plans.grid.jobs.size()},
-                 {"limits", limits_of_runs()},
+                 {"limits", limits_of_runs(plans.both.is_by_mocca)},
                  {"left_out_without_nodes", consortium.without_nodes}};
   std::size_t runs = 0;
   for (std::size_t u = 0; u < consortium.organizations.size(); ++u) {
@@ -239,9 +232,9 @@ Expected<json> advice_report(const AdviceQuestion& question) {
     const bool is_planned = cluster && !plans.grid.jobs.empty();
     row["planned_runs"] = plans.runs[u];
     row["planned_alone"] =
-        is_planned ? planned_outcome(plans.grid, plans.local, *cluster, plans.runs[u]) : json(nullptr);
+        is_planned ? planned_outcome(plans.grid, plans.both.alone, *cluster, plans.runs[u]) : json(nullptr);
     row["planned_together"] =
-        is_planned ? planned_outcome(plans.grid, plans.together, *cluster, plans.runs[u]) : json(nullptr);
+        is_planned ? planned_outcome(plans.grid, plans.both.together, *cluster, plans.runs[u]) : json(nullptr);
     report["organizations"].push_back(std::move(row));
   }
   report["runs"] = runs;

@@ -19,7 +19,7 @@ struct AdviceQuestion {
       until;  // runs that ended by then; what was owned is looked at so far; none: until the last run ended
 };
 
-// docs/reference/shapleyctl.md lists the members. Errc::not_found when the ledger holds no finished run of an
+// docs/reference/shapleyctl.md lists the members. Errc::invalid_argument when the ledger holds no finished run of an
 // organization that owns processors.
 [[nodiscard]] Expected<nlohmann::json> advice_report(const AdviceQuestion& question);
 

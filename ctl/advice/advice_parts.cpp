@@ -4,6 +4,7 @@
 
 #include "base/printable.hpp"
 #include "ctl/output/table.hpp"
+#include "planning/algorithms/algorithms.hpp"
 
 namespace shapley::ctl {
 
@@ -18,6 +19,24 @@ json planned_outcome(const planning::Grid& grid, const planning::Schedule& sched
   const auto unit = static_cast<double>(grid.ticks_per_unit());
   return outcome(static_cast<double>(planning::organization_makespans(grid, schedule)[organization]) / unit,
                  static_cast<double>(planning::organization_flows(grid, schedule)[organization]) / unit, jobs);
+}
+
+Expected<PlannedTwice> planned_twice(const planning::Grid& grid) {
+  PlannedTwice plans;
+  if (grid.jobs.empty()) return plans;
+  plans.is_by_mocca = planning::fits_everywhere(grid);
+  SHAPLEY_TRY_ASSIGN(plans.alone, planning::plan(grid, "local_hf"));
+  SHAPLEY_TRY_ASSIGN(plans.together, planning::plan(grid, plans.is_by_mocca ? "mocca_ilba" : "ilba"));
+  return plans;
+}
+
+std::string limits_of_together(bool is_by_mocca) {
+  constexpr const char* k_no_later = ": no job ends later than planned alone.";
+  if (is_by_mocca) return std::string("Planned together is MOCCA, then ILBA") + k_no_later;
+  return std::string(
+             "Planned together is ILBA without MOCCA, because some jobs are wider than an organization; those "
+             "are placed only where they fit") +
+         k_no_later;
 }
 
 std::string outcome_table(const json& report, const Way& count, std::span<const Way> ways,

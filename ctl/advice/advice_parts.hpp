@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "planning/model/grid.hpp"
 #include "planning/model/schedule.hpp"
 
@@ -19,6 +20,20 @@ namespace shapley::ctl {
 // That of an organization's jobs, so many, in a schedule of the grid.
 [[nodiscard]] nlohmann::json planned_outcome(const planning::Grid& grid, const planning::Schedule& schedule,
                                              std::size_t organization, std::size_t jobs);
+
+// What the jobs come to on their owners' clusters alone (local HF), and on all of them together: by MOCCA, then ILBA;
+// by ILBA alone where a job does not fit every cluster, which MOCCA's bounds do not allow.
+struct PlannedTwice {
+  planning::Schedule alone;
+  planning::Schedule together;
+  bool is_by_mocca = true;
+};
+
+// Empty schedules without jobs. REQUIRES: every job fits its owner's cluster.
+[[nodiscard]] Expected<PlannedTwice> planned_twice(const planning::Grid& grid);
+
+// What the reader has to know of `together`.
+[[nodiscard]] std::string limits_of_together(bool is_by_mocca);
 
 // A line of the table: the member of an organization's row that holds the outcome, and what it is called.
 struct Way {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "ctl/advice/advice_parts.hpp"
 #include "ctl/output/table.hpp"
-#include "planning/algorithms/algorithms.hpp"
 #include "planning/alone/alone.hpp"
 
 namespace shapley::ctl {
@@ -21,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 using planning::Grid;
-using planning::Schedule;
 
 constexpr std::size_t k_max_tasks = 100'000;
 
@@ -49,7 +48,6 @@ std::map<std::string, std::size_t> read_owners(const json& queue, Pending& pendi
 Expected<Pending> read_queue(const json& queue) {
   Pending pending;
   const auto number_of = read_owners(queue, pending);
-  const std::int64_t smallest = pending.grid.clusters.empty() ? 0 : *std::ranges::min_element(pending.grid.clusters);
   std::vector<json> jobs = queue.value("jobs", std::vector<json>{});
   std::ranges::stable_sort(jobs, {}, [](const json& job) { return job.value("submit", std::int64_t{0}); });
   for (const json& job : jobs) {
@@ -60,8 +58,8 @@ Expected<Pending> read_queue(const json& queue) {
       pending.left_out["of whoever owns no processor"] += tasks;
     } else if (!job.contains("time_limit_s") || !job["time_limit_s"].is_number_integer()) {
       pending.left_out["without a time limit"] += tasks;
-    } else if (processors > smallest) {
-      pending.left_out["wider than the smallest organization"] += tasks;
+    } else if (processors > pending.grid.clusters[owner->second]) {
+      pending.left_out["wider than what the organization owns"] += tasks;
     } else if (pending.grid.jobs.size() + static_cast<std::size_t>(tasks) > k_max_tasks) {
       return fail(Errc::limit, "advise: more than 100,000 tasks wait, too many to plan");
     } else {
@@ -86,14 +84,14 @@ json in_order(const std::vector<planning::SubmittedJob>& jobs, std::int64_t proc
   return outcome(static_cast<double>(last), static_cast<double>(flow), jobs.size());
 }
 
-json limits_of_plans() {
+json limits_of_plans(bool is_by_mocca) {
   return {
       "Every job takes its time limit, which it seldom does: the shorter the jobs really are, the less this says.",
       "All nodes are taken as free now; running jobs, jobs to come, memory, partitions and reservations are not "
       "looked at.",
       "Alone, in order is list scheduling of the jobs as they were submitted, on the own nodes; planned alone begins "
       "with the widest.",
-      "Planned together is MOCCA, then ILBA: no job ends later than planned alone. Slurm does not plan so.",
+      limits_of_together(is_by_mocca) + " Slurm does not plan so.",
       "A job runs on the nodes of one organization only.",
       "What has been until now is another question: shapleyctl status --worth tells what each has got, beside what it "
       "would have got alone."};
@@ -121,36 +119,32 @@ std::string pending_verdict(const json& row) {
 
 Expected<json> pending_advice_report(const json& queue) {
   SHAPLEY_TRY_ASSIGN(const Pending pending, read_queue(queue));
-  if (pending.grid.jobs.empty()) {
-    return fail(Errc::not_found,
-                "advise: no job that waits can be planned: it needs a time limit and an organization that owns "
-                "processors");
-  }
-  SHAPLEY_TRY_ASSIGN(const Schedule local, planning::plan(pending.grid, "local_hf"));
-  SHAPLEY_TRY_ASSIGN(const Schedule together, planning::plan(pending.grid, "mocca_ilba"));
+  SHAPLEY_TRY_ASSIGN(const PlannedTwice plans, planned_twice(pending.grid));
   json report{{"at", queue.value("at", json(nullptr))},
               {"truncated", queue.value("truncated", false)},
               {"organizations", json::array()},
               {"left_out", pending.left_out},
-              {"limits", limits_of_plans()}};
+              {"limits", limits_of_plans(plans.is_by_mocca)}};
   for (std::size_t u = 0; u < pending.names.size(); ++u) {
     const auto& jobs = pending.jobs[u];
-    report["organizations"].push_back({{"organization", pending.names[u]},
-                                       {"processors", pending.grid.clusters[u]},
-                                       {"jobs", jobs.size()},
-                                       {"in_order", in_order(jobs, pending.grid.clusters[u])},
-                                       {"planned_alone", planned_outcome(pending.grid, local, u, jobs.size())},
-                                       {"planned_together", planned_outcome(pending.grid, together, u, jobs.size())}});
+    report["organizations"].push_back(
+        {{"organization", pending.names[u]},
+         {"processors", pending.grid.clusters[u]},
+         {"jobs", jobs.size()},
+         {"in_order", in_order(jobs, pending.grid.clusters[u])},
+         {"planned_alone", planned_outcome(pending.grid, plans.alone, u, jobs.size())},
+         {"planned_together", planned_outcome(pending.grid, plans.together, u, jobs.size())}});
   }
   return report;
 }
 
 std::string render_pending_advice(const json& report) {
   std::string text = outcome_table(report, {"jobs", "Pending"}, k_pending_ways, whole_seconds) + '\n';
+  if (report["organizations"].empty()) text += "No organization owns processors: nothing can be planned.\n";
   for (const json& organization : report["organizations"]) text += pending_verdict(organization) + '\n';
   text += '\n';
   for (const auto& [why, tasks] : report["left_out"].items())
-    text += "Left out: " + tasks.dump() + " jobs " + printable(why) + ".\n";
+    text += "Left out: " + counted(tasks.get<std::int64_t>(), "job") + ' ' + printable(why) + ".\n";
   if (report.value("truncated", false)) text += "Only the 20,000 jobs of the lowest ids are looked at.\n";
   return text + limits_text(report);
 }

@@ -11,7 +11,7 @@
 namespace shapley::ctl {
 
 // `queue`: the daemon's answer to the request of that name. docs/reference/shapleyctl.md lists the report's members.
-// Errc::not_found when no pending job can be planned; Errc::limit above 100,000 tasks.
+// Errc::limit above 100,000 tasks.
 [[nodiscard]] Expected<nlohmann::json> pending_advice_report(const nlohmann::json& queue);
 
 // The text for people of such a report.

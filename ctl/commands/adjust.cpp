@@ -92,15 +92,17 @@ Expected<json> owners_of(const std::string& text) {
 }
 
 Expected<void> take_times(const AdjustArguments& arguments, json& what) {
+  std::optional<Instant> since;
+  std::optional<Instant> until;
   if (!arguments.since.empty()) {
-    SHAPLEY_TRY_ASSIGN(const Instant since, parse_past_time(arguments.since, "--since", arguments.ledger));
-    what["since"] = since.value;
+    SHAPLEY_TRY_ASSIGN(since, parse_past_time(arguments.since, "--since", arguments.ledger));
+    what["since"] = since->value;
   }
   if (!arguments.until.empty()) {
-    SHAPLEY_TRY_ASSIGN(const Instant until, parse_time(arguments.until, "--until"));
-    what["until"] = until.value;
+    SHAPLEY_TRY_ASSIGN(until, parse_time(arguments.until, "--until"));
+    what["until"] = until->value;
   }
-  return {};
+  return check_interval(since, until);
 }
 
 Expected<json> attribution(const AdjustArguments& arguments) {

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "ctl/advice/advice.hpp"
 #include "ctl/advice/advice_parts.hpp"
@@ -30,10 +31,6 @@ std::string seconds(const json& value) {
   return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) + " s";
 }
 
-std::string runs_text(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " run" : " runs");
-}
-
 // From the mean flow, which is what users feel; a tenth of a percent is no difference.
 std::string comparison(const json& organization) {
   const double together = organization["as_it_ran"]["mean_flow"].get<double>();
@@ -51,11 +48,11 @@ std::string verdict(const json& organization) {
   if (runs + impossible == 0) return name + " ran nothing: there is nothing to compare.";
   if (runs == 0) {
     return name + " could not have had alone " +
-           (impossible == 1 ? "its only run." : "any of its " + runs_text(impossible) + '.');
+           (impossible == 1 ? "its only run." : "any of its " + counted(impossible, "run") + '.');
   }
   if (impossible == 0) return name + comparison(organization) + '.';
   return name + comparison(organization) + ", but could not have had alone " + std::to_string(impossible) + " of its " +
-         runs_text(runs + impossible) + ", which never fit on what it owned.";
+         counted(runs + impossible, "run") + ", which never fit on what it owned.";
 }
 
 // The books' own answer, and why the other one may differ.
@@ -72,7 +69,7 @@ std::string by_utility(const json& report) {
 std::string left_out(const json& report) {
   std::string text;
   for (const auto& [name, count] : report["left_out_without_nodes"].items()) {
-    text += "Left out: " + runs_text(count.get<std::int64_t>()) + " of " + printable(name) +
+    text += "Left out: " + counted(count.get<std::int64_t>(), "run") + " of " + printable(name) +
             ", which never owned a processor.\n";
   }
   return text;
@@ -134,6 +131,7 @@ Expected<ExitCode> run_advise(const AdviseArguments& arguments, const Endpoint& 
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
   }
+  SHAPLEY_TRY(check_interval(question.since, question.until));
   SHAPLEY_TRY_ASSIGN(json report, advice_report(question));
   add_worth(report, question);
   environment.out << (arguments.json ? json_text(report) : render_advice(report));

@@ -55,7 +55,7 @@ Expected<ExitCode> run_archive(const ArchiveArguments& arguments, const Environm
   }
   for (const ledger::Archive& archive : result->archives) {
     environment.out << printable(archive.file.native()) << ": " << format_instant(archive.begin) << " to "
-                    << format_instant(archive.until) << ", " << grouped(archive.events) << " events, "
+                    << format_instant(archive.until) << ", " << grouped(archive.events, "event") << ", "
                     << grouped(static_cast<std::int64_t>(archive.bytes)) << " bytes; the last one, event "
                     << archive.verified.events << ", has hash " << archive.verified.hash << '\n';
   }

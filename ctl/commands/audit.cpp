@@ -90,13 +90,13 @@ void add_audit(CLI::App& app, AuditArguments& arguments) {
 std::string what_was_checked(const Examination& examination) {
   const ledger::AuditReport& report = examination.report;
   if (examination.kind == ExaminationKind::heads) {
-    return grouped(report.events) + " events: the chain computed from their content against the signed heads";
+    return grouped(report.events, "event") + ": the chain computed from their content against the signed heads";
   }
   if (examination.kind == ExaminationKind::records) {
-    return grouped(report.records) + " records read, " + grouped(report.runs_compared) + " runs compared";
+    return grouped(report.records, "record") + " read, " + grouped(report.runs_compared, "run") + " compared";
   }
-  return grouped(report.events) + " events, " + grouped(report.segments) +
-         " segments: hash chain, conservation, books against an independent sum, projections against a rebuild";
+  return grouped(report.events, "event") + ", " + grouped(report.segments, "segment") +
+         ": hash chain, conservation, books against an independent sum, projections against a rebuild";
 }
 
 std::string render_examination(const Examination& examination) {
@@ -110,8 +110,7 @@ std::string render_examination(const Examination& examination) {
     return text + "  NOTHING COMPARED: no record is of a run that the ledger has, so nothing is known to be correct\n";
   }
   if (report.clean()) return text + "  correct to the last unit\n";
-  return text + "  NOT correct: " + grouped(static_cast<std::int64_t>(report.findings.size())) +
-         (report.findings.size() == 1 ? " finding\n" : " findings\n");
+  return text + "  NOT correct: " + grouped(static_cast<std::int64_t>(report.findings.size()), "finding") + '\n';
 }
 
 json examination_json(const Examination& examination) {

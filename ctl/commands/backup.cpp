@@ -17,7 +17,7 @@ namespace shapley::ctl {
 namespace {
 
 std::string described(const ledger::BackupResult& result) {
-  return grouped(result.events) + " events, the last one's hash is " + result.hash;
+  return grouped(result.events, "event") + ", the last one's hash is " + result.hash;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ctl/commands/check_config.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +13,10 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "accounting/state/adjustments.hpp"
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "config/difference.hpp"
@@ -29,10 +32,6 @@
 namespace shapley::ctl {
 
 namespace {
-
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
 
 std::string summary(const config::Configuration& configuration) {
   std::set<std::string> nodes;
@@ -59,6 +58,20 @@ tl::expected<config::Configuration, std::vector<config::Fault>> checked(const st
   std::ranges::stable_sort(faults, {}, &config::Fault::line);
   if (!faults.empty()) return tl::unexpected(std::move(faults));
   return std::move(configuration);
+}
+
+// A file that is not there has no faults.
+Expected<void> check_readable(const std::string& file) {
+  std::error_code unknown;
+  int cause = 0;
+  if (std::filesystem::is_directory(file, unknown)) {
+    cause = EISDIR;
+  } else if (::access(file.c_str(), R_OK) != 0) {
+    cause = errno;
+  }
+  if (cause == 0) return {};
+  return fail(Errc::io,
+              "check-config: " + file + ": " + std::generic_category().message(cause) + "; name a readable file");
 }
 
 void print_faults(const std::vector<config::Fault>& faults, const std::string& file, const Environment& environment) {
@@ -202,6 +215,7 @@ void add_check_config(CLI::App& app, CheckConfigArguments& arguments) {
 
 Expected<ExitCode> run_check_config(const CheckConfigArguments& arguments, const Endpoint& endpoint,
                                     const Environment& environment) {
+  SHAPLEY_TRY(check_readable(arguments.file));
   const auto configuration = checked(arguments.file);
   std::vector<config::Fault> faults = configuration ? std::vector<config::Fault>{} : configuration.error();
   if (configuration) {

@@ -31,9 +31,7 @@ Expected<ledger::ComparedInterval> interval_of(const AuditArguments& arguments) 
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(interval.until, parse_time(arguments.until, "--until"));
   }
-  if (interval.since && interval.until && *interval.since >= *interval.until) {
-    return fail(Errc::invalid_argument, "--until: " + arguments.until + " is not after --since " + arguments.since);
-  }
+  SHAPLEY_TRY(check_interval(interval.since, interval.until));
   return interval;
 }
 

@@ -148,6 +148,12 @@ std::string place_lines(const json& report) {
   return text + ".\n" + leads_line(place["leads"]);
 }
 
+// Since before the job that is asked about.
+std::string longer_text(const json& own) {
+  if (own["jobs"] == 1) return own["longer"] == 0 ? "but not for longer than this one" : "and for longer than this one";
+  return member_text(own, "longer") + " of them for longer";
+}
+
 std::string ahead_lines(const json& report) {
   const json& ahead = report["ahead"];
   // Where jobs have places, ranks say no more than which organization is served next.
@@ -163,15 +169,14 @@ std::string ahead_lines(const json& report) {
             (row["because"] == "guarantee" ? ", below its guarantee" : "") +
             (row.value("by_what_runs", false) ? ", by what runs now" : "") + ")";
     }
-    text += count_of(ahead["jobs"], "job") + " that ask for " + count_of(ahead["processors"], "processor") + ", of " +
-            of + ".\n";
+    text += count_of(ahead["jobs"], "job") + (ahead["jobs"] == 1 ? " that asks for " : " that ask for ") +
+            count_of(ahead["processors"], "processor") + ", of " + of + ".\n";
   }
   const json& own = report["own"];
   if (own["jobs"] != 0) {
     text += "Within " + member_text(report["organization"], "name") + ": " + count_of(own["jobs"], "other job") +
             (own["jobs"] == 1 ? " waits" : " wait") + " for " + count_of(own["processors"], "processor") + ", " +
-            member_text(own, "longer") +
-            " of them for longer; which of these goes first is up to Slurm's own factors.\n";
+            longer_text(own) + "; which of these goes first is up to Slurm's own factors.\n";
   }
   return text;
 }
@@ -339,7 +344,8 @@ std::string past_lines(const json& report) {
   if (report["next_starts"].empty() && hidden.empty()) return text + "Nothing has started since.\n";
   text += "Started next:\n";
   for (const json& start : report["next_starts"]) {
-    text += "  " + member_text(start, "begin_utc") + "  job " + member_text(start, "job") + " of " +
+    text += "  " + member_text(start, "begin_utc") + "  job " +
+            member_text(start, start.contains("job_id") ? "job_id" : "job") + " of " +
             member_text(start, "organization") +
             (start["rank"].is_null() ? std::string() : " (rank " + member_text(start, "rank") + ")") + " on " +
             count_of(start["processors"], "processor") + "\n";

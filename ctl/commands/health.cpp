@@ -92,7 +92,7 @@ class Judgement {
 
   void look_at_observations() {
     if (const auto lost = integer_of(daemon_, "lost_runs"); lost > 0) {
-      warning(grouped(lost) + " runs lost since the start of shapleyd");
+      warning(grouped(lost, "run") + " lost since the start of shapleyd");
     }
     const json gaps = part_of(daemon_, "gaps");
     // While slurmctld itself was down, nothing happened that is not in its records.
@@ -102,7 +102,7 @@ class Judgement {
               ago(end));
     }
     if (const auto dropped = integer_of(daemon_, "dropped_observations"); dropped > 0) {
-      warning(grouped(dropped) + " messages of a wrong clock dropped since the start of shapleyd");
+      warning(grouped(dropped, "message") + " of a wrong clock dropped since the start of shapleyd");
     }
     if (part_of(daemon_, "held_observations").is_object()) warning("observations wait for the clock");
     if (part_of(daemon_, "clock").is_object()) warning("the wall clock is in doubt");

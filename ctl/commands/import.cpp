@@ -86,16 +86,16 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   }
   environment.out << printable(file) << ": ";
   if (runs.runs == 0) {
-    environment.out << "nothing to import: it has all " << grouped(runs.known) << " runs of the export\n";
+    environment.out << "nothing to import: it has "
+                    << (runs.known == 1 ? "the only run" : "all " + grouped(runs.known) + " runs")
+                    << " of the export\n";
   } else {
-    environment.out << grouped(runs.runs) << " runs from " << format_instant(runs.since) << " to "
-                    << format_instant(runs.until) << " imported, " << grouped(result.events) << " events\n";
+    environment.out << grouped(runs.runs, "run") << " from " << format_instant(runs.since) << " to "
+                    << format_instant(runs.until) << " imported, " << grouped(result.events, "event") << '\n';
     for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
   }
-  if (!result.bad.empty()) {
-    environment.out << "LEFT OUT: " << grouped(static_cast<std::int64_t>(result.bad.size()))
-                    << (result.bad.size() == 1 ? " row\n" : " rows\n");
-  }
+  if (!result.bad.empty())
+    environment.out << "LEFT OUT: " << grouped(static_cast<std::int64_t>(result.bad.size()), "row") << '\n';
   for (const history::BadRow& row : result.bad)
     environment.out << "  line " << row.line << ": " << printable(row.why) << '\n';
   return ExitCode::success;

@@ -76,6 +76,7 @@ Expected<IntervalQuestion> question_of(const IntervalArguments& arguments) {
   if (!arguments.until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.until, parse_time(arguments.until, "--until"));
   }
+  SHAPLEY_TRY(check_interval(question.since, question.until));
   if (!arguments.known_until.empty()) {
     SHAPLEY_TRY_ASSIGN(question.known_until, parse_time(arguments.known_until, "--known-until"));
   }

@@ -15,6 +15,7 @@
 
 #include "accounting/state/state.hpp"
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "ctl/offline.hpp"
 #include "ctl/output/amounts.hpp"
@@ -405,7 +406,7 @@ Expected<std::string> render_status(const json& report, const StatusView& view) 
       {.form = view.parsable ? Form::parsable : Form::people, .header = view.header, .colour = view.colour});
   // Whoever chose the columns wants columns and nothing else.
   if (view.parsable || !plain) return table;
-  const std::string rest = view.left_out == 0 ? "" : "and " + std::to_string(view.left_out) + " others\n";
+  const std::string rest = view.left_out == 0 ? "" : "and " + counted(view.left_out, "other") + '\n';
   return (view.header ? header_line(report) : std::string()) + table + rest + '\n' + sentences(rows) + '\n' +
          ranking_lines(report) + no_start_lines(report) + observe_line(report) + conservation_line(report) +
          health_lines(report, view.colour);

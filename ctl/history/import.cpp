@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "accounting/state/state.hpp"
+#include "base/counted.hpp"
 #include "config/configuration.hpp"
 #include "history/row_checks.hpp"
 #include "ledger/chain/hash_chain.hpp"
@@ -141,16 +142,16 @@ Event origin_of(const ImportQuestion& question, const Past& past, const PastRuns
 
 void note_assumptions(const Past& past, const PastRuns& runs, ImportResult& result) {
   const auto note = [&](std::int64_t count, const std::string& what) {
-    if (count > 0) result.notes.push_back(std::to_string(count) + " " + what);
+    if (count > 0) result.notes.push_back(counted_as(count, what));
   };
-  note(past.sacct.steps, "rows of job steps left out");
-  note(past.sacct.pending_arrays, "rows of array tasks that have not started left out");
-  note(runs.never_ran, "jobs that never ran left out");
-  note(runs.known, "runs were in the ledger already");
-  note(runs.not_ended, "runs had not ended: they are open");
+  note(past.sacct.steps, "row[|s] of job steps left out");
+  note(past.sacct.pending_arrays, "row[|s] of array tasks that have not started left out");
+  note(runs.never_ran, "job[|s] that never ran left out");
+  note(runs.known, "run[ was|s were] in the ledger already");
+  note(runs.not_ended, "run[|s] had not ended: [it is|they are] open");
   if (std::string twice = history::note_of_twice(past.sacct.twice); !twice.empty())
     result.notes.push_back(std::move(twice));
-  note(runs.suspended, "runs were suspended; when is not known, so it is taken to be their last seconds");
+  note(runs.suspended, "run[ was|s were] suspended; when is not known, so it is taken to be [its|their] last seconds");
 }
 
 Expected<void> append(ledger::Ledger& ledger, std::span<const Event> events, Instant now, ImportResult& result) {

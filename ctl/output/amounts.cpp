@@ -88,4 +88,8 @@ std::string grouped(std::int64_t count) {
   return text;
 }
 
+std::string grouped(std::int64_t count, std::string_view noun) {
+  return grouped(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
+
 }  // namespace shapley::ctl

@@ -42,5 +42,7 @@ inline constexpr std::size_t k_most_lines = 10;
 
 // "1,204,311".
 [[nodiscard]] std::string grouped(std::int64_t count);
+// "1 run", "1,204 runs": of a noun that takes an s.
+[[nodiscard]] std::string grouped(std::int64_t count, std::string_view noun);
 
 }  // namespace shapley::ctl

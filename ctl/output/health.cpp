@@ -42,7 +42,7 @@ std::string daemon_line(const json& daemon, std::int64_t now) {
 
 std::string ledger_line(const json& daemon) {
   std::string line = "Ledger:  " + member_text(daemon, "ledger");
-  if (const auto events = number(daemon, "events")) line += ", " + grouped(*events) + " events";
+  if (const auto events = number(daemon, "events")) line += ", " + grouped(*events, "event");
   return line + '\n';
 }
 
@@ -160,7 +160,8 @@ std::string clock_lines(const json& daemon, bool colour) {
          "; they claim to be of " + format_instant(Instant{number(*held, "observed_from").value_or(0)}) + " and later");
   }
   if (const auto dropped = number(daemon, "dropped_observations"); dropped && *dropped > 0) {
-    line(grouped(*dropped) + " messages of a wrong clock were dropped since the start of shapleyd");
+    line(grouped(*dropped, "message") + " of a wrong clock " + (*dropped == 1 ? "was" : "were") +
+         " dropped since the start of shapleyd");
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/int128.hpp"
 #include "game/serving_order.hpp"
 
@@ -27,9 +28,9 @@ std::optional<std::string> horizon_warning(Duration horizon, std::span<const led
   return fmt::format(
       "configuration: horizon: {} is shorter than the time for which a processor in use stays in use, on average "
       "{:.2f} "
-      "hours over the last {} runs; organizations may take turns with the whole cluster: write a longer one, such as "
+      "hours over the last {}; organizations may take turns with the whole cluster: write a longer one, such as "
       "30d",
-      game::format_horizon(horizon), static_cast<double>(residual->value) / k_hour_s, runs.size());
+      game::format_horizon(horizon), static_cast<double>(residual->value) / k_hour_s, counted(runs.size(), "run"));
 }
 
 }  // namespace shapley::daemon

@@ -1,14 +1,18 @@
 #include "sim/commands/command_line.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
+#include "config/values.hpp"
 #include "game/serving_order.hpp"
 #include "sim/commands/axioms_command.hpp"
 #include "sim/commands/compare_command.hpp"
@@ -268,6 +272,19 @@ Action add_experiment(CLI::App& app) {
   return [=] { return run_experiment(*arguments, std::cout); };
 }
 
+// What is wrong with the command line; a word where a command is expected is named, with the command that it may mean.
+std::string fault_of(const CLI::App& app, const CLI::Error& error) {
+  if (!app.get_subcommands().empty()) return error.what();
+  const std::vector<std::string> words = app.remaining();
+  const auto word = std::ranges::find_if(words, [](const std::string& each) { return !each.starts_with('-'); });
+  if (word == words.end()) return error.what();
+  const auto commands = app.get_subcommands([](const CLI::App* /*command*/) { return true; });
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  const std::string_view near = config::nearest(*word, std::vector<std::string_view>(names.begin(), names.end()));
+  return "'" + *word + "' is no command" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -280,7 +297,8 @@ int run_command_line(int argc, char** argv) {
   actions.merge(add_planning_commands(app));
   // An argument that is quoted adds no line.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
-    return CLI::FailureMessage::simple(command, {error.get_name(), printable(error.what()), error.get_exit_code()});
+    return CLI::FailureMessage::simple(command,
+                                       {error.get_name(), printable(fault_of(*command, error)), error.get_exit_code()});
   });
   try {
     app.parse(argc, argv);

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/counted.hpp"
 #include "charts/plot.hpp"
 #include "scheduling/simulate.hpp"
 #include "sim/commands/compare_command.hpp"
@@ -126,7 +127,7 @@ Expected<void> plot_table(const ExperimentArguments& arguments, const Experiment
                       .median = summary.unfairness.median});
   }
   return charts::plot_unfairness(plot_file(arguments, trace.name),
-                                 trace.name + ", " + std::to_string(outcome.results.size()) + " windows of " +
+                                 trace.name + ", " + counted(outcome.results.size(), "window") + " of " +
                                      std::to_string(outcome.settings.length.value) + " s",
                                  points);
 }

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "charts/plot.hpp"
 #include "planning/algorithms/algorithms.hpp"
 #include "sim/input/grid_file.hpp"
@@ -100,7 +101,8 @@ Expected<NamedGrid> load(const PlanArguments& arguments) {
     return fail(Errc::invalid_argument, "plan: give --instance FILE or --trace FILE");
   SHAPLEY_TRY_ASSIGN(PendingGrid pending, read_pending(arguments.queue));
   if (pending.too_wide > 0)
-    std::cerr << "shapley-sim: left out " << pending.too_wide << " jobs that are wider than the smallest cluster\n";
+    std::cerr << "shapley-sim: left out " << counted(pending.too_wide, "job")
+              << (pending.too_wide == 1 ? " that is" : " that are") << " wider than the smallest cluster\n";
   return std::move(pending.named);
 }
 

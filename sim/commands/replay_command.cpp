@@ -27,6 +27,9 @@ Expected<void> run_replay(const ReplayArguments& arguments, std::ostream& out) {
   SiteHistorySource source = arguments.source;
   SHAPLEY_TRY_ASSIGN(source.since, read_time(arguments.since, "--since"));
   SHAPLEY_TRY_ASSIGN(source.until, read_time(arguments.until, "--until"));
+  if (source.since && source.until && *source.since >= *source.until) {
+    return fail(Errc::invalid_argument, "--until: " + arguments.until + " is not after --since " + arguments.since);
+  }
   SHAPLEY_TRY_ASSIGN(const SiteHistory history, read_site_history(source));
   PolicyOptions options;
   options.seed = arguments.seed;

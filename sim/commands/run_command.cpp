@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "charts/plot.hpp"
 #include "scheduling/simulate.hpp"
 #include "scheduling/utility_functions.hpp"
@@ -107,7 +108,7 @@ Expected<RunInput> load_input(const RunArguments& arguments) {
     return fail(Errc::not_found, "no job is submitted in the window; choose another --begin or a greater --length");
   input.about = "window " + std::to_string(arguments.number) + ": [" + std::to_string(drawn.begin.value) + ", " +
                 std::to_string((drawn.begin + settings.length).value) + ") of the workload, " +
-                std::to_string(drawn.window.instance.jobs.size()) + " jobs, processors";
+                counted(drawn.window.instance.jobs.size(), "job") + ", processors";
   for (const std::uint32_t m : drawn.window.instance.processors) input.about += " " + std::to_string(m);
   input.instance = std::move(drawn.window.instance);
   return input;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "sim/input/workflow_file.hpp"
 #include "sim/json.hpp"
 #include "workflow/settings.hpp"
@@ -85,8 +86,8 @@ void print_text(const WorkflowState& state, const workflow::Unfairness& unfairne
   out << "eta = " << unfairness.degree.str() << ", tau = " << state.threshold.str() << ": "
       << (workflow::is_unfair(unfairness, state.threshold) ? "unfair" : "nothing to do") << '\n';
   for (const workflow::Raise& raise : raises)
-    out << "raise " << raise.tasks << " tasks of workflow " << raise.workflow << ", activity " << raise.activity
-        << '\n';
+    out << "raise " << counted(raise.tasks, "task") << " of workflow " << raise.workflow << ", activity "
+        << raise.activity << '\n';
 }
 
 }  // namespace

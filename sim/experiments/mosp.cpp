@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "planning/algorithms/ilba.hpp"
 #include "planning/algorithms/mocca_experiment.hpp"
 #include "planning/generators/generate.hpp"
@@ -323,7 +324,7 @@ Expected<void> experiment_mosp(const MospArguments& arguments, std::ostream& out
   }
   say_unfinished(finished, wanted, "instances");
   const auto& [homogeneous, one_kind, heterogeneous] = results;
-  out << "Multi-organization scheduling [MO11 Sec. 7], " << arguments.instances << " instances a cell, "
+  out << "Multi-organization scheduling [MO11 Sec. 7], " << counted(arguments.instances, "instance") << " a cell, "
       << homogeneous.size() << " homogeneous and " << heterogeneous.size() << " heterogeneous, seed " << arguments.seed
       << "\nEvery plan was checked: valid, no organization later than alone. Fall-backs to the local schedule: "
       << fell_back << "\n\n";

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/counted.hpp"
 #include "base/rng.hpp"
 #include "sim/experiments/workflow_simulation.hpp"
 #include "sim/output/progress.hpp"
@@ -151,7 +152,8 @@ Expected<void> experiment_workflow(const WorkflowExperimentArguments& arguments,
     ++finished;
   }
   say_unfinished(finished, slots.size(), "repetitions");
-  out << "Fairness among workflows [WF13 Sec. 3], " << arguments.instances << " repetitions, seed " << arguments.seed
+  out << "Fairness among workflows [WF13 Sec. 3], " << counted(arguments.instances, "repetition") << ", seed "
+      << arguments.seed
       << "\nFirst come first served / fairness loop, median (greatest); above 1 the loop is better. T^: relative "
          "duration\n"
       << "Paper, greatest of 4 repetitions: experiment 1 sigma_m 15, sigma_s 7, mu 2; experiment 2 sigma_s 5.9, mu "

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/counted.hpp"
 #include "sim/json.hpp"
 
 namespace shapley::sim {
@@ -85,9 +86,10 @@ std::vector<PolicySummary> summarize_policies(const ComparisonSettings& settings
 
 void print_table(const ComparisonSettings& settings, const std::vector<WindowResult>& results,
                  const std::vector<PolicySummary>& summaries, const std::string& baseline, std::ostream& out) {
-  out << results.size() << " windows of " << settings.length.value << " s, " << settings.organizations
-      << " organizations, " << settings.processors << " processors (" << name_of(settings.endowment) << "), seed "
-      << settings.seed << (settings.parallel == workload::ParallelJobs::rigid ? ", rigid parallel jobs" : "")
+  out << counted(results.size(), "window") << " of " << settings.length.value << " s, "
+      << counted(settings.organizations, "organization") << ", " << counted(settings.processors, "processor") << " ("
+      << name_of(settings.endowment) << "), seed " << settings.seed
+      << (settings.parallel == workload::ParallelJobs::rigid ? ", rigid parallel jobs" : "")
       << "; unfairness = delta-psi / p_tot against " << settings.reference << ", in seconds\n\n";
   std::size_t width = 22;
   for (const PolicySummary& summary : summaries) width = std::max(width, summary.policy.size() + 1);

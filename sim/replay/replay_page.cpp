@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "charts/html.hpp"
 #include "charts/inline_svg.hpp"
 #include "charts/page_plot.hpp"
@@ -137,8 +138,9 @@ void write_owners(const SiteHistory& history, std::ostream& out) {
 
 Expected<void> write_replay_page(const std::filesystem::path& file, const SiteHistory& history, const Replay& replay) {
   std::ostringstream out;
-  out << charts::page_begin("Replay", "The same jobs under other policies") << "<p>" << history.instance.jobs.size()
-      << " jobs from " << format_instant(history.begin) << " to " << format_instant(history.begin + history.length)
+  out << charts::page_begin("Replay", "The same jobs under other policies") << "<p>"
+      << counted(history.instance.jobs.size(), "job") << " from " << format_instant(history.begin) << " to "
+      << format_instant(history.begin + history.length)
       << ", rigid, with EASY backfill; the queue in each policy's order. \"As it ran\" is what Slurm did.</p>\n";
   for (const Measure& measure : k_measures) write_measure(history, replay, measure, out);
   write_whole(replay, out);

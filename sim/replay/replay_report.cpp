@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 
 namespace shapley::sim {
 
@@ -73,7 +74,7 @@ std::string span_text(double seconds) {
 }
 
 void print_replay(const SiteHistory& history, const Replay& replay, std::ostream& out) {
-  out << history.instance.jobs.size() << " jobs from " << format_instant(history.begin) << " to "
+  out << counted(history.instance.jobs.size(), "job") << " from " << format_instant(history.begin) << " to "
       << format_instant(history.begin + history.length) << "; EASY backfill, the queue in each policy's order\n";
   for (const scheduling::Endowment& e : history.instance.endowments) {
     out << "processors from " << format_instant(history.begin + Duration{e.at.value}) << ":";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "accounting/events/event.hpp"
+#include "base/counted.hpp"
 #include "config/configuration.hpp"
 #include "history/attribution.hpp"
 #include "history/row_checks.hpp"
@@ -53,13 +54,13 @@ Expected<void> read_nodes(const SiteHistorySource& source, Past& past) {
 
 void add_row(const history::SacctRow& row, const history::Attribution& attribution, Past& past) {
   if (row.state == "RESIZING") {
-    ++past.left_out["parts of resized runs"];
+    ++past.left_out["part[|s] of resized runs"];
   } else if (!row.ran()) {
-    ++past.left_out["jobs that never ran"];
+    ++past.left_out["job[|s] that never ran"];
   } else if (!row.end) {
-    ++past.left_out["jobs that had not ended"];
+    ++past.left_out["job[|s] that had not ended"];
   } else if ((*row.end - *row.start - row.suspended).value < 1) {
-    ++past.left_out["jobs that were suspended all the time"];
+    ++past.left_out["job[ that was|s that were] suspended all the time"];
   } else {
     past.jobs.push_back({.release = std::min(std::max(row.submit, row.eligible.value_or(row.submit)), *row.start),
                          .start = *row.start,
@@ -113,11 +114,11 @@ Expected<Past> read_ledger(const SiteHistorySource& source, const config::Config
   Past past;
   for (const ledger::Run& run : runs) {
     if (!run.ended) {
-      ++past.left_out["jobs that had not ended"];
+      ++past.left_out["job[|s] that had not ended"];
       continue;
     }
     if (run.length.value < 1) {
-      ++past.left_out["jobs that were suspended all the time"];
+      ++past.left_out["job[ that was|s that were] suspended all the time"];
       continue;
     }
     const std::int64_t processors = std::max<std::int64_t>(1, (run.processors.value + k_micro / 2) / k_micro);
@@ -179,7 +180,7 @@ void keep_asked(const SiteHistorySource& source, Past& past) {
     return (source.since && job.release < *source.since) || (source.until && job.release >= *source.until);
   });
   if (before != past.jobs.size())
-    past.left_out["jobs outside the time asked for"] += static_cast<std::int64_t>(before - past.jobs.size());
+    past.left_out["job[|s] outside the time asked for"] += static_cast<std::int64_t>(before - past.jobs.size());
   std::stable_sort(past.jobs.begin(), past.jobs.end(),
                    [](const PastJob& a, const PastJob& b) { return a.release < b.release; });
 }
@@ -201,7 +202,8 @@ void settle_requests(Estimates estimates, Past& past) {
     }
   }
   if (cut > 0)
-    past.notes.push_back(std::to_string(cut) + " jobs ran for longer than their time limit; they end at it here.");
+    past.notes.push_back(
+        counted_as(cut, "job[|s] ran for longer than [its|their] time limit; [it ends|they end] at it here."));
 }
 
 // Leaves organizations out that have neither jobs nor processors.
@@ -252,7 +254,7 @@ void leave_out_too_wide(Past& past, const std::vector<scheduling::Endowment>& en
     most = std::max(most, total_of(e));
   }
   const auto gone = std::erase_if(past.jobs, [&](const PastJob& job) { return job.processors > most; });
-  if (gone > 0) past.left_out["jobs wider than all nodes together"] += static_cast<std::int64_t>(gone);
+  if (gone > 0) past.left_out["job[|s] wider than all nodes together"] += static_cast<std::int64_t>(gone);
 }
 
 void note_left_out(const Names& names, Past& past) {
@@ -263,7 +265,7 @@ void note_left_out(const Names& names, Past& past) {
   for (const std::string& name : unknown)
     past.notes.push_back("Jobs of " + name + ", which the configuration does not name, count for guests.");
   for (const auto& [reason, count] : past.left_out)
-    past.notes.push_back("Left out: " + std::to_string(count) + " " + reason + ".");
+    past.notes.push_back("Left out: " + counted_as(count, reason) + ".");
 }
 
 }  // namespace

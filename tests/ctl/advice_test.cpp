@@ -126,7 +126,26 @@ TEST_F(Advice, TimesChooseTheRuns) {
   EXPECT_EQ((*early)["organizations"][1]["runs"], 0);
   const auto none = advice_report({.ledger = file(), .since = at_second(1), .until = std::nullopt});
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, Errc::not_found);
+  EXPECT_EQ(none.error().code, Errc::invalid_argument);
+}
+
+// C's one processor takes none of A's jobs, and keeps none of them out of the plans.
+TEST_F(Advice, ATinyOwnerLeavesNoRunOfOthersOut) {
+  auto ledger = ledger::testing::writer(directory.path() / "tiny.db");
+  std::vector<Event> events = two_organizations();
+  std::get<OrganizationsDeclared>(events.front()).names.emplace_back("C");
+  events.push_back(
+      OwnershipStated{.node = "n3", .effective = at_second(0), .spans = {{at_second(0), {{"C", 1'000'000}}}}});
+  events.push_back(CapacityChanged{"n3", at_second(0), 0, MicroProcessors{k_micro}});
+  ledger::testing::must(ledger.append(events, at_second(60)));
+  const auto report =
+      advice_report({.ledger = directory.path() / "tiny.db", .since = std::nullopt, .until = std::nullopt});
+  ASSERT_TRUE(report) << report.error().what;
+  const json& a = (*report)["organizations"][0];
+  EXPECT_EQ(a["planned_runs"], 4);
+  expect_outcome(a["planned_alone"], 40, 25);
+  expect_outcome(a["planned_together"], 30, 20);
+  EXPECT_NE(render_advice(*report).find("Planned together is ILBA without MOCCA"), std::string::npos);
 }
 
 // A large, a middle and a small organization; half-way n3 passes from the middle one to the large one, and long after

@@ -29,6 +29,11 @@ TEST(Amounts, StandingsCarryTheirSign) {
   EXPECT_EQ(unsigned_core_hours(999.96), "1,000.0");
 }
 
+TEST(Amounts, CountsAreGroupedAndInWords) {
+  EXPECT_EQ(grouped(1, "run"), "1 run");
+  EXPECT_EQ(grouped(1204, "run"), "1,204 runs");
+}
+
 TEST(Amounts, NumbersLoseNeedlessZeros) {
   EXPECT_EQ(plain_number(3), "3");
   EXPECT_EQ(plain_number(-0.25), "-0.25");

@@ -86,6 +86,35 @@ TEST_F(ShapleyctlBinary, ACommandLineItCannotUnderstandIsUsage) {
   }
 }
 
+TEST_F(ShapleyctlBinary, AWordThatIsNoCommandIsNamedWithTheNearestOne) {
+  const auto first_line = [&](const char* arguments) {
+    const std::string text = run(arguments).err;
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(first_line("statsu --json"), "'statsu' is no command; did you mean status?");
+  EXPECT_EQ(first_line("--timeout 3 explian 4711"), "'explian' is no command; did you mean explain?");
+  EXPECT_EQ(first_line("frobnicate"), "'frobnicate' is no command");
+  EXPECT_TRUE(contains(first_line("status --nonsense"), "--nonsense"));
+}
+
+TEST_F(ShapleyctlBinary, ATimeThatEndsBeforeItBeginsIsUsage) {
+  for (const char* command : {"statement --ledger x", "history --ledger x", "report -o x --no-charts --ledger x",
+                              "advise --ledger x", "audit x --against x", "adjust --account x --to y --reason z"}) {
+    const Outcome outcome = run(std::string(command) + " -S 2025-11-02 -E 2025-11-01");
+    EXPECT_EQ(outcome.exit_code, code(ExitCode::usage)) << command << ": " << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "--until: 2025-11-01T00:00:00Z is not after --since 2025-11-02T00:00:00Z"))
+        << command << ": " << outcome.err;
+  }
+}
+
+TEST_F(ShapleyctlBinary, AConfigurationThatIsNotThereHasNoFaults) {
+  const Outcome absent = run("check-config nosuch.yaml");
+  EXPECT_EQ(absent.exit_code, code(ExitCode::unreadable));
+  EXPECT_EQ(absent.err, "shapleyctl: check-config: nosuch.yaml: No such file or directory; name a readable file\n");
+  EXPECT_EQ(absent.out, "");
+  EXPECT_EQ(run("check-config /").exit_code, code(ExitCode::unreadable));
+}
+
 TEST_F(ShapleyctlBinary, ADaemonThatIsAwayIsOneSentence) {
   const std::string socket = (directory / "nobody").string();
   for (const char* command : {"status", "status --json", "jobs", "audit", "status --at 2026-11-21"}) {

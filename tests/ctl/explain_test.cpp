@@ -206,10 +206,39 @@ TEST_F(Explain, OfThePastTellsWhoWaitedAndWhoStartedNext) {
   EXPECT_EQ(report["ahead"]["jobs"], 2);
   ASSERT_EQ(report["next_starts"].size(), 2U);
   EXPECT_EQ(report["next_starts"][0]["job"], 3);
+  EXPECT_EQ(report["next_starts"][0]["job_id"], "3");
   EXPECT_EQ(report["next_starts"][0]["rank"], 1);
   EXPECT_EQ(report["next_starts"][0]["begin"], second(60).value);
   EXPECT_EQ(report["next_starts"][1]["job"], 4);
   EXPECT_EQ(explained("4")["job"]["state"], "running");
+}
+
+// A task has a number of its own, which nobody but Slurm knows it by.
+TEST_F(Explain, OfThePastNamesTasksByTheirArray) {
+  JobDescribed task = job_of(73, "B", 36);
+  task.array_job = 72;
+  task.array_task = 4;
+  write({task, opened(SegmentKind::run, 73, "B", 60)}, 70);
+  const json report = explained("4", 55);
+  ASSERT_EQ(report["next_starts"].size(), 1U);
+  EXPECT_EQ(report["next_starts"][0]["job"], 73);
+  EXPECT_EQ(report["next_starts"][0]["job_id"], "72_4");
+  const std::string text = printed(
+      {.job = "4", .source = {.ledger = file().native(), .at = "2026-11-18T11:07:35", .archives = ""}, .json = false});
+  EXPECT_TRUE(contains(text, "  job 72_4 of B (rank ")) << text;
+}
+
+TEST_F(Explain, OneJobAsks) {
+  json report = explained("3");
+  report["slurm"] = {{"asked", false}, {"why", "a test"}};
+  report["priorities"] = nullptr;
+  report["priority"] = {{"agrees", nullptr}, {"why", "a test"}, {"set_directly", false}, {"priority", nullptr}};
+  report["ahead"] = {
+      {"jobs", 1}, {"processors", 1}, {"organizations", json::array({report["ahead"]["organizations"][0]})}};
+  report["own"] = {{"jobs", 1}, {"processors", 2}, {"longer", 0}};
+  const std::string text = render_explanation(report);
+  EXPECT_TRUE(contains(text, "Before it: 1 job that asks for 1 processor, of B")) << text;
+  EXPECT_TRUE(contains(text, "1 other job waits for 2 processors, but not for longer than this one;")) << text;
 }
 
 TEST_F(Explain, ComparesOrganizations) {

@@ -65,7 +65,7 @@ TEST(Health, IsCriticalWhereTheBooksOrTheRanksDoNotWork) {
 TEST(Health, WarnsOfWhatWillWantAttention) {
   EXPECT_EQ(words_with("/daemon/lost_runs", 3), "SHAPLEY WARNING: 3 runs lost since the start of shapleyd");
   EXPECT_EQ(words_with("/daemon/dropped_observations", 1),
-            "SHAPLEY WARNING: 1 messages of a wrong clock dropped since the start of shapleyd");
+            "SHAPLEY WARNING: 1 message of a wrong clock dropped since the start of shapleyd");
   EXPECT_EQ(words_with("/daemon/clock", {{"ahead_s", 70}}), "SHAPLEY WARNING: the wall clock is in doubt");
   EXPECT_EQ(words_with("/daemon/held_observations", {{"messages", 2}}),
             "SHAPLEY WARNING: observations wait for the clock");
@@ -115,7 +115,7 @@ TEST(Health, PutsTheWorstFirst) {
   status["daemon"]["lost_runs"] = 1;
   status["conservation"]["holds"] = false;
   EXPECT_EQ(judge(status, {}).causes,
-            (std::vector<std::string>{"the books are not balanced", "1 runs lost since the start of shapleyd"}));
+            (std::vector<std::string>{"the books are not balanced", "1 run lost since the start of shapleyd"}));
 }
 
 TEST(Health, StaysOneLineWhateverAFailureSays) {

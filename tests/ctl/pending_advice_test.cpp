@@ -50,20 +50,46 @@ TEST(PendingAdvice, SaysWhatIsLeftOutAndWhatTheModelDoesNotKnow) {
   ASSERT_TRUE(report);
   EXPECT_EQ((*report)["left_out"], (json{{"of whoever owns no processor", 3},
                                          {"without a time limit", 1},
-                                         {"wider than the smallest organization", 1}}));
+                                         {"wider than what the organization owns", 1}}));
   const std::string text = render_pending_advice(*report);
-  for (const char* part : {"A: its pending jobs would be done sooner together", "B has no job that waits",
-                           "Left out: 3 jobs of whoever owns no processor.\n", "Every job takes its time limit"}) {
+  for (const char* part :
+       {"A: its pending jobs would be done sooner together", "B has no job that waits",
+        "Left out: 3 jobs of whoever owns no processor.\n", "Left out: 1 job wider than what the organization owns.\n",
+        "Every job takes its time limit"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
   }
 }
 
-TEST(PendingAdvice, WithoutAJobThatCanBePlannedThereIsNone) {
-  json empty = queue();
-  empty["jobs"] = json::array();
-  const auto report = pending_advice_report(empty);
-  ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().code, Errc::not_found);
+// C owns one processor. A's wide jobs are planned all the same, on the clusters that they fit.
+TEST(PendingAdvice, ATinyOrganizationLeavesNoJobOfOthersOut) {
+  json with_tiny = queue();
+  with_tiny["organizations"].push_back({{"organization", "C"}, {"processors", 1}});
+  const auto report = pending_advice_report(with_tiny);
+  ASSERT_TRUE(report) << report.error().what;
+  const auto before = pending_advice_report(queue());
+  ASSERT_TRUE(before);
+  EXPECT_EQ((*report)["left_out"], (*before)["left_out"]);
+  const json& a = (*report)["organizations"][0];
+  EXPECT_EQ(a["jobs"], 3);
+  EXPECT_EQ(a["in_order"], (*before)["organizations"][0]["in_order"]);
+  EXPECT_EQ(a["planned_alone"], (*before)["organizations"][0]["planned_alone"]);
+  // Least loaded first: B's cluster, then C's, then A's own, from which 20 go to B's 0 and the narrow one to C's.
+  expect_outcome(a["planned_together"], 10, 8);
+  const std::string text = render_pending_advice(*report);
+  EXPECT_NE(text.find("Planned together is ILBA without MOCCA"), std::string::npos) << text;
+}
+
+TEST(PendingAdvice, WhereNothingCanBePlannedItSaysWhy) {
+  json wide = queue();
+  wide["jobs"] = json::array({wide["jobs"][4]});
+  const auto report = pending_advice_report(wide);
+  ASSERT_TRUE(report) << report.error().what;
+  const std::string text = render_pending_advice(*report);
+  EXPECT_NE(text.find("A has no job that waits and can be planned."), std::string::npos) << text;
+  EXPECT_NE(text.find("Left out: 1 job wider than what the organization owns.\n"), std::string::npos) << text;
+  wide["organizations"] = json::array();
+  EXPECT_NE(render_pending_advice(*pending_advice_report(wide)).find("No organization owns processors"),
+            std::string::npos);
 }
 
 TEST(PendingAdvice, AQueueThatIsTooLongIsNotPlanned) {

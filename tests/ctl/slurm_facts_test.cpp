@@ -239,7 +239,7 @@ TEST(Priority, IsPrintedAsASum) {
       << text;
   EXPECT_TRUE(contains(text, "keeps its rank up to 2026-12-01T00:00:00Z, when a period ends or a node changes hands."))
       << text;
-  EXPECT_TRUE(contains(text, "Within A: 1 other job waits for 4 processors, 1 of them for longer;")) << text;
+  EXPECT_TRUE(contains(text, "Within A: 1 other job waits for 4 processors, and for longer than this one;")) << text;
   EXPECT_FALSE(contains(text, "mode observe")) << text;
   report["priorities"]["mode"] = "observe";
   EXPECT_TRUE(contains(render_explanation(report), "Ranks are not in force (mode observe): ")) << text;

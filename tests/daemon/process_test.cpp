@@ -187,6 +187,7 @@ TEST_F(ProcessTest, ExitCodesOfTheCommandLine) {
   EXPECT_EQ(run({"--check-config", "--config", file}), static_cast<int>(ExitCode::success));
   EXPECT_NE(logged().find("2 organizations"), std::string::npos) << logged();
   EXPECT_EQ(run({"--version"}), static_cast<int>(ExitCode::success));
+  EXPECT_EQ(run({"-V"}), static_cast<int>(ExitCode::success));
   EXPECT_EQ(run({"--help"}), static_cast<int>(ExitCode::success));
   EXPECT_TRUE(test::shows_default(logged(), config::k_default_file)) << logged();
   EXPECT_EQ(run({"--nonsense"}), static_cast<int>(ExitCode::usage));

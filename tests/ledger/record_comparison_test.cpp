@@ -133,7 +133,7 @@ TEST_F(RecordComparison, weighted_processors_are_not_compared_with_cpus) {
   run(17, k_t, k_t + 100, 36);
   run(18, k_t + 60, k_t + 100, 36);
   const auto report = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 60, k_t + 100, 4));
-  EXPECT_TRUE(notes(report, "1 sizes not compared: the configuration weighs processors"));
+  EXPECT_TRUE(notes(report, "1 size not compared: the configuration weighs processors"));
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_NE(report.findings[0].what.find("job 18"), std::string::npos);
 }
@@ -166,7 +166,7 @@ TEST_F(RecordComparison, an_open_run_without_record_is_a_note_with_record_a_find
   run(18, k_t, k_t + 100, 1);
   const auto unknown = against(jobcomp(18, k_t, k_t + 100, 1));
   EXPECT_TRUE(clean(unknown));
-  EXPECT_TRUE(notes(unknown, "1 runs are open in the ledger"));
+  EXPECT_TRUE(notes(unknown, "1 run is open in the ledger"));
   EXPECT_TRUE(clean(against_sacct(sacct("17", k_t, 0, 4, "00:00:00", "RUNNING") + sacct("18", k_t, k_t + 100, 1))));
   EXPECT_TRUE(
       finds_only(against(jobcomp(17, k_t, k_t + 300, 4) + jobcomp(18, k_t, k_t + 100, 1)),
@@ -181,7 +181,7 @@ TEST_F(RecordComparison, what_lies_outside_the_ledger_or_the_records_is_left_out
   EXPECT_FALSE(clean(report));  // the first record ended long ago, so 18 should be there
   const auto rotated = against(jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(rotated));
-  EXPECT_TRUE(notes(rotated, "1 runs of the ledger ended before the records begin"));
+  EXPECT_TRUE(notes(rotated, "1 run of the ledger ended before the records begin"));
   const auto older =
       against(jobcomp(3, k_t - 5000, k_t - 1000, 1) + jobcomp(18, k_t, k_t + 50, 4) + jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(older));
@@ -201,7 +201,7 @@ TEST_F(RecordComparison, what_a_copy_of_the_ledger_is_too_old_for_is_a_note) {
                          sacct("19", k_t + 99'999, k_t + 100'001, 1));
   };
   EXPECT_TRUE(clean(ended(k_t + 100'001)));
-  EXPECT_TRUE(notes(ended(k_t + 100'001), "1 runs ended after the ledger's last event was received"));
+  EXPECT_TRUE(notes(ended(k_t + 100'001), "1 run ended after the ledger's last event was received"));
   EXPECT_FALSE(clean(ended(k_t + 99'900)));  // the ledger went on, and still has it open
   EXPECT_FALSE(clean(against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("18", k_t + 99'000, 0, 4) +
                                    sacct("19", k_t + 99'000, k_t + 100'001, 1))));
@@ -213,8 +213,8 @@ TEST_F(RecordComparison, what_the_records_are_too_old_for_is_a_note) {
   const auto running =
       against_sacct(sacct("16", k_t - 5'000, k_t - 4'000, 1) + sacct("17", k_t, 0, 4, "00:00:00", "RUNNING"));
   EXPECT_TRUE(clean(running));
-  EXPECT_TRUE(notes(running, "1 runs of the ledger began after the records were made"));
-  EXPECT_TRUE(notes(running, "1 runs had not ended when the records were made"));
+  EXPECT_TRUE(notes(running, "1 run of the ledger began after the records were made"));
+  EXPECT_TRUE(notes(running, "1 run had not ended when the records were made"));
   EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4))));
 }
 
@@ -316,7 +316,7 @@ TEST_F(RecordComparison, a_run_that_slurm_recorded_twice_must_fit_once) {
   for (const std::int64_t other : {90, 110}) {
     const auto report = against(jobcomp(17, k_t, k_t + other, 4) + jobcomp(17, k_t, k_t + 100, 4));
     EXPECT_TRUE(clean(report));
-    EXPECT_TRUE(notes(report, "1 records name a run again"));
+    EXPECT_TRUE(notes(report, "1 record names a run again"));
   }
   EXPECT_EQ(against(jobcomp(17, k_t, k_t + 90, 4) + jobcomp(17, k_t, k_t + 110, 4)).findings.size(), 2U);
 }
@@ -331,7 +331,7 @@ TEST_F(RecordComparison, suspended_time_counts_where_the_record_has_it) {
       "81 s in the record (of which 19 s suspended are left out)"));
   const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(report));
-  EXPECT_TRUE(notes(report, "1 runs were suspended and the records do not say for how long"));
+  EXPECT_TRUE(notes(report, "1 run was suspended and the records do not say for how long"));
 }
 
 TEST_F(RecordComparison, a_run_cancelled_while_suspended_ends_for_us_when_it_was_suspended) {
@@ -350,7 +350,7 @@ TEST_F(RecordComparison, a_run_suspended_in_the_second_it_began_holds_nothing_be
       "81 s in the record (of which 19 s suspended are left out)"));
   const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(report));
-  EXPECT_TRUE(notes(report, "1 runs were suspended and the records do not say for how long"));
+  EXPECT_TRUE(notes(report, "1 run was suspended and the records do not say for how long"));
 }
 
 TEST_F(RecordComparison, a_run_whose_first_segment_was_retracted_starts_at_its_anchor_all_the_same) {
@@ -397,7 +397,7 @@ TEST_F(RecordComparison, resized_runs_are_compared_piece_by_piece) {
                           sacct("17", k_t, k_t + 60, 4, "00:00:00", "RESIZING") + sacct("17", k_t, k_t + 100, 2))));
   const auto last_only = against_sacct(sacct("17", k_t, k_t + 100, 2));
   EXPECT_TRUE(clean(last_only));
-  EXPECT_TRUE(notes(last_only, "1 runs were resized and the records show their last size only"));
+  EXPECT_TRUE(notes(last_only, "1 run was resized and the records show its last size only"));
 
   EXPECT_TRUE(finds_only(
       against(jobcomp(17, k_t + 30, k_t + 30, 8, "RESIZING") + jobcomp(17, k_t + 60, k_t + 60, 5, "RESIZING") +
@@ -445,7 +445,7 @@ TEST_F(RecordComparison, what_ended_while_nobody_looked_is_a_note) {
                                     sacct("19", k_t + 110, k_t + 130, 2));
   EXPECT_TRUE(clean(report));
   EXPECT_TRUE(notes(report, "1 recorded runs are not in the ledger and ended in a gap of observation"));
-  EXPECT_TRUE(notes(report, "1 runs ended in a gap of observation"));
+  EXPECT_TRUE(notes(report, "1 run ended in a gap of observation"));
   // What ended when somebody looked is a finding as ever.
   EXPECT_FALSE(clean(against_sacct(sacct("18", k_t, k_t + 50, 1) + sacct("20", k_t + 110, k_t + 170, 2))));
   EXPECT_FALSE(clean(against_sacct(sacct("18", k_t, k_t + 60, 1))));

@@ -130,6 +130,9 @@ TEST(PlanningFacts, MessagesNameWhatIsWrong) {
   EXPECT_EQ(validate(with_jobs({}, {})).error().code, Errc::invalid_argument);
   EXPECT_EQ(validate(with_jobs({4, 2}, {{0, 1, 3}})).error().what,
             "job 0: expected 1 to 2 processors (every job must fit every cluster), found 3");
+  EXPECT_TRUE(validate_at_home(with_jobs({4, 2}, {{0, 1, 3}})));
+  EXPECT_EQ(validate_at_home(with_jobs({4, 2}, {{1, 1, 3}})).error().what,
+            "job 0: expected 1 to 2 processors (a job must fit its owner's cluster), found 3");
   EXPECT_EQ(validate(with_jobs({4}, {{1, 1, 1}})).error().what, "job 0: owner 1 has no cluster");
   EXPECT_EQ(validate(with_jobs({4}, {{0, 0, 1}})).error().code, Errc::invalid_argument);
   EXPECT_EQ(validate(with_jobs({4, 0}, {})).error().what, "cluster 1: expected 1 processor or more");

@@ -99,6 +99,19 @@ RC_GTEST_PROP(Planning, IlbaIsTheWitnessAndDelaysNoJob, (std::uint64_t seed)) {
   }
 }
 
+// A small cluster takes part in what fits it, and keeps no wide job of others out of the plan.
+RC_GTEST_PROP(Planning, IlbaPlacesWideJobsOnlyWhereTheyFit, (std::uint64_t seed)) {
+  Rng rng(seed);
+  Grid grid = random_grid(rng, 20);
+  for (Job& job : grid.jobs) job.processors = between(rng, 1, grid.clusters[job.owner]);
+  const Schedule local = schedule_locally(grid, LocalOrder::hf);
+  const auto after = plan(grid, "ilba");
+  RC_ASSERT(after.has_value());
+  expect_no_later(grid, local, *after);
+  RC_ASSERT(*after == naive::balance(grid, local));
+  RC_ASSERT(plan(grid, "mocca_ilba").has_value() == fits_everywhere(grid));
+}
+
 // Proposition 12: sequential jobs, ILBA directly on any local schedule: Graham's bound W/M + (1 - 1/M) p_max.
 RC_GTEST_PROP(Planning, IlbaIsAListAlgorithmForSequentialJobs, (std::uint64_t seed)) {
   Rng rng(seed);

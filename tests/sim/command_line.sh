@@ -25,6 +25,7 @@ ends() {
 
 window=(--trace excerpt --processors 12 --organizations 4 --length 8000)
 
+ends 2 "'comapre' is no command; did you mean compare\?" "$sim" comapre --seed 3
 ends 0 '' "$sim" trace --trace excerpt
 grep -q 'left out *131: no user' "$dir/out" || die "trace does not count what it leaves out"
 ends 0 '' "$sim" trace --generate unit --generate-length 2000 --length 500 --json

@@ -104,8 +104,7 @@ TEST_F(ReplayTest, a_run_ends_at_its_limit_and_exact_estimates_are_the_run_times
   const SiteHistory past = history(trace);
   EXPECT_EQ(past.instance.jobs[0].duration, Duration{8 * 60});
   EXPECT_EQ(past.instance.requested[1], Duration{3600});
-  EXPECT_EQ(past.notes,
-            (std::vector<std::string>{"1 jobs ran for longer than their time limit; they end at it here."}));
+  EXPECT_EQ(past.notes, (std::vector<std::string>{"1 job ran for longer than its time limit; it ends at it here."}));
   const auto exact = read_site_history(
       {.config = folder_ / "site.yaml", .trace = trace, .nodes = folder_ / "nodes", .estimates = Estimates::exact});
   EXPECT_EQ(exact->instance.jobs[0].duration, Duration{10 * 60});

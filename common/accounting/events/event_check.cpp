@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "base/brackets.hpp"
 #include "game/serving_order.hpp"
@@ -12,8 +13,8 @@ namespace shapley::accounting {
 
 namespace {
 
-tl::unexpected<Error> refuse(const Event& event, std::string_view what) {
-  return fail(Errc::invalid_argument, event_key(event) + ": " + std::string(what));
+tl::unexpected<Error> refuse(std::string_view what) {
+  return fail(Errc::invalid_argument, std::string(what));
 }
 
 bool in_range(Instant t) {
@@ -27,14 +28,13 @@ bool all_distinct(const std::vector<std::string>& names) {
 }
 
 // Resources of a node, or of a run on it.
-Expected<void> check_resources(const Event& event, const std::string& node, std::int64_t memory,
-                               const std::vector<Resource>& gres) {
-  if (memory < 0) return refuse(event, "the memory of node " + node + " must not be negative");
+Expected<void> check_resources(const std::string& node, std::int64_t memory, const std::vector<Resource>& gres) {
+  if (memory < 0) return refuse("the memory of node " + node + " must not be negative");
   for (std::size_t i = 0; i < gres.size(); ++i) {
-    if (gres[i].name.empty()) return refuse(event, "a resource of node " + node + " needs a name");
-    if (gres[i].count < 0) return refuse(event, "the " + gres[i].name + " of node " + node + " must not be negative");
+    if (gres[i].name.empty()) return refuse("a resource of node " + node + " needs a name");
+    if (gres[i].count < 0) return refuse("the " + gres[i].name + " of node " + node + " must not be negative");
     if (i > 0 && gres[i - 1].name >= gres[i].name) {
-      return refuse(event, "the resources of node " + node + " must ascend by name, each once");
+      return refuse("the resources of node " + node + " must ascend by name, each once");
     }
   }
   return {};
@@ -44,49 +44,48 @@ Expected<void> check_nodes(const SegmentOpened& event) {
   MicroProcessors sum;
   const std::string* previous = nullptr;
   for (const NodeShare& share : event.nodes) {
-    if (share.node.empty()) return refuse(event, "a node needs a name");
-    if (previous != nullptr && *previous >= share.node) return refuse(event, "nodes must ascend by name, each once");
+    if (share.node.empty()) return refuse("a node needs a name");
+    if (previous != nullptr && *previous >= share.node) return refuse("nodes must ascend by name, each once");
     if (share.processors.value <= 0 || share.processors > k_max_held) {
-      return refuse(event, "the processors on node " + share.node + " must be positive, a million at most");
+      return refuse("the processors on node " + share.node + " must be positive, a million at most");
     }
-    SHAPLEY_TRY(check_resources(event, share.node, share.memory, share.gres));
+    SHAPLEY_TRY(check_resources(share.node, share.memory, share.gres));
     sum += share.processors;
-    if (sum > k_max_held) return refuse(event, "a run holds a million processors at most");
+    if (sum > k_max_held) return refuse("a run holds a million processors at most");
     previous = &share.node;
   }
-  if (sum != event.processors) return refuse(event, "its processors must be the sum over its nodes");
+  if (sum != event.processors) return refuse("its processors must be the sum over its nodes");
   return {};
 }
 
 Expected<void> check_release(const SegmentOpened& event) {
   const bool is_wait = event.key.kind == SegmentKind::wait;
   if (event.waited_as == event.key.job && event.waited_as.value != 0) {
-    return refuse(event, "that it waited as its own job is not said");
+    return refuse("that it waited as its own job is not said");
   }
   if (!event.released) {
-    if (event.waited_as.value != 0 && !is_wait) return refuse(event, "what waited as another job was released");
+    if (event.waited_as.value != 0 && !is_wait) return refuse("what waited as another job was released");
     return {};
   }
-  if (is_wait) return refuse(event, "a wait is released at its anchor");
-  if (!in_range(*event.released)) return refuse(event, k_bad_instant);
-  if (*event.released > event.begin) return refuse(event, "a run cannot begin before it is released");
+  if (is_wait) return refuse("a wait is released at its anchor");
+  if (!in_range(*event.released)) return refuse(k_bad_instant);
+  if (*event.released > event.begin) return refuse("a run cannot begin before it is released");
   return {};
 }
 
-Expected<void> check_owners(const OwnershipStated& event, const OwnershipSpan& span) {
+Expected<void> check_owners(const OwnershipSpan& span) {
   std::set<std::string_view> seen;
   std::int64_t sum = 0;
   for (const OwnerPart& part : span.owners) {
-    if (part.organization.empty()) return refuse(event, "an owner needs a name");
-    if (part.organization == k_guests) return refuse(event, "guests own nothing; leave the part to commons");
-    if (!seen.insert(part.organization).second)
-      return refuse(event, part.organization + " owns twice; add its parts up");
+    if (part.organization.empty()) return refuse("an owner needs a name");
+    if (part.organization == k_guests) return refuse("guests own nothing; leave the part to commons");
+    if (!seen.insert(part.organization).second) return refuse(part.organization + " owns twice; add its parts up");
     if (part.parts_per_million <= 0 || part.parts_per_million > k_whole_node) {
-      return refuse(event, "the part of " + part.organization + " must be 1 to 1000000 parts per million");
+      return refuse("the part of " + part.organization + " must be 1 to 1000000 parts per million");
     }
     sum += part.parts_per_million;
   }
-  if (sum > k_whole_node) return refuse(event, "the owners' parts exceed 100 %");
+  if (sum > k_whole_node) return refuse("the owners' parts exceed 100 %");
   return {};
 }
 
@@ -97,45 +96,43 @@ Expected<void> check_content(const Fact& /*event*/) {
 }
 
 Expected<void> check_content(const SegmentOpened& event) {
-  if (event.organization.empty()) return refuse(event, "the organization needs a name; jobs of none belong to guests");
-  if (event.organization == k_commons)
-    return refuse(event, "commons runs nothing; jobs of no organization belong to guests");
+  if (event.organization.empty()) return refuse("the organization needs a name; jobs of none belong to guests");
+  if (event.organization == k_commons) return refuse("commons runs nothing; jobs of no organization belong to guests");
   SHAPLEY_TRY(check_release(event));
   if (event.key.kind == SegmentKind::run) return check_nodes(event);
-  if (!event.nodes.empty()) return refuse(event, "a wait holds no nodes");
+  if (!event.nodes.empty()) return refuse("a wait holds no nodes");
   if (event.processors.value < 0 || event.processors > k_max_wanted) {
-    return refuse(event, "a wait asks for 0 to a hundred million processors");
+    return refuse("a wait asks for 0 to a hundred million processors");
   }
   return {};
 }
 
 Expected<void> check_content(const OrganizationsDeclared& event) {
   for (const std::string& name : event.names) {
-    if (name.empty()) return refuse(event, "an organization needs a name");
+    if (name.empty()) return refuse("an organization needs a name");
   }
-  if (!all_distinct(event.names)) return refuse(event, "each organization may be named once");
+  if (!all_distinct(event.names)) return refuse("each organization may be named once");
   return {};
 }
 
 Expected<void> check_content(const OwnershipStated& event) {
-  if (event.node.empty()) return refuse(event, "the node needs a name");
+  if (event.node.empty()) return refuse("the node needs a name");
   for (std::size_t i = 0; i < event.spans.size(); ++i) {
-    if (i > 0 && event.spans[i - 1].from >= event.spans[i].from)
-      return refuse(event, "spans must ascend by their begin");
-    SHAPLEY_TRY(check_owners(event, event.spans[i]));
+    if (i > 0 && event.spans[i - 1].from >= event.spans[i].from) return refuse("spans must ascend by their begin");
+    SHAPLEY_TRY(check_owners(event.spans[i]));
   }
   return {};
 }
 
 Expected<void> check_content(const CapacityChanged& event) {
-  if (event.node.empty()) return refuse(event, "the node needs a name");
+  if (event.node.empty()) return refuse("the node needs a name");
   if (event.processors.value < 0 || event.processors > k_max_held) {
-    return refuse(event, "a node offers 0 to a million processors");
+    return refuse("a node offers 0 to a million processors");
   }
   if (event.whole.value < 0 || event.whole > k_max_held) {
-    return refuse(event, "a whole node is worth 0 to a million processors");
+    return refuse("a whole node is worth 0 to a million processors");
   }
-  return check_resources(event, event.node, event.memory, event.gres);
+  return check_resources(event.node, event.memory, event.gres);
 }
 
 bool is_part(std::int64_t parts_per_million) {
@@ -143,19 +140,18 @@ bool is_part(std::int64_t parts_per_million) {
 }
 
 Expected<void> check_content(const RankingDeclared& event) {
-  if (event.contribution.empty()) return refuse(event, "the contribution needs a name");
+  if (event.contribution.empty()) return refuse("the contribution needs a name");
   if (event.horizon < 0 || event.horizon > game::k_longest_horizon.value) {
-    return refuse(event, "the horizon is 0 seconds to 365 days");
+    return refuse("the horizon is 0 seconds to 365 days");
   }
-  if (!is_part(event.guarantee)) return refuse(event, "the guarantee is 0 to 1,000,000 parts per million");
-  if (!is_part(event.running_weight))
-    return refuse(event, "the weight of what runs is 0 to 1,000,000 parts per million");
+  if (!is_part(event.guarantee)) return refuse("the guarantee is 0 to 1,000,000 parts per million");
+  if (!is_part(event.running_weight)) return refuse("the weight of what runs is 0 to 1,000,000 parts per million");
   for (std::size_t i = 0; i < event.exceptions.size(); ++i) {
     const GuaranteedPart& part = event.exceptions[i];
-    if (part.organization.empty()) return refuse(event, "an organization needs a name");
-    if (!is_part(part.parts_per_million)) return refuse(event, "a guarantee is 0 to 1,000,000 parts per million");
+    if (part.organization.empty()) return refuse("an organization needs a name");
+    if (!is_part(part.parts_per_million)) return refuse("a guarantee is 0 to 1,000,000 parts per million");
     if (i > 0 && event.exceptions[i - 1].organization >= part.organization) {
-      return refuse(event, "exceptions ascend by organization");
+      return refuse("exceptions ascend by organization");
     }
   }
   return {};
@@ -164,60 +160,60 @@ Expected<void> check_content(const RankingDeclared& event) {
 Expected<void> check_content(const ResidualMeasured& event) {
   // What runs longer than the longest horizon counts as much as what runs as long.
   if (event.seconds <= 0 || event.seconds > game::k_longest_horizon.value) {
-    return refuse(event, "the mean residual run time is 1 second to 365 days");
+    return refuse("the mean residual run time is 1 second to 365 days");
   }
-  if (event.runs <= 0) return refuse(event, "it is measured over one run at least");
+  if (event.runs <= 0) return refuse("it is measured over one run at least");
   return {};
 }
 
 Expected<void> check_content(const ChargeDeclared& event) {
-  if (event.charge.empty()) return refuse(event, "the charge needs a name");
+  if (event.charge.empty()) return refuse("the charge needs a name");
   for (std::size_t i = 0; i < event.weights.size(); ++i) {
-    if (event.weights[i].name.empty()) return refuse(event, "a resource needs a name");
-    if (event.weights[i].count <= 0) return refuse(event, "a weight must be positive");
-    if (i > 0 && event.weights[i - 1].name >= event.weights[i].name) return refuse(event, "weights ascend by name");
+    if (event.weights[i].name.empty()) return refuse("a resource needs a name");
+    if (event.weights[i].count <= 0) return refuse("a weight must be positive");
+    if (i > 0 && event.weights[i - 1].name >= event.weights[i].name) return refuse("weights ascend by name");
   }
   for (const NodeWeight& weight : event.node_weights) {
-    if (weight.nodes.empty()) return refuse(event, "a weight needs nodes");
-    if (weight.weight <= 0) return refuse(event, "a weight must be positive");
+    if (weight.nodes.empty()) return refuse("a weight needs nodes");
+    if (weight.weight <= 0) return refuse("a weight must be positive");
   }
   return {};
 }
 
 Expected<void> check_content(const ControllerPromoted& event) {
-  if (event.epoch == 0) return refuse(event, "epochs count from 1");
-  if (event.host.empty()) return refuse(event, "the host needs a name");
-  if (event.followed_to < 0) return refuse(event, "events count from 1");
+  if (event.epoch == 0) return refuse("epochs count from 1");
+  if (event.host.empty()) return refuse("the host needs a name");
+  if (event.followed_to < 0) return refuse("events count from 1");
   return {};
 }
 
 Expected<void> check_content(const ObservationGap& event) {
-  if (event.end <= event.begin) return refuse(event, "a gap ends after it begins");
+  if (event.end <= event.begin) return refuse("a gap ends after it begins");
   return {};
 }
 
 Expected<void> check_content(const AdjustmentMade& event) {
-  if (event.number == 0) return refuse(event, "adjustments count from 1");
-  if (event.author.empty()) return refuse(event, "an adjustment has an author");
-  if (event.reason.empty()) return refuse(event, "an adjustment has a reason");
-  if (event.runs < 0 || event.facts < 0) return refuse(event, "runs and facts count from 0");
+  if (event.number == 0) return refuse("adjustments count from 1");
+  if (event.author.empty()) return refuse("an adjustment has an author");
+  if (event.reason.empty()) return refuse("an adjustment has a reason");
+  if (event.runs < 0 || event.facts < 0) return refuse("runs and facts count from 0");
   const bool reverses = event.kind == AdjustmentKind::reverse;
   if (reverses != (event.reverses != 0) || event.reverses >= event.number) {
-    return refuse(event, "it reverses an earlier adjustment, or none");
+    return refuse("it reverses an earlier adjustment, or none");
   }
   if (event.kind != AdjustmentKind::rename && event.kind != AdjustmentKind::merge) return {};
   for (const std::string& name : {event.organization, event.into}) {
-    if (name.empty()) return refuse(event, "an organization needs a name");
-    if (name == k_guests || name == k_commons) return refuse(event, name + " is always there, under this name");
+    if (name.empty()) return refuse("an organization needs a name");
+    if (name == k_guests || name == k_commons) return refuse(name + " is always there, under this name");
   }
-  if (event.organization == event.into) return refuse(event, "an organization cannot become a part of itself");
+  if (event.organization == event.into) return refuse("an organization cannot become a part of itself");
   return {};
 }
 
 Expected<void> check_content(const PlacementResolved& event) {
-  if (event.placement.empty()) return refuse(event, "the placement needs a name");
+  if (event.placement.empty()) return refuse("the placement needs a name");
   if (event.nodes.empty()) return {};
-  if (const auto names = expand_brackets(event.nodes); !names) return refuse(event, "nodes: " + names.error().what);
+  if (const auto names = expand_brackets(event.nodes); !names) return refuse("nodes: " + names.error().what);
   return {};
 }
 
@@ -237,13 +233,19 @@ bool times_in_range(const Record& record) {
 
 }  // namespace
 
-Expected<void> check(const Event& event) {
+Expected<void> check_fact(const Event& event) {
   return std::visit(
-      [&](const auto& fact) -> Expected<void> {
-        if (!times_in_range(fact)) return refuse(event, k_bad_instant);
+      [](const auto& fact) -> Expected<void> {
+        if (!times_in_range(fact)) return refuse(k_bad_instant);
         return check_content(fact);
       },
       event);
+}
+
+Expected<void> check(const Event& event) {
+  auto sound = check_fact(event);
+  if (!sound) return with_context(event_key(event), std::move(sound).error());
+  return sound;
 }
 
 }  // namespace shapley::accounting

@@ -14,5 +14,7 @@ inline constexpr MicroProcessors k_max_wanted{100'000'000'000'000};
 
 // Errc::invalid_argument, naming the event, what is wrong with it and what is allowed.
 [[nodiscard]] Expected<void> check(const Event& event);
+// The same without the event's name, for those who asked for something and know no events.
+[[nodiscard]] Expected<void> check_fact(const Event& event);
 
 }  // namespace shapley::accounting

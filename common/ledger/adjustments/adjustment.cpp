@@ -127,7 +127,8 @@ class AdjustmentPlanner {
     plan_.made.into = asked.into;
     plan_.made.what = words_of_asked(asked);
     if (restated.runs == 0) {
-      return fail(Errc::not_found, "there are no " + plan_.made.what + " that are not " + asked.into + "'s already");
+      return fail(Errc::invalid_argument,
+                  "there are no " + plan_.made.what + " that are not booked under " + asked.into + " already");
     }
     take(std::move(restated));
     return {};
@@ -198,7 +199,10 @@ class AdjustmentPlanner {
 
   Expected<AdjustmentPlan> take() && {
     plan_.made.facts = static_cast<std::int64_t>(plan_.facts.size());
-    for (const Event& event : plan_.events()) SHAPLEY_TRY(accounting::check(event));
+    for (const Event& event : plan_.events()) {
+      auto sound = accounting::check_fact(event);
+      if (!sound) return with_context(plan_.made.what, std::move(sound).error());
+    }
     SHAPLEY_TRY(check_open());
     return std::move(plan_);
   }
@@ -308,8 +312,8 @@ class AdjustmentPlanner {
     for (const Event& event : plan_.facts) {
       SHAPLEY_TRY_ASSIGN(const bool closed, reaches_archive(event, **archived));
       if (!closed) continue;
-      return fail(Errc::denied, accounting::event_key(event) +
-                                    " changes books that are archived; they can be corrected "
+      return fail(Errc::denied, plan_.made.what +
+                                    ": that changes books that are archived; they can be corrected "
                                     "back to " +
                                     format_instant(**archived) + " only");
     }

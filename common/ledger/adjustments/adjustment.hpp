@@ -70,9 +70,9 @@ struct AdjustmentPlan {
 };
 
 // `books`: those of the ledger, for names and earlier adjustments. Errors say what to do instead:
-// Errc::invalid_argument (no reason, unknown organization, node or adjustment, a date in the future), Errc::not_found
-// (nothing to correct), Errc::conflict (what was corrected again since, a configuration that still has the old name),
-// Errc::limit (too many runs), Errc::denied (it is archived), Errc::io, Errc::corrupt.
+// Errc::invalid_argument (no reason, unknown organization, node or adjustment, a date in the future, no run to
+// correct), Errc::conflict (what was corrected again since, a configuration that still has the old name), Errc::limit
+// (too many runs), Errc::denied (it is archived), Errc::io, Errc::corrupt.
 [[nodiscard]] Expected<AdjustmentPlan> plan_adjustment(const Ledger& ledger, const accounting::State& books,
                                                        const AdjustmentAsked& asked, Instant now);
 

@@ -23,7 +23,7 @@ struct Restated {
   CpuTime work;
 };
 
-// Errc::not_found: none of the runs that are asked for is another's. Errc::limit.
+// No runs: none of those that are asked for is another's. Errc::limit.
 [[nodiscard]] Expected<Restated> attribute_runs(const Database& database, const AttributionAsked& asked, Instant now);
 
 // The same back again: of what these facts retracted and stated anew under `into`. Errc::conflict names a run that is

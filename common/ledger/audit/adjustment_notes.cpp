@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 
 namespace shapley::ledger {
 
@@ -24,7 +25,7 @@ std::uint32_t reversed_by(const AdjustmentsByNumber& adjustments, std::uint32_t 
 std::vector<std::string> adjustment_notes(const AdjustmentsByNumber& adjustments) {
   std::vector<std::string> notes;
   const std::size_t passed_over = adjustments.size() - std::min(adjustments.size(), k_most_notes);
-  if (passed_over > 0) notes.push_back(std::to_string(passed_over) + " adjustments before the last ones");
+  if (passed_over > 0) notes.push_back(counted(passed_over, "adjustment") + " before the last ones");
   for (auto it = std::next(adjustments.begin(), static_cast<std::ptrdiff_t>(passed_over)); it != adjustments.end();
        ++it) {
     const auto& [number, made] = *it;

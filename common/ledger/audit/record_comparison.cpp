@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "ledger/audit/common_difference.hpp"
 #include "ledger/audit/ledger_runs.hpp"
 
@@ -250,7 +251,7 @@ class Comparison {
   }
 
   void note(std::int64_t count, const std::string& what) {
-    if (count > 0) report_.notes.push_back(std::to_string(count) + " " + what);
+    if (count > 0) report_.notes.push_back(counted_as(count, what));
   }
 
   // "2 records say ...: left out (line 3, line 17)"
@@ -266,42 +267,44 @@ class Comparison {
       report_.notes.push_back("line " + std::to_string(record.line) + ", job " + std::to_string(record.job.value) +
                               ": the record cannot be right, " + record.why + ": left out");
     }
-    note(impossible_, "runs of the ledger are of these jobs: not compared");
+    note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
     note_lines(end_untold_,
-               "records say that a run has ended, and not when: its end is not compared, or it is in no "
-               "ledger and left out");
-    note(records_.steps, "rows of job steps left out");
+               "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger "
+               "and left out");
+    note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
-    note(std::ranges::count_if(records_.records, is_unstarted), "rows of jobs that had not started left out");
-    note(records_.pending_arrays, "rows of array tasks that have not started left out");
-    note(before_ledger_, "recorded runs ended before the ledger began: left out");
-    note(before_records_, "runs of the ledger ended before the records begin: left out");
-    note(after_records_, "runs of the ledger began after the records were made: left out");
-    note(after_ledger_, "recorded runs began after the ledger's last event was received, at " +
+    note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
+    note(records_.pending_arrays, "row[|s] of array tasks that have not started left out");
+    note(before_ledger_, "recorded run[|s] ended before the ledger began: left out");
+    note(before_records_, "run[|s] of the ledger ended before the records begin: left out");
+    note(after_records_, "run[|s] of the ledger began after the records were made: left out");
+    note(after_ledger_, "recorded run[|s] began after the ledger's last event was received, at " +
                             format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
                             " s before: left out");
-    note(ended_since_, "runs ended after the ledger's last event was received, at " +
+    note(ended_since_, "run[|s] ended after the ledger's last event was received, at " +
                            format_instant(span_.last_received) + ", or within " + std::to_string(k_on_the_way.value) +
-                           " s before: their ends are not compared");
-    note(outside_, "runs that both sides or the records alone have lie outside of the interval: not compared");
-    note(open_, "runs are open in the ledger and have no record yet: left out");
-    note(unfinished_records_, "runs had not ended when the records were made: their ends are not compared");
-    note(empty_, "runs of no duration that only one side has: left out, they hold nothing");
+                           " s before: [its end is|their ends are] not compared");
+    note(outside_,
+         "run[|s] that both sides or the records alone have [lies|lie] outside of the interval: not compared");
+    note(open_, "run[|s] [is|are] open in the ledger and [has|have] no record yet: left out");
+    note(unfinished_records_,
+         "run[|s] had not ended when the records were made: [its end is|their ends are] not compared");
+    note(empty_, "run[|s] of no duration that only one side has: left out, [it holds|they hold] nothing");
     note(recorded_again_,
-         "records name a run again that another record has with the ledger's very start and end: left out (slurmctld "
-         "was "
-         "killed before it saved its state, and recorded an end twice)");
+         "record[ names|s name] a run again that another record has with the ledger's very start and end: left out "
+         "(slurmctld was killed before it saved its state, and recorded an end twice)");
     note(missed_,
-         "recorded runs are not in the ledger and ended in a gap of observation that it has on record (slurmctld ran "
-         "without the plugin): not in the books");
+         "recorded run[ is|s are] not in the ledger and ended in a gap of observation that it has on record (slurmctld "
+         "ran without the plugin): not in the books");
     note(ended_unobserved_,
-         "runs ended in a gap of observation that the ledger has on record, and there at another second than in the "
+         "run[|s] ended in a gap of observation that the ledger has on record, and there at another second than in the "
          "record");
     note(suspended_unknown_,
-         "runs were suspended and the records do not say for how long: compared by start and end only");
-    note(resized_since_, "runs were resized and had not ended on one side: their sizes are not compared");
-    note(hidden_sizes_, "runs were resized and the records show their last size only (sacct -D shows all)");
-    note(weighted_, "sizes not compared: the configuration weighs processors, records count CPUs");
+         "run[ was|s were] suspended and the records do not say for how long: compared by start and end only");
+    note(resized_since_, "run[ was|s were] resized and had not ended on one side: [its|their] sizes are not compared");
+    note(hidden_sizes_,
+         "run[ was|s were] resized and the records show [its|their] last size only (sacct -D shows all)");
+    note(weighted_, "size[|s] not compared: the configuration weighs processors, records count CPUs");
   }
 
   const Facts& facts_;

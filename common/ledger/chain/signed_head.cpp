@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "ledger/chain/chain_walk.hpp"
 #include "ledger/store/genesis.hpp"
 #include "ledger/store/ledger_impl.hpp"
@@ -101,8 +102,8 @@ void validate(const SignedHead& head, const std::string& computed, std::int64_t 
     report.findings.push_back({"head", called(head) + ": the ledger has no such event any more"});
   } else if (computed.empty()) {
     report.findings.push_back({"head", called(head) + ": the ledger was truncated: it ends at event " +
-                                           std::to_string(last) + ", but held " + std::to_string(head.sequence) +
-                                           " events when the head was signed"});
+                                           std::to_string(last) + ", but held " + counted(head.sequence, "event") +
+                                           " when the head was signed"});
   } else {
     report.findings.push_back({"head", called(head) +
                                            ": the ledger was rewritten after that: the content of events 1 to " +

@@ -11,11 +11,13 @@
 #include "base/calendar.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
 
 namespace {
 
+using accounting::SegmentKey;
 using accounting::SegmentKind;
 using nlohmann::json;
 
@@ -149,12 +151,25 @@ json turns_of(const Moment& moment, const std::string& organization) {
   return report;
 }
 
-json starts_after(const Moment& moment) {
+// "72_3" of a task of an array, whose own number only Slurm knows; else the job's number.
+Expected<std::string> job_id_of(const SegmentKey& run, const Ledger& ledger, QueryBudget budget) {
+  SHAPLEY_TRY_ASSIGN(const auto rows,
+                     query(ledger,
+                           "SELECT array_job, array_task FROM jobs WHERE job = " + std::to_string(run.job.value) +
+                               " AND submit <= " + std::to_string(run.anchor.value) + " ORDER BY submit DESC LIMIT 1",
+                           budget));
+  const bool is_task = !rows.empty() && !rows[0][0].empty() && !rows[0][1].empty();
+  return is_task ? rows[0][0] + '_' + rows[0][1] : std::to_string(run.job.value);
+}
+
+Expected<json> starts_after(const Moment& moment, const Ledger& ledger, QueryBudget budget) {
   json starts = json::array();
   for (const accounting::SegmentOpened& run : moment.next_starts) {
     const std::string name = run.organization.empty() ? std::string(accounting::k_guests) : run.organization;
     const json row = moment.row(name);
+    SHAPLEY_TRY_ASSIGN(std::string job_id, job_id_of(run.key, ledger, budget));
     json start{{"job", run.key.job.value},
+               {"job_id", std::move(job_id)},
                {"organization", name},
                {"rank", row.is_null() ? json(nullptr) : row["rank"]},
                {"processors", processor_count(run.processors)}};
@@ -232,6 +247,7 @@ Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const 
   }
   json rows = json::array();
   for (const json& each : moment.status["organizations"]) rows.push_back(compact(each));
+  SHAPLEY_TRY_ASSIGN(json starts, starts_after(moment, ledger, budget));
   json report{{"report_version", k_report_version},
               {"past", moment.is_past},
               {"contribution", moment.status["contribution"]},
@@ -242,7 +258,7 @@ Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const 
               {"own", own_jobs(moment, job)},
               {"organizations", std::move(rows)},
               {"turns", turns_of(moment, row["name"])},
-              {"next_starts", starts_after(moment)}};
+              {"next_starts", std::move(starts)}};
   add_instant(report, "at", moment.at);
   report["job"] = std::move(job);
   return report;

@@ -14,8 +14,9 @@ namespace shapley::planning {
 // mocca_ilba, mocca_experiment_ilba: ILBA after it. ilba: ILBA directly on HF local schedules.
 [[nodiscard]] const std::vector<std::string_view>& algorithm_names();
 
-// A checked schedule. Errc::not_found lists the names; Errc::invalid_argument and Errc::limit as validate(grid);
-// Errc::corrupt when the schedule does not pass check_schedule, which would be a defect.
+// A checked schedule. Errc::not_found lists the names; Errc::invalid_argument and Errc::limit as validate(grid), of
+// local scheduling and of ILBA directly on it as validate_at_home(grid); Errc::corrupt when the schedule does not pass
+// check_schedule, which would be a defect.
 [[nodiscard]] Expected<Schedule> plan(const Grid& grid, std::string_view algorithm, std::uint64_t seed = 1);
 
 }  // namespace shapley::planning

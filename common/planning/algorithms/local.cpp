@@ -52,7 +52,7 @@ void run_list(const Grid& grid, std::uint32_t cluster, const std::vector<std::ui
       waiting.take(*place);
       continue;
     }
-    // Something runs: every job fits an empty cluster.
+    // Something runs: every job fits its owner's empty cluster.
     for (now = running.top().at; !running.empty() && running.top().at == now; running.pop())
       idle += running.top().processors;
   }

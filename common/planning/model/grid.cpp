@@ -23,19 +23,24 @@ Expected<void> validate_clusters(const Grid& grid) {
   return {};
 }
 
-Expected<void> validate_job(const Grid& grid, std::size_t index, std::int64_t smallest) {
+std::int64_t smallest_cluster(const Grid& grid) {
+  return *std::min_element(grid.clusters.begin(), grid.clusters.end());
+}
+
+Expected<void> validate_width(const std::string& name, const Job& job, std::int64_t widest, const char* why) {
+  if (job.processors >= 1 && job.processors <= widest) return {};
+  return fail(Errc::invalid_argument, name + ": expected 1 to " + std::to_string(widest) + " processors (" + why +
+                                          "), found " + std::to_string(job.processors));
+}
+
+Expected<void> validate_job(const Grid& grid, std::size_t index) {
   const Job& job = grid.jobs[index];
   const std::string name = "job " + std::to_string(index);
   if (job.owner >= grid.clusters.size())
     return fail(Errc::invalid_argument, name + ": owner " + std::to_string(job.owner) + " has no cluster");
   if (job.length < 1) return fail(Errc::invalid_argument, name + ": expected a length of 1 or more");
   if (job.length > k_max_length) return fail(Errc::limit, name + ": longer than 2^53");
-  if (job.processors < 1 || job.processors > smallest) {
-    return fail(Errc::invalid_argument, name + ": expected 1 to " + std::to_string(smallest) +
-                                            " processors (every job must fit every cluster), found " +
-                                            std::to_string(job.processors));
-  }
-  return {};
+  return validate_width(name, job, grid.clusters[job.owner], "a job must fit its owner's cluster");
 }
 
 }  // namespace
@@ -56,12 +61,25 @@ Ticks Grid::lower_bound() const {
   return std::max(work(), Ticks{longest} * ticks_per_unit());
 }
 
-Expected<void> validate(const Grid& grid) {
+Expected<void> validate_at_home(const Grid& grid) {
   SHAPLEY_TRY(validate_clusters(grid));
   if (grid.jobs.size() > 0x7fffffff) return fail(Errc::limit, "more than 2^31 - 1 jobs");
-  const std::int64_t smallest = *std::min_element(grid.clusters.begin(), grid.clusters.end());
-  for (std::size_t i = 0; i < grid.jobs.size(); ++i) SHAPLEY_TRY(validate_job(grid, i, smallest));
+  for (std::size_t i = 0; i < grid.jobs.size(); ++i) SHAPLEY_TRY(validate_job(grid, i));
   return {};
+}
+
+Expected<void> validate(const Grid& grid) {
+  SHAPLEY_TRY(validate_clusters(grid));
+  const std::int64_t smallest = smallest_cluster(grid);
+  for (std::size_t i = 0; i < grid.jobs.size(); ++i) {
+    SHAPLEY_TRY(validate_width("job " + std::to_string(i), grid.jobs[i], smallest, "every job must fit every cluster"));
+  }
+  return validate_at_home(grid);
+}
+
+bool fits_everywhere(const Grid& grid) {
+  const std::int64_t smallest = smallest_cluster(grid);
+  return std::all_of(grid.jobs.begin(), grid.jobs.end(), [&](const Job& job) { return job.processors <= smallest; });
 }
 
 std::vector<std::uint32_t> highest_first(const Grid& grid, std::vector<std::uint32_t> jobs) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "charts/plot.hpp"
 #include "game/serving_order.hpp"
 #include "sim/experiments/stability/stability_rules.hpp"
@@ -125,7 +126,7 @@ void print_case(const CaseResult& result, std::ostream& out) {
 }
 
 void print_windows(const WindowsResult& result, std::ostream& out) {
-  out << "## " << place_of(result) << ": unfairness of " << result.windows << " windows against "
+  out << "## " << place_of(result) << ": unfairness of " << counted(result.windows, "window") << " against "
       << result.settings.reference << "\n\n"
       << std::left << std::setw(k_rule_width) << "RULE" << std::right << std::setw(11) << "MEAN, s" << std::setw(11)
       << "STD.ERR" << std::setw(9) << "RATIO" << std::setw(9) << "STD.ERR" << '\n';

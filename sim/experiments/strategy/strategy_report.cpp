@@ -5,6 +5,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/counted.hpp"
+
 namespace shapley::sim {
 
 namespace {
@@ -61,7 +63,8 @@ StrategyEffect summarize_changes(const std::vector<StrategyChange>& changes) {
 }
 
 void print_strategy(const StrategyTable& table, std::ostream& out) {
-  out << "## " << table.name << ", " << table.contribution << ": " << table.about << "; " << table.seeds << " seeds\n\n"
+  out << "## " << table.name << ", " << table.contribution << ": " << table.about << "; "
+      << counted(table.seeds, "seed") << "\n\n"
       << std::left << std::setw(k_name_width) << "ATTACK" << std::setw(k_remedy_width) << "REMEDY" << std::right;
   for (const char* when : {"", "before: "}) {
     out << std::setw(k_figure_width) << std::string(when) + "WORK %" << std::setw(k_figure_width)

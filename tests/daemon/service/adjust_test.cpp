@@ -159,7 +159,7 @@ TEST_F(AdjustTest, FaultyRequestsBookNothing) {
        }) {
     EXPECT_EQ(told(json::parse(faulty))["error"]["code"], "invalid_argument") << faulty;
   }
-  EXPECT_EQ(attribute(99, "physics")["error"]["code"], "not_found");
+  EXPECT_EQ(attribute(99, "physics")["error"]["code"], "invalid_argument");
   EXPECT_EQ(service->books().last_sequence(), events);
 }
 

@@ -43,7 +43,7 @@ TEST(HorizonCheck, WarnsBelowItAndSaysBoth) {
   const auto warning = horizon_warning(Duration{1800}, runs);
   ASSERT_TRUE(warning.has_value());
   EXPECT_NE(warning->find("horizon: 30m is shorter"), std::string::npos) << *warning;
-  EXPECT_NE(warning->find("1.00 hours over the last 1 runs"), std::string::npos) << *warning;
+  EXPECT_NE(warning->find("1.00 hours over the last 1 run"), std::string::npos) << *warning;
   EXPECT_FALSE(horizon_warning(Duration{0}, {}).has_value());
 }
 

@@ -87,7 +87,7 @@ audit_copy() {
   rm -rf "$dir"; mkdir -p "$dir"
   sqlite3 -readonly "file:$CLUSTER_LEDGER?mode=ro" ".backup $dir/ledger.db"
   shapleyctl audit "$dir/ledger.db" --against "$CLUSTER_JOBCOMP" >"$dir/report.txt" 2>&1 && return
-  grep -q '^  checked: .* runs compared' "$dir/report.txt" || return 1
+  grep -q '^  checked: .* runs\? compared' "$dir/report.txt" || return 1
   awk 'NR == FNR { if ($1 == "excused" && ($3 == 0 || $2 == "wiped")) run[$4]; if ($1 == "excused" && $3 != 0 && $2 != "twice") line[$3]; next }
     !/FINDING/ { next }
     match($0, /\(line [0-9]+/) && substr($0, RSTART + 6, RLENGTH - 6) in line && /that the ledger does not have$/ { next }
