@@ -71,9 +71,11 @@ struct UsualLength {
   ledger::Interval by;
   Duration length;
 };
-constexpr std::array k_usual_lengths{UsualLength{ledger::Interval::hour, {k_day_s}},
-                                     UsualLength{ledger::Interval::day, {31 * k_day_s}},
-                                     UsualLength{ledger::Interval::month, {365 * k_day_s}}};
+constexpr std::array k_usual_lengths{
+    UsualLength{ledger::Interval::ten_seconds, {600}},       UsualLength{ledger::Interval::minute, {3600}},
+    UsualLength{ledger::Interval::ten_minutes, {6 * 3600}},  UsualLength{ledger::Interval::hour, {k_day_s}},
+    UsualLength{ledger::Interval::six_hours, {7 * k_day_s}}, UsualLength{ledger::Interval::day, {31 * k_day_s}},
+    UsualLength{ledger::Interval::month, {365 * k_day_s}}};
 
 Instant usual_begin(ledger::Interval by, Instant until) {
   for (const UsualLength& usual : k_usual_lengths) {

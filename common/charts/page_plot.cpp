@@ -54,9 +54,12 @@ std::int64_t time_step(Duration span, Shape shape) {
   return span.value / most;
 }
 
-std::string line_style(std::size_t i) {
+// Of few points each is marked, for what lies between them is not known.
+std::string line_style(std::size_t i, std::size_t points) {
   constexpr std::size_t k_solid = 4;
-  return " with lines lw 2.5 dt " + std::string(i < k_solid ? "1" : "(12,6)") + " lc rgb '" + color(i) + "' ";
+  constexpr std::size_t k_marked = 60;
+  return std::string(points <= k_marked ? " with linespoints pt 7 ps 0.5" : " with lines") + " lw 2.5 dt " +
+         (i < k_solid ? "1" : "(12,6)") + " lc rgb '" + color(i) + "' ";
 }
 
 // 1, 1.2, 1.5, 2, ... times a power of ten: the smallest that is not below.
@@ -115,8 +118,8 @@ Expected<void> plot_over_time(const std::filesystem::path& file, const TimeAxes&
       largest = std::max(largest, point.value);
     }
     script << "END\n";
-    plots += (i == 0 ? "plot $d" : ", $d") + std::to_string(i) + " using 1:2" + line_style(i) + "title " +
-             quote(short_label(lines[i].label, label_length(Shape::wide)));
+    plots += (i == 0 ? "plot $d" : ", $d") + std::to_string(i) + " using 1:2" + line_style(i, lines[i].points.size()) +
+             "title " + quote(short_label(lines[i].label, label_length(Shape::wide)));
   }
   std::ostringstream head;
   head << page_preamble(file, {.width = width_of(shape), .height = height}) << "set ylabel " << quote(axes.y)

@@ -97,10 +97,8 @@ constexpr std::array k_history_fields{
 };
 
 Expected<ledger::Interval> interval_named(const std::string& name) {
-  for (const ledger::Interval interval : {ledger::Interval::hour, ledger::Interval::day, ledger::Interval::month}) {
-    if (ledger::name_of(interval) == name) return interval;
-  }
-  return fail(Errc::invalid_argument, "--by: '" + name + "' is not known; allowed are hour, day and month");
+  if (const auto interval = ledger::parse_interval(name)) return *interval;
+  return fail(Errc::invalid_argument, "--by: '" + name + "' is not known; it is one of " + ledger::interval_names());
 }
 
 // Periods begin at months' begins, so an interval is never of two of them.
@@ -124,7 +122,9 @@ std::span<const Field> history_fields() {
 
 void add_history(CLI::App& app, HistoryArguments& arguments) {
   CLI::App* command = app.add_subcommand("history", "The books by hour, day or month");
-  command->add_option("--by", arguments.by, "hour, day or month (UTC)")->capture_default_str()->type_name("INTERVAL");
+  command->add_option("--by", arguments.by, ledger::interval_names() + " (UTC)")
+      ->capture_default_str()
+      ->type_name("INTERVAL");
   add_interval(*command, arguments.interval);
   command->add_flag("-P,--parsable2", arguments.parsable, "Exact values between '|'");
   command->add_flag("-n,--noheader", arguments.no_header, "No header");

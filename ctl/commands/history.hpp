@@ -1,4 +1,4 @@
-// `shapleyctl history`: the books by hour, day or month.
+// `shapleyctl history`: the books by hour, day, month or shorter intervals.
 #pragma once
 
 #include <span>

@@ -25,8 +25,12 @@ using nlohmann::json;
 
 constexpr const char* k_heading = "What every organization gave, got and is owed";
 
-// So that a history of a day has its hours, and one of years no thousands of rows.
-ledger::Interval interval_for(Duration span) {
+// A chart is some hundreds of points wide: more between its ends are not seen, and fewer make straight lines where the
+// books have none.
+constexpr std::int64_t k_most_points = 800;
+
+// So that a table of a day has its hours, and one of years no thousands of rows.
+ledger::Interval rows_for(Duration span) {
   if (span.value <= 3 * k_day_s) return ledger::Interval::hour;
   return span.value <= 400 * k_day_s ? ledger::Interval::day : ledger::Interval::month;
 }
@@ -101,7 +105,9 @@ Expected<SiteReport> gather(const ReportArguments& arguments, const Endpoint& en
   const Instant until{report.statement["until"].get<std::int64_t>()};
   interval.since = format_instant(since);
   interval.until = format_instant(until);
-  SHAPLEY_TRY_ASSIGN(report.history, history(interval, endpoint, interval_for(until - since)));
+  SHAPLEY_TRY_ASSIGN(report.history,
+                     history(interval, endpoint, ledger::shortest_interval(until - since, k_most_points)));
+  report.rows_by = rows_for(until - since);
   SHAPLEY_TRY_ASSIGN(report.months, history(interval, endpoint, ledger::Interval::month));
   SHAPLEY_TRY_ASSIGN(report.titles, titles_of(ledger, until, endpoint));
   SHAPLEY_TRY(add_head(report.proof, arguments, endpoint));

@@ -86,6 +86,10 @@ json whole_time(const SiteReport& report) {
   return {{"since_utc", report.statement["since_utc"]}, {"until_utc", report.statement["until_utc"]}};
 }
 
+bool begins(ledger::Interval interval, Instant t) {
+  return !ledger::begins_between(interval, t - Duration{1}, t + Duration{1}).empty();
+}
+
 std::string held_cell(double core_hours) {
   if (core_hours < 0) return "?";
   return core_hours == 0 ? std::string() : unsigned_core_hours(core_hours);
@@ -207,7 +211,10 @@ Sheet standings_sheet(const SiteReport& report) {
   const std::vector<std::string> names = organizations_of(report);
   sheet.table.head.insert(sheet.table.head.end(), names.begin(), names.end());
   json rows = json::array();
-  for (const StandingsThen& then : standings_of(report)) {
+  const std::vector<StandingsThen> instants = standings_of(report);
+  for (const StandingsThen& then : instants) {
+    const bool is_end = &then == &instants.front() || &then == &instants.back();
+    if (!is_end && !begins(report.rows_by, {then.at})) continue;
     std::vector<std::string>& cells =
         sheet.table.rows.emplace_back(std::vector{short_instant(then.at_utc), short_instant(then.period_begin_utc)});
     for (const std::string& name : names) {

@@ -24,7 +24,8 @@ struct Sheet {
 // Of the whole time: a row for each organization; its values are those of `shapleyctl statement --csv`, but
 // for accounts and users.
 [[nodiscard]] Sheet overview_sheet(const SiteReport& report);
-// A row for each instant at which an interval of the history ends, and for the begin; a column for each organization.
+// A row for each instant of the history at which an interval of the report's `rows_by` ends, for its begin and its end;
+// a column for each organization.
 [[nodiscard]] Sheet standings_sheet(const SiteReport& report);
 // A row for each owner, a column for each organization whose jobs ran there. An empty cell: nothing; "?": not asked.
 [[nodiscard]] Sheet lending_sheet(const SiteReport& report);
@@ -46,6 +47,7 @@ struct StandingsThen {
   bool begins_period = false;  // within the interval that ends here
   std::map<std::string, double> standing = {};
 };
+// At the begin, and at every instant of the history.
 [[nodiscard]] std::vector<StandingsThen> standings_of(const SiteReport& report);
 
 // held[owner][user], core-hours; negative: not asked, for -O leaves out both sides. Names: those that are asked, and

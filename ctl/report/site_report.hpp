@@ -10,6 +10,7 @@
 
 #include "ctl/commands/examine.hpp"
 #include "ledger/chain/signed_head.hpp"
+#include "ledger/reports/statement.hpp"
 
 namespace shapley::ctl {
 
@@ -30,8 +31,9 @@ struct Proof {
 struct SiteReport {
   std::string heading;
   nlohmann::json statement;  // ledger::statement_report, with the members that interval_report adds
-  nlohmann::json history;    // ledger::history_report of the same time
-  nlohmann::json months;     // the same by month
+  nlohmann::json history;    // ledger::history_report of the same time, at intervals that a chart can show
+  ledger::Interval rows_by = ledger::Interval::day;  // of these the table has those at which such an interval ends
+  nlohmann::json months;                             // the same by month
   std::map<std::string, std::string> titles;
   Proof proof;
 

@@ -316,7 +316,7 @@ constexpr Request k_requests[] = {
      [](Service& service, const Question& question) { return forecast(service, question); }},
     {"head", Asker::anybody, Lane::memory, "the ledger's present head, signed",
      [](Service& service, const Question& question) -> Answer { return text_of(head(service, question.now)); }},
-    {"history", Asker::anybody, Lane::report, "the books by hour, day or month",
+    {"history", Asker::anybody, Lane::report, "the books by hour, day, month or shorter intervals",
      [](Service& service, const Question& question) { return history(service, question); }},
     {"jobs", Asker::anybody, Lane::ledger, "jobs that run or could start, or all",
      [](Service& service, const Question& question) { return jobs(service, question); }},

@@ -14,6 +14,7 @@
 #include "config/values.hpp"
 #include "daemon/requests/child_process.hpp"
 #include "daemon/requests/error_answer.hpp"
+#include "ledger/reports/statement.hpp"
 
 namespace shapley::daemon {
 
@@ -188,8 +189,8 @@ Answer statement(const Service& service, const Question& question) {
 
 Answer history(const Service& service, const Question& question) {
   const json by = question.request.value("by", json("day"));
-  if (by != "hour" && by != "day" && by != "month") {
-    return text_of_error(Errc::invalid_argument, "by is hour, day or month");
+  if (!by.is_string() || !ledger::parse_interval(by.get<std::string>())) {
+    return text_of_error(Errc::invalid_argument, "by is one of " + ledger::interval_names());
   }
   auto arguments = interval_arguments(service, question, "history");
   if (arguments) arguments->insert(arguments->end(), {"--by", by.get<std::string>()});

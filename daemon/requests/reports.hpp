@@ -18,7 +18,7 @@ namespace shapley::daemon {
 [[nodiscard]] Answer status_at(const Service& service, const Question& question);
 
 // {"request": "statement", "since": SECONDS, "until": SECONDS, "organizations": [NAME...], "contribution": NAME}, all
-// but the first optional: the report of `shapleyctl statement`; history: likewise, with "by": hour, day or month.
+// but the first optional: the report of `shapleyctl statement`; history: likewise, with "by": an interval of --by.
 [[nodiscard]] Answer statement(const Service& service, const Question& question);
 [[nodiscard]] Answer history(const Service& service, const Question& question);
 

@@ -130,7 +130,9 @@ class Hindsight final : public Estimator {
     (void)settled_.set_stretches(horizon_, attendance_.until(horizon, horizon).stretches);
     tell_settled(horizon);
     settled_.forget_before(horizon);
-    if (present_ && !settle_present_before(horizon)) drop_present();
+    // Of what lies before what was asked last nothing else is known: then the settled ones are all there is to go on
+    // from.
+    if (present_ && (latest_ <= horizon || !settle_present_before(horizon))) drop_present();
     attendance_.forget_before(horizon);
     requests_.forget_before(horizon);
     capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon, OrgId{}}));
@@ -237,7 +239,10 @@ class Hindsight final : public Estimator {
       if (player && *player < settled_.players()) {
         (void)settled_.reconcile(key, *player, requests_.wanted(key, horizon), CoalitionBooks::Late::clamp);
       }
-      if (++told % k_batch == 0) schedules.advance(std::max(schedules.time(), key.released.value));
+      if (++told % k_batch != 0) continue;
+      schedules.advance(std::max(schedules.time(), key.released.value));
+      // All that happened before has been told: else there would be room for everything since the last horizon.
+      schedules.settle(key.released.value);
     }
     schedules.advance(horizon.value);
   }
@@ -295,7 +300,7 @@ class Hindsight final : public Estimator {
         return Outcome::too_old;
       stale_.erase(stale_.begin());
       ++groups_told_;
-      if (++told % k_batch == 0) told_until(std::min(key.released, t), t);
+      if (++told % k_batch == 0) told_until(std::min(key.released, t), t, until);
       if (spent() >= most) return Outcome::more;
     }
     // What is still to come of it is made in stretches, for there may be much.
@@ -309,12 +314,16 @@ class Hindsight final : public Estimator {
     return Outcome::done;
   }
 
-  // Everything that was released before `released` has been told. When all is told from the beginning, what will not
-  // be kept open is settled on the way: else there would be room for all of it.
-  void told_until(Instant released, Instant t) {
+  // Everything that was released before `released` has been told. When all is told from the beginning, or up to a
+  // horizon, what will not be kept open is settled on the way: else there would be room for all of it.
+  void told_until(Instant released, Instant t, Instant horizon) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
     schedules.advance(std::max(schedules.time(), released.value));
-    if (is_beginning_) schedules.settle(std::min(released, t - k_open_longest).value);
+    if (is_beginning_) {
+      schedules.settle(std::min(released, t - k_open_longest).value);
+    } else if (horizon != k_end_of_time) {
+      schedules.settle(released.value);
+    }
   }
 
   // What the present schedules were not told yet of the time before the horizon they could not be told afterwards.

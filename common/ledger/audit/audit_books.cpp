@@ -104,7 +104,10 @@ class BooksAudit {
     std::int64_t done = 0;
     SHAPLEY_TRY(visit_by_time(database_, 0, head.sequence, [&](const StoredEvent& stored) -> Expected<void> {
       const Instant t = time_of(stored.event);
-      for (; next < instants_.size() && instants_[next] < t; ++next) check_at(state, instants_[next]);
+      for (; next < instants_.size() && instants_[next] < t; ++next) {
+        forgetting.now(instants_[next].value, state, instants_[next]);
+        check_at(state, instants_[next]);
+      }
       if (forgetting.before(t.value, state, t)) forget_before(t);
       if (stored.sequence > after) apply(state, stored);
       facts_.follow(stored.event);
@@ -237,15 +240,10 @@ class BooksAudit {
   // What shapleyd would know after a restart, checkpoint included, must be what all events say.
   Expected<void> compare_with_recovered(State& state) {
     tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
-    SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover());
-    const Instant t = std::max(state.now(), recovered.state.now());
-    // Which shapleyd keeps may have changed since the day that was recorded last.
-    for (const EstimatorId estimator : estimator_ids()) {
-      if (!recovered.state.kept().contains(estimator)) kept_.erase(estimator);
-    }
-    const auto rebuilt = rows_by_name(state, t);
-    auto theirs = rows_by_name(recovered.state, t);
-    for (const auto& [name, row] : rebuilt) {
+    state.compact();
+    Instant t = state.now();
+    SHAPLEY_TRY_ASSIGN(auto theirs, recovered_rows(t));
+    for (const auto& [name, row] : rows_by_name(state, t)) {
       compare_recovered(name, figures_of(theirs[name], kept_), figures_of(row, kept_));
       theirs.erase(name);
     }
@@ -253,8 +251,25 @@ class BooksAudit {
     return {};
   }
 
-  static std::map<std::string, Standing> rows_by_name(State& state, Instant t) {
-    std::map<std::string, Standing> rows;
+  using RowsByName = std::map<std::string, Standing>;
+
+  // At t, or at their present if that is later: then t is moved there. These books come from a checkpoint that
+  // remembers days, so they forget, and are gone, before others are asked.
+  Expected<RowsByName> recovered_rows(Instant& t) {
+    accounting::StateOptions options = k_remembers_nothing;
+    options.as_saved = true;
+    SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover(options));
+    forget_in_steps(recovered.state);
+    t = std::max(t, recovered.state.now());
+    // Which shapleyd keeps may have changed since the day that was recorded last.
+    for (const EstimatorId estimator : estimator_ids()) {
+      if (!recovered.state.kept().contains(estimator)) kept_.erase(estimator);
+    }
+    return rows_by_name(recovered.state, t);
+  }
+
+  static RowsByName rows_by_name(State& state, Instant t) {
+    RowsByName rows;
     for (const Standing& row : state.standings(t)) rows.emplace(state.organizations().at(row.organization.value), row);
     return rows;
   }

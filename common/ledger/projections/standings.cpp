@@ -139,6 +139,7 @@ Expected<void> rebuild_standings(const Database& database, std::string_view sche
   for (const RecordedDay& recorded : days) {
     tell(on_progress, {.what = "books of every day", .done = replay.books().last_sequence, .all = last});
     SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
+    replay.forget();
     accounting::State& state = replay.books().state;
     state.advance(recorded.at);
     const auto standings = state.standings(recorded.at, recorded.day.estimators);

@@ -108,7 +108,9 @@ Expected<BooksThen> books_of(const Files& files, const PastQuestion& question, c
   SHAPLEY_TRY_ASSIGN(Recovered opening, files.front()->opening());
   State& state = opening.state;
   leave_out_costly_ones(state, told.events);
-  SHAPLEY_TRY(begin_of_books(state, told.events, told.begins_later, question.at));
+  Instant first = told.begins_later;
+  for (const Event& event : told.events) first = std::min(first, accounting::begin_by(event));
+  SHAPLEY_TRY(begin_of_books(state, first, question.at));
   SHAPLEY_TRY(apply_adjustments(state, std::move(told.adjustments)));
   SHAPLEY_TRY(retract_known(state, told.retracted, question.at));
   for (std::size_t i = 0; i < told.events.size(); ++i) {

@@ -51,12 +51,10 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
   }
 }
 
-Expected<Instant> begin_of_books(const accounting::State& opening, const std::vector<accounting::Event>& told,
-                                 Instant later, Instant asked) {
-  Instant begin = begin_of(opening);
-  for (const accounting::Event& event : told) begin = std::min(begin, accounting::begin_by(event));
+Expected<Instant> begin_of_books(const accounting::State& opening, Instant first, Instant asked) {
+  const Instant begin = std::min(begin_of(opening), first);
   if (begin <= asked) return begin;
-  return before_the_books(asked, std::min(begin, later));
+  return before_the_books(asked, begin);
 }
 
 tl::unexpected<Error> before_the_books(Instant asked, Instant begin) {

@@ -32,12 +32,9 @@ class PastFiles {
   std::vector<const Ledger*> files_;
 };
 
-// When the books begin: with what they are opened with, or the first of `told` that begins books
-// (accounting::begin_by). Errc::invalid_argument: that is after `asked`, the time of the last event in `told`; `later`
-// is the first one after it.
-[[nodiscard]] Expected<Instant> begin_of_books(const accounting::State& opening,
-                                               const std::vector<accounting::Event>& told, Instant later,
-                                               Instant asked);
+// When the books begin: with what they are opened with, or at `first`, the first time by which a later event begins
+// books (accounting::begin_by). Errc::invalid_argument: that is after `asked`.
+[[nodiscard]] Expected<Instant> begin_of_books(const accounting::State& opening, Instant first, Instant asked);
 // The error that says so.
 [[nodiscard]] tl::unexpected<Error> before_the_books(Instant asked, Instant begin);
 

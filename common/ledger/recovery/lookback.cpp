@@ -102,9 +102,26 @@ Instant Lookback::from(std::int64_t place) const {
 
 bool Forgetting::before(std::int64_t next, accounting::State& books, Instant keep) {
   if (--due_ > 0) return false;
-  books.compact(std::min(lookback_.from(next), keep));
-  due_ = std::max(every_, static_cast<std::int64_t>(books.remembered_jobs()));
+  now(next, books, keep);
   return true;
+}
+
+void forget_in_steps(accounting::State& books, Instant keep) {
+  constexpr std::int64_t k_shortest_s = 1800;
+  constexpr std::int64_t k_most_steps = 64;
+  if (const Instant until = std::min(keep, books.now()); books.horizon() != k_beginning_of_time) {
+    const Duration step{std::max(k_shortest_s, (until - books.horizon()).value / k_most_steps)};
+    for (Instant before = k_beginning_of_time; books.horizon() != before && books.horizon() < until - step;) {
+      before = books.horizon();
+      books.compact(before + step);
+    }
+  }
+  books.compact(keep);
+}
+
+void Forgetting::now(std::int64_t next, accounting::State& books, Instant keep) {
+  forget_in_steps(books, std::min(lookback_.from(next), keep));
+  due_ = std::max(every_, static_cast<std::int64_t>(books.remembered_jobs()));
 }
 
 }  // namespace shapley::ledger

@@ -16,8 +16,9 @@ namespace shapley::ledger {
 
 // What a replay remembers at most.
 struct ReplayPace {
-  // So many events are applied, or as many as jobs are remembered, before the books forget what they may. > 0
-  std::int64_t events_between_compactions = 50'000;
+  // So many events are applied, or as many as jobs are remembered, before the books forget what they may. > 0. What
+  // they do not forget yet counts in the schedule of every coalition, so these grow with it, and are slower.
+  std::int64_t events_between_compactions = 5'000;
   // Where an event reaches back over more events than that, the books do not remember all of them for its sake: they
   // are made again in the order of time, up to it.
   std::int64_t most_events_reached_back = 200'000;
@@ -36,6 +37,10 @@ inline constexpr accounting::StateOptions k_remembers_nothing{
 // SQL: what `row`, of a segment's begin or end, reaches back to: the begin of a run to its release, for an estimator
 // decides again what it knows of the run since then, but for six hours at most; others to their own time.
 [[nodiscard]] std::string reach_of_segment(const std::string& row);
+
+// Lets the books forget what they may from before `keep`, some time of it after the other, not all at once: the
+// schedules of coalitions have room for what is told at once.
+void forget_in_steps(accounting::State& books, Instant keep = k_end_of_time);
 
 class Lookback {
  public:
@@ -72,6 +77,8 @@ class Forgetting {
   // To be called before the event at `next` is applied. `keep`: what is from this instant on is kept, too. True: the
   // books have forgotten what they may.
   bool before(std::int64_t next, accounting::State& books, Instant keep = k_end_of_time);
+  // The same, whether that is due or not: what is asked of books that have just forgotten costs little.
+  void now(std::int64_t next, accounting::State& books, Instant keep = k_end_of_time);
   [[nodiscard]] const Lookback& lookback() const { return lookback_; }
 
  private:

@@ -70,6 +70,10 @@ class Replay {
   // The same without taking over: false, and the books are of no use, if an event is older than they remember.
   [[nodiscard]] Expected<bool> follow_to(std::int64_t upto);
   [[nodiscard]] Recovered& books() { return books_; }
+  // Forgets what the books may, if they may forget anything on the way.
+  void forget() {
+    if (forgetting_) forgetting_->now(books_.last_sequence + 1, books_.state);
+  }
 
  private:
   const Database* database_;

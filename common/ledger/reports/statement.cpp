@@ -1,6 +1,7 @@
 #include "ledger/reports/statement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -115,7 +116,7 @@ class Totals {
     std::map<std::pair<std::string, std::uint32_t>, UserWork> users;
     for (const auto& [key, work] : held_) {
       if (key.organization != organization) continue;
-      UserWork& user = users[{books.accounts().size() == 0 ? "" : books.accounts().name_of(key.account), key.user_id}];
+      UserWork& user = users[{books.accounts().name_of(key.account), key.user_id}];
       user.got += work;
       if (key.owner == organization) user.own += work;
     }
@@ -237,20 +238,52 @@ Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
   return report;
 }
 
+namespace {
+
+constexpr std::int64_t k_hour_s = 3600;
+// In seconds; 0: months, which differ.
+struct NamedInterval {
+  std::string_view name;
+  std::int64_t length;
+};
+constexpr std::array<NamedInterval, k_intervals.size()> k_named_intervals{
+    NamedInterval{"10s", 10}, {"minute", 60},   {"10min", 600}, {"hour", k_hour_s},
+    {"6h", 6 * k_hour_s},     {"day", k_day_s}, {"month", 0}};
+
+constexpr const NamedInterval& named(Interval interval) {
+  return k_named_intervals[static_cast<std::size_t>(interval)];
+}
+
+constexpr std::int64_t k_most_short_intervals = 2'000;
+
+}  // namespace
+
 std::string_view name_of(Interval interval) {
-  switch (interval) {
-    case Interval::hour:
-      return "hour";
-    case Interval::day:
-      return "day";
-    case Interval::month:
-      return "month";
+  return named(interval).name;
+}
+
+std::optional<Interval> parse_interval(std::string_view name) {
+  const auto known = std::ranges::find(k_intervals, name, name_of);
+  return known == k_intervals.end() ? std::nullopt : std::optional(*known);
+}
+
+std::string interval_names() {
+  std::string names;
+  for (const Interval interval : k_intervals) {
+    names += interval == k_intervals.front() ? "" : interval == k_intervals.back() ? " or " : ", ";
+    names += name_of(interval);
   }
-  return {};
+  return names;
+}
+
+Interval shortest_interval(Duration span, std::int64_t most) {
+  const auto fits = [&](Interval interval) { return span.value <= most * named(interval).length; };
+  const auto shortest = std::ranges::find_if(k_intervals, fits);
+  return shortest == k_intervals.end() ? Interval::day : *shortest;
 }
 
 std::vector<Instant> begins_between(Interval interval, Instant since, Instant until) {
-  const Duration length{interval == Interval::hour ? 3600 : k_day_s};
+  const Duration length{interval == Interval::month ? k_day_s : named(interval).length};
   std::vector<Instant> begins;
   Instant next = interval == Interval::month ? period_end(Period::monthly, since)
                                              : Instant{since.value - since.value % length.value} + length;
@@ -275,6 +308,12 @@ bool is_before_anything(const Stretch& stretch) {
 }  // namespace
 
 Expected<json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by) {
+  const std::int64_t length = named(by).length;
+  if (length > 0 && length < k_hour_s && (asked.until - asked.since).value > k_most_short_intervals * length) {
+    return fail(Errc::invalid_argument, "a history by " + std::string(name_of(by)) + " has at most " +
+                                            std::to_string(k_most_short_intervals) +
+                                            " intervals; ask for a shorter time, or for longer intervals");
+  }
   json rows = json::array();
   bool exact = true;
   bool begun = false;

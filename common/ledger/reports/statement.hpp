@@ -7,6 +7,9 @@
 // start again from zero where a period begins. docs/reference/shapleyctl.md lists every member.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +34,21 @@ struct IntervalAsked {
 // for_each_stretch. Errc::invalid_argument names an organization of `only` that the books do not know.
 [[nodiscard]] Expected<nlohmann::json> statement_report(PastBooks& books, const IntervalAsked& asked);
 
-enum class Interval { hour, day, month };
+enum class Interval { ten_seconds, minute, ten_minutes, hour, six_hours, day, month };
+inline constexpr std::array k_intervals{Interval::ten_seconds, Interval::minute, Interval::ten_minutes, Interval::hour,
+                                        Interval::six_hours,   Interval::day,    Interval::month};
 [[nodiscard]] std::string_view name_of(Interval interval);
+[[nodiscard]] std::optional<Interval> parse_interval(std::string_view name);
+// "10s, minute, 10min, hour, 6h, day or month"
+[[nodiscard]] std::string interval_names();
+// The shortest interval of which [0, span) has at most `most`; days where none is long enough.
+[[nodiscard]] Interval shortest_interval(Duration span, std::int64_t most);
 
-// The instants in (since, until) at which an hour, a day or a month (UTC) begins.
+// The instants in (since, until) at which an interval of that kind (UTC) begins.
 [[nodiscard]] std::vector<Instant> begins_between(Interval interval, Instant since, Instant until);
 
 // A row for each interval and organization, from the one in which the books begin: the books at its end, and what
-// happened in it. Errors as above.
+// happened in it. Errors as above, and where so many intervals shorter than an hour are asked that nobody reads them.
 [[nodiscard]] Expected<nlohmann::json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by);
 
 }  // namespace shapley::ledger

@@ -33,6 +33,7 @@ class Collector {
 
   Expected<void> begin_at(Instant t) {
     SHAPLEY_TRY(books_.advance_to(t));
+    books_.forget();
     open(t);
     return {};
   }
@@ -45,7 +46,8 @@ class Collector {
       if (cut) open(t);
       return {};
     }
-    collect(t);
+    SHAPLEY_TRY(collect(t));
+    books_.forget();  // what is over will not be asked for again
     // A ledger that begins at t has closed nothing.
     stretch_.closes_period =
         state.period_begin() == t && !state.closed_periods().empty() && state.closed_periods().back().end == t;
@@ -60,8 +62,6 @@ class Collector {
       finish(t);
       open(t);
     }
-    // What is over will not be asked for again.
-    state.compact(t);
     return {};
   }
 
@@ -78,18 +78,22 @@ class Collector {
     collected_ = t;
   }
 
-  void collect(Instant t) {
+  Expected<void> collect(Instant t) {
     const State& state = books_.state();
+    Expected<Submitter> submitter;
     state.visit_pieces(collected_, t, [&](const SegmentKey& run, const Piece& piece) {
-      const Submitter submitter = books_.submitter_of(run.job, run.anchor);
-      stretch_.held[{piece.organization, piece.owner, submitter.account, submitter.user_id}] +=
+      if (submitter) submitter = books_.submitter_of(run.job, run.anchor);
+      if (!submitter) return;
+      stretch_.held[{piece.organization, piece.owner, submitter->account, submitter->user_id}] +=
           piece.processors * (piece.end - piece.begin);
     });
+    if (!submitter) return tl::unexpected<Error>(std::move(submitter).error());
     stretch_.waited.resize(state.organizations().size());
     state.visit_waits(collected_, t, [&](OrgId organization, MicroProcessors processors, Duration length) {
       stretch_.waited[organization.value] += processors * length;
     });
     collected_ = t;
+    return {};
   }
 
   void finish(Instant t) {

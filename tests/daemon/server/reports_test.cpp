@@ -150,7 +150,8 @@ TEST_F(ReportsTest, WhatMakesNoSenseIsRefusedByName) {
   EXPECT_EQ(error(R"({"request":"status_at","at":1,"contribution":"--at"})")["code"], "invalid_argument");
   EXPECT_EQ(error(R"({"request":"statement","organizations":["a,--ledger=b"]})")["what"],
             "organizations is a list of names");
-  EXPECT_EQ(error(R"({"request":"history","by":"year"})")["what"], "by is hour, day or month");
+  EXPECT_EQ(error(R"({"request":"history","by":"year"})")["what"],
+            "by is one of 10s, minute, 10min, hour, 6h, day or month");
 }
 
 TEST_F(ReportsTest, AListOfJobsWaitsForNoReport) {
