@@ -160,7 +160,7 @@ struct JobRecord {
 struct NodeRecord {
   std::string name;
   std::uint32_t cpus = 0;
-  bool usable = true;           // false: down, drained, failing, powered off for good
+  bool usable = true;           // false: down, drained, failing; powered down: true
   std::vector<Tres> tres;       // configured counts, cpu included
   std::uint64_t memory = 0;     // MiB that jobs may use: MemSpecLimit is taken off; 0: not known
   std::vector<Tres> gres = {};  // configured counts

@@ -54,12 +54,23 @@ std::string whose_line(const json& report) {
          ".\n";
 }
 
+bool is_configuring(const json& report) {
+  const json slurm = report.value("slurm", json());
+  return slurm.is_object() && slurm["asked"] == true && slurm["job"].is_object() &&
+         slurm["job"]["state"] == "CONFIGURING";
+}
+
 std::string state_line(const json& report) {
   const json& job = report["job"];
   const std::string state = job["state"];
   const std::string processors = count_of(job["processors"], "processor");
   const std::string since = job["since"].is_null() ? std::string() : since_text(job["since"], report["at"]);
   if (state == "waiting") return "It has waited for " + processors + " since " + since + ".\n";
+  if (state == "running" && is_configuring(report)) {
+    return "It has " + processors + " since " + since +
+           " and has not begun: its nodes boot, or PrologSlurmctld runs. Slurm counts its time anew when nodes that "
+           "boot are up.\n";
+  }
   if (state == "running") return "It runs on " + processors + " since " + since + ".\n";
   if (state == "blocked") {
     return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
