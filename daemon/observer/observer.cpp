@@ -325,8 +325,17 @@ class JobObserver {
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),
                                                     .over = record_.state == JobState::ended,
-                                                    .observed_at = scan_.at});
+                                                    .observed_at = scan_.at,
+                                                    .asked = asked()});
     if (!settled) out_.unsettled = true;
+  }
+
+  // What a job asked for that ended without having started.
+  [[nodiscard]] WaitWriter::Asked asked() const {
+    const bool is_known = memory_ != nullptr && !memory_->organization.empty();
+    return {.organization = is_known ? memory_->organization : organization_,
+            .amount = rules_.charging.waiting_of(record_, background_.node_kinds),
+            .placement = placement_of(record_)};
   }
 
   // Whose the demand is that the job had or has. A run keeps the organization it started with.

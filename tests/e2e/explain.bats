@@ -87,3 +87,33 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
 }
 compared() { shapleyctl compare "$1" "$2" --json >"$CLUSTER_DIR/comparison.json" && jq -e '[.sides[].job.state] == ["waiting", "waiting"]' "$CLUSTER_DIR/comparison.json"; }
 both_ended() { shapleyctl compare "$1" "$2" --json | jq -e '[.sides[].job.state] == ["ended", "ended"]' >/dev/null; }
+
+# told_as_ended JOB...: by `jobs -a` and by explain.
+told_as_ended() {
+  local job
+  for job; do
+    [ "$(shapleyctl jobs -a -j "$job" --json | jq -c '[.jobs[].state] | unique')" = '["ended"]' ] && explain "$job" &&
+      tells '.job.state == "ended"' || return 1
+  done
+}
+
+@test "jobs that are cancelled while they could not start are over in the books" {
+  start_with
+  held=$(submit astro --hold true)
+  later=$(submit bio --begin=now+3600 true)
+  requeued=$(submit chem "$(until_told enough)")
+  array=$(submit astro --hold --array=1-3 true)
+  wait_until 10 job_is "$requeued" RUNNING
+  wait_until 10 booked "$requeued"
+  scontrol requeuehold "$requeued"
+  wait_until 30 explained "$requeued" '.waits_for == "held"'
+  wait_until 10 explained "$held" '.job.state == "blocked"'
+  wait_until 10 explained "$later" '.waits_for == "begin time"'
+  wait_until 10 explained "$array" '.job.state == "blocked"'
+  scancel "$held" "$later" "$requeued" "$array"
+  wait_until 20 told_as_ended "$held" "$later" "$requeued" "$array"
+  tell enough
+  expect_books_correct
+  # They asked for nothing, and count for nothing.
+  [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'wait' AND retracted IS NULL AND job IN ($held, $later, $array)")" -eq 0 ]
+}

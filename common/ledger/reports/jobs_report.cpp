@@ -235,7 +235,9 @@ std::vector<const Segment*> segments_between(const std::vector<Segment>& all, st
 // wckey, next submit of the same id.
 json job_json(const Row& row, const std::vector<Segment>& all, Instant at) {
   const auto segments = segments_between(all, column_integer(row[1]).value_or(0), column_integer(row[13]));
-  const Summary summary = summary_of(segments, at);
+  Summary summary = summary_of(segments, at);
+  // Of a submission that another one followed (a requeue, the number of a job that Slurm used again) no more comes.
+  if (column_integer(row[13])) summary.state = "ended";
   json listed_segments = json::array();
   for (const Segment* segment : segments) listed_segments.push_back(segment->as_json);
   return {{"job", number_or_null(row[0])},
