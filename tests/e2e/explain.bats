@@ -55,6 +55,11 @@ member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
   says "Slurm would not start it now whatever is free"
   says "it waits for other jobs that it depends on"
   says "Depends on afterok:$first"
+  says "not compared with the books: sprio does not list it, because it is not its time yet (Dependency)"
+  later=$(submit astro --begin=now+3600 true)
+  wait_until 10 explained "$later" '.slurm.job.reason == "BeginTime" and .priority.agrees == null'
+  says "because it is not its time yet (BeginTime)"
+  scancel "$later"
   tells '.waits_for == "dependency"'
   tell enough
   wait_drained 30
@@ -81,6 +86,13 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
   says "It has waited for"
   says "Started next:"
   says "job $astro of astro (rank 1)"
+  shapleyctl explain "$bio" >"$CLUSTER_DIR/explanation"
+  says "It ran on 1 processor from "
+  says "Before it started it had waited for "
+  # Slurm answers that it does not know a job.
+  [ "$(shapleyctl explain "$bio" --json | jq .slurm.asked)" = true ]
+  run squeue --jobs=4000000
+  [[ $output == *"Invalid job id"* ]]
   # The daemon answers about the past for whoever cannot read its ledger.
   member shapleyctl explain "$bio" --at "$then" --json >"$CLUSTER_DIR/explanation.json"
   tells '.past and .job.state == "waiting" and (.next_starts | length) == 2'

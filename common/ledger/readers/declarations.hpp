@@ -19,4 +19,8 @@ namespace shapley::ledger {
 [[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_at(const Ledger& ledger,
                                                                                         Instant at);
 
+// The same, or, where none was loaded by then, the first one: jobs of before it are booked by it, too.
+[[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_behind(const Ledger& ledger,
+                                                                                            Instant at);
+
 }  // namespace shapley::ledger

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
+#include "ledger/reports/job_history.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
 
@@ -149,7 +150,8 @@ json turns_of(const Moment& moment, const std::string& organization) {
 json starts_after(const Moment& moment) {
   json starts = json::array();
   for (const accounting::SegmentOpened& run : moment.next_starts) {
-    const std::string name = run.organization.empty() ? std::string(accounting::k_guests) : run.organization;
+    const std::string name =
+        run.organization.empty() ? std::string(accounting::k_guests) : moment.row_name(run.organization);
     const json row = moment.row(name);
     json start{{"job", run.key.job.value},
                {"organization", name},
@@ -189,10 +191,11 @@ Expected<json> job_at(const Moment& moment, const Ledger& ledger, const JobName&
   }
   json out;
   for (const char* member : {"job", "array_job", "array_task", "organization", "account", "user_id", "group_id",
-                             "partition", "qos", "name", "processors"}) {
+                             "partition", "qos", "name", "processors", "slurm_state"}) {
     out[member] = (*job)[member];
   }
   if (out["organization"] == "") out["organization"] = std::string(accounting::k_guests);
+  out["organization"] = moment.row_name(out["organization"]);
   out["job_id"] = name.task ? text_of(name) : std::to_string(name.job);
   add_instant(out, "submit", Instant{(*job)["submit"].get<std::int64_t>()});
   const OpenSegment* open = open_segment_of(moment, (*job)["job"].get<std::uint32_t>());
@@ -217,6 +220,10 @@ Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const 
     return fail(Errc::invalid_argument, "job " + text_of(name) + " is of " + job["organization"].get<std::string>() +
                                             ", which was not in the books at " + format_instant(moment.at));
   }
+  json history = nullptr;
+  if (!moment.is_past) {
+    SHAPLEY_TRY_ASSIGN(history, job_history(moment, ledger, job, budget));
+  }
   json rows = json::array();
   for (const json& each : moment.status["organizations"]) rows.push_back(compact(each));
   json report{{"report_version", k_report_version},
@@ -229,7 +236,8 @@ Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const 
               {"own", own_jobs(moment, job)},
               {"organizations", std::move(rows)},
               {"turns", turns_of(moment, row["name"])},
-              {"next_starts", starts_after(moment)}};
+              {"next_starts", starts_after(moment)},
+              {"history", std::move(history)}};
   add_instant(report, "at", moment.at);
   report["job"] = std::move(job);
   return report;
