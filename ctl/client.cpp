@@ -23,6 +23,9 @@ Expected<std::filesystem::path> ledger_named_in(const json& status) {
 }
 
 Expected<std::filesystem::path> daemon_ledger(const Endpoint& endpoint) {
+  if (!endpoint.missing_here.empty()) {
+    return fail(Errc::unavailable, endpoint.missing_here + ", so none says which ledger is its own: name the file");
+  }
   if (endpoint.is_remote()) {
     return fail(Errc::unavailable,
                 "the ledger is a file on shapleyd's host: run this there, or name a copy of it (--ledger FILE)");

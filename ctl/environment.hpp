@@ -19,7 +19,8 @@ struct Environment {
   std::ostream& err;
   bool terminal = false;  // `out` is a terminal
   std::function<std::optional<std::string>(const char* name)> variable;
-  std::size_t columns = 0;  // that the terminal has; 0: it is none, or does not say
+  std::string host_name = {};  // of this machine; empty: not known
+  std::size_t columns = 0;     // that the terminal has; 0: it is none, or does not say
   // Runs one of Slurm's commands (slurm/run_program.hpp); empty: none is run.
   std::function<Expected<std::string>(const std::vector<std::string>& words)> run_program = {};
 

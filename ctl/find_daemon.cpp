@@ -92,6 +92,24 @@ Expected<Endpoint> at_host(const std::string& host, const Environment& environme
   return remote_endpoint({std::move(place)}, conf.slurm_user, conf.munge_socket, timeout, "");
 }
 
+// On slurmctld's own host shapleyd should answer by its socket, whatever is asked in its absence.
+std::string missing_here(const std::filesystem::path& socket, const Environment& environment) {
+  const auto slurm = find_slurm_conf(environment);
+  if (!slurm || !is_controller(slurm->second, environment.host_name)) return {};
+  return "no shapleyd runs on this host, which is slurmctld's by SlurmctldHost in " + slurm->first + " (" +
+         socket.native() + " is not there; systemctl status shapleyd)";
+}
+
+Expected<Endpoint> elsewhere(const std::filesystem::path& socket, const Environment& environment,
+                             std::chrono::seconds timeout) {
+  SHAPLEY_TRY_ASSIGN(std::optional<Endpoint> endpoint, from_configuration(environment, timeout));
+  if (!endpoint) endpoint = from_slurm_conf(environment, timeout);
+  if (!endpoint) return endpoint_at(socket, timeout);
+  endpoint->missing_here = missing_here(socket, environment);
+  if (!endpoint->missing_here.empty()) endpoint->otherwise = k_remedy;
+  return *std::move(endpoint);
+}
+
 }  // namespace
 
 Expected<Endpoint> find_daemon(const DaemonOptions& options, const Environment& environment) {
@@ -110,10 +128,7 @@ Expected<Endpoint> find_daemon(const DaemonOptions& options, const Environment& 
   const std::filesystem::path own = config::Configuration{}.socket;
   std::error_code error;
   if (std::filesystem::exists(own, error)) return endpoint_at(own, timeout);
-  SHAPLEY_TRY_ASSIGN(auto configured, from_configuration(environment, timeout));
-  if (configured) return *std::move(configured);
-  if (auto slurm = from_slurm_conf(environment, timeout)) return *std::move(slurm);
-  return endpoint_at(own, timeout);
+  return elsewhere(own, environment, timeout);
 }
 
 }  // namespace shapley::ctl

@@ -1,3 +1,5 @@
+#include <array>
+#include <climits>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -18,6 +20,11 @@ std::size_t columns_of_terminal() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+std::string name_of_host() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -31,6 +38,7 @@ int main(int argc, char** argv) {
         const char* value = std::getenv(name);
         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
       },
+      .host_name = name_of_host(),
       .columns = columns_of_terminal(),
       .run_program = [](const std::vector<std::string>& words) { return shapley::ctl::run_program(words); },
   };

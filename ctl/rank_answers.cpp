@@ -1,17 +1,16 @@
 #include "ctl/rank_answers.hpp"
 
-#include <charconv>
 #include <utility>
 #include <vector>
 
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include "config/configuration.hpp"
+#include "config/identities.hpp"
 #include "ctl/offline.hpp"
 #include "ledger/archive/links.hpp"
 #include "ledger/readers/declarations.hpp"
+#include "ledger/reports/booked_by.hpp"
 #include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/moment.hpp"
@@ -30,38 +29,16 @@ struct OfflineBooks {
   ledger::PastQuestion past;
 };
 
-std::optional<std::uint32_t> number_of(const config::Rule& rule) {
-  std::uint32_t number = 0;
-  const char* end = rule.name.data() + rule.name.size();
-  if (const auto parsed = std::from_chars(rule.name.data(), end, number); parsed.ec == std::errc{} && parsed.ptr == end)
-    return number;
-  if (rule.kind == RuleKind::user) {
-    const passwd* entry = ::getpwnam(rule.name.c_str());
-    return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->pw_uid);
-  }
-  const group* entry = ::getgrnam(rule.name.c_str());
-  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->gr_gid);
-}
-
-// A user or group that this machine does not know is left out.
-std::vector<protocol::Rule> rules_of(const config::Configuration& configuration) {
+ledger::RuleFound rule_in(const std::string& configuration, const json& job) {
+  const auto parsed = config::parse(configuration);
+  if (!parsed) return {};  // an older release accepted it
   std::vector<protocol::Rule> rules;
-  for (const config::OrganizationConfig& organization : configuration.organizations) {
-    for (const config::Rule& rule : organization.rules) {
-      const bool by_number = rule.kind == RuleKind::user || rule.kind == RuleKind::group;
-      const auto number = by_number ? number_of(rule) : std::optional(0U);
-      if (number) rules.push_back({organization.name, rule.kind, rule.name, *number});
-    }
+  ledger::RuleFound found;
+  for (config::NumberedRule& rule : config::known_rules(*parsed)) {
+    if (rule.kind == RuleKind::account) found.by_account.push_back(rule.organization);
+    rules.push_back({std::move(rule.organization), rule.kind, std::move(rule.name), rule.id});
   }
-  return rules;
-}
-
-// By the configuration that was in force then.
-Expected<json> rule_at(const ledger::Ledger& ledger, Instant at, const json& job) {
-  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_at(ledger, at));
-  const auto configuration = loaded ? config::parse(loaded->text) : config::parse("");
-  if (!configuration) return json(nullptr);  // an older release accepted it
-  const protocol::Classifier classifier(rules_of(*configuration));
+  const protocol::Classifier classifier(rules);
   const std::string account = job["account"];
   const std::string partition = job["partition"];
   const std::string qos = job["qos"];
@@ -71,17 +48,23 @@ Expected<json> rule_at(const ledger::Ledger& ledger, Instant at, const json& job
                                                    .qos = qos,
                                                    .user_id = job["user_id"].get<std::uint32_t>(),
                                                    .group_id = job["group_id"].get<std::uint32_t>()});
-  if (rule == nullptr) return json(nullptr);
-  return json{{"kind", protocol::name_of(rule->kind)},
-              {"name", rule->name},
-              {"organization", rule->organization},
-              {"through", "itself"}};
+  if (rule != nullptr) {
+    found.rule = {{"kind", protocol::name_of(rule->kind)},
+                  {"name", rule->name},
+                  {"organization", rule->organization},
+                  {"through", "itself"}};
+  }
+  return found;
 }
 
 Expected<json> explain_offline(const OfflineBooks& books, const json& request) {
   SHAPLEY_TRY_ASSIGN(const ledger::JobName name, ledger::checked_job_name(request["job"]));
   SHAPLEY_TRY_ASSIGN(json report, ledger::explain_report(books.moment, books.ledger, name));
-  SHAPLEY_TRY_ASSIGN(report["rule"], rule_at(books.ledger, books.moment.at, report["job"]));
+  const json job = report["job"];
+  const ledger::RuleIn of_job = [&job](const std::string& configuration) { return rule_in(configuration, job); };
+  SHAPLEY_TRY_ASSIGN(const auto loaded, ledger::configuration_behind(books.ledger, books.moment.at));
+  report["rule"] = loaded ? of_job(loaded->text).rule : json(nullptr);
+  SHAPLEY_TRY_ASSIGN(report["booked_by"], ledger::booked_by(books.ledger, books.moment, job, report["rule"], of_job));
   report["priorities"] = nullptr;
   report["waits_for"] = nullptr;
   return report;

@@ -49,6 +49,13 @@ std::string socket_of(std::string_view auth_info) {
 
 }  // namespace
 
+bool is_controller(const SlurmConf& conf, std::string_view host_name) {
+  const std::string_view without_domain = host_name.substr(0, host_name.find('.'));
+  return std::ranges::any_of(conf.controller_names, [&](const std::string& name) {
+    return name == "localhost" || (!host_name.empty() && (name == host_name || name == without_domain));
+  });
+}
+
 SlurmConf parse_slurm_conf(std::string_view text) {
   SlurmConf conf;
   for (const std::string& line : lines_of(text)) {
@@ -56,7 +63,10 @@ SlurmConf parse_slurm_conf(std::string_view text) {
     if (equals == std::string::npos) continue;
     const std::string key = lower(trimmed(std::string_view(line).substr(0, equals)));
     const std::string_view value = trimmed(std::string_view(line).substr(equals + 1));
-    if (key == "slurmctldhost") conf.controllers.push_back(address_of(value));
+    if (key == "slurmctldhost") {
+      conf.controllers.push_back(address_of(value));
+      conf.controller_names.emplace_back(trimmed(value.substr(0, value.find('('))));
+    }
     if (key == "slurmuser") conf.slurm_user = value;
     if (key == "authinfo") conf.munge_socket = socket_of(value);
   }

@@ -1,6 +1,7 @@
 #include "config/identities.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -21,16 +22,27 @@ std::optional<std::uint32_t> parse_id(const std::string& text) {
   return id;
 }
 
+// `find`: getpwnam_r or getgrnam_r, because several threads may ask.
+template <typename Entry, typename Find>
+std::optional<Entry> entry_of(const std::string& name, std::vector<char>& buffer, Find find) {
+  Entry entry{};
+  Entry* found = nullptr;
+  while (find(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE) buffer.resize(2 * buffer.size());
+  return found == nullptr ? std::nullopt : std::optional(entry);
+}
+
 std::optional<std::uint32_t> find_user(const std::string& name) {
   if (const auto id = parse_id(name)) return id;
-  const passwd* entry = getpwnam(name.c_str());
-  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->pw_uid);
+  std::vector<char> buffer(4096);
+  const auto entry = entry_of<passwd>(name, buffer, getpwnam_r);
+  return entry ? std::optional<std::uint32_t>(entry->pw_uid) : std::nullopt;
 }
 
 std::optional<std::uint32_t> find_group(const std::string& name) {
   if (const auto id = parse_id(name)) return id;
-  const group* entry = getgrnam(name.c_str());
-  return entry == nullptr ? std::nullopt : std::optional<std::uint32_t>(entry->gr_gid);
+  std::vector<char> buffer(4096);
+  const auto entry = entry_of<group>(name, buffer, getgrnam_r);
+  return entry ? std::optional<std::uint32_t>(entry->gr_gid) : std::nullopt;
 }
 
 // 0 for kinds that go by name.
@@ -66,6 +78,16 @@ tl::expected<Identities, std::vector<Fault>> identify(const Configuration& confi
   std::ranges::stable_sort(faults, {}, &Fault::line);
   if (!faults.empty()) return tl::unexpected(std::move(faults));
   return identities;
+}
+
+std::vector<NumberedRule> known_rules(const Configuration& configuration) {
+  std::vector<NumberedRule> rules;
+  for (const OrganizationConfig& organization : configuration.organizations) {
+    for (const Rule& rule : organization.rules) {
+      if (const auto id = find_id(rule)) rules.push_back({organization.name, rule.kind, rule.name, *id});
+    }
+  }
+  return rules;
 }
 
 Fault signing_key_fault(const Error& why) {

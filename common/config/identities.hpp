@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -17,6 +18,18 @@ struct Identities {
 
 // Numeric ids are taken as they are. On failure every name that this machine does not know, in line order.
 [[nodiscard]] tl::expected<Identities, std::vector<Fault>> identify(const Configuration& configuration);
+
+// A rule with the number of what it names; 0 for a kind that goes by name.
+struct NumberedRule {
+  std::string organization;
+  RuleKind kind = RuleKind::account;
+  std::string name;
+  std::uint32_t id = 0;
+};
+
+// In the configuration's order. A user or group that this machine does not know, as one of a former configuration may
+// be, is left out.
+[[nodiscard]] std::vector<NumberedRule> known_rules(const Configuration& configuration);
 
 // The fault of a signing key that cannot be used, and why.
 [[nodiscard]] Fault signing_key_fault(const Error& why);

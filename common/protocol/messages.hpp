@@ -51,6 +51,9 @@ struct Hello {
   std::int64_t observed_before = 0;    // until then at least an earlier instance did; 0: not known
   std::int64_t controller_ran_at = 0;  // slurmctld saved its state last, before this instance; 0: not known
   bool dropped = false;                // this instance dropped observations of before `observing_since`
+  // feeder: while it is connected and looks at slurmctld's records, a message comes this often at least, an empty one
+  // where nothing changed; 0: an older one, which sends changes only.
+  std::uint32_t sign_of_life_s = 0;
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -160,7 +163,7 @@ struct JobRecord {
 struct NodeRecord {
   std::string name;
   std::uint32_t cpus = 0;
-  bool usable = true;           // false: down, drained, failing, powered off for good
+  bool usable = true;           // false: down, drained, failing; powered down: true
   std::vector<Tres> tres;       // configured counts, cpu included
   std::uint64_t memory = 0;     // MiB that jobs may use: MemSpecLimit is taken off; 0: not known
   std::vector<Tres> gres = {};  // configured counts

@@ -38,9 +38,11 @@ Expected<std::unique_ptr<Client::Transport>> connect_by_tcp(const Endpoint& endp
     if (connection) return std::make_unique<TcpTransport>(*std::move(connection), text_of(host));
     tried += (tried.empty() ? "" : "; ") + text_of(host) + ' ' + connection.error().what;
   }
-  return fail(Errc::unavailable, "cannot reach shapleyd over TCP: " + tried +
-                                     "; is it running, and does its configuration say `listen`?" +
-                                     (endpoint.otherwise.empty() ? "" : ' ' + endpoint.otherwise));
+  const std::string what =
+      endpoint.missing_here.empty()
+          ? "cannot reach shapleyd over TCP: " + tried + "; is it running, and does its configuration say `listen`?"
+          : "cannot reach shapleyd: " + endpoint.missing_here + "; nor over TCP: " + tried + '.';
+  return fail(Errc::unavailable, what + (endpoint.otherwise.empty() ? "" : ' ' + endpoint.otherwise));
 }
 
 }  // namespace shapley::reader

@@ -202,7 +202,8 @@ class Proposal {
         "# Until then what runs on them is credited to commons, and to no organization.\n";
     for (const auto& [kind, names] : kinds) {
       const auto& [partitions, cpus, gres] = kind;
-      text += "#   " + in_quotes(collapse_names(names)) + ": " + cpus + " CPUs each" +
+      text += "#   " + in_quotes(collapse_names(names)) + ": " +
+              (cpus == "0" ? "CPUs not shown by Slurm while powered down" : cpus + " CPUs each") +
               (gres.empty() ? "" : ", " + gres) +
               (partitions.empty() ? ", in no partition" : ", partition " + partitions) + '\n';
     }

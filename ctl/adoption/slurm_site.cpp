@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <utility>
 
+#include "base/brackets.hpp"
 #include "base/text.hpp"
 #include "ctl/adoption/command.hpp"
 
@@ -77,9 +79,12 @@ std::vector<SlurmPartition> parse_partitions(std::string_view output) {
   for (const std::string_view line : words_between(output, '\n')) {
     const std::string_view name = keyed_value(line, "PartitionName");
     if (name.empty()) continue;
-    SlurmPartition partition{.name = std::string(name), .accounts = {}};
+    SlurmPartition partition{.name = std::string(name), .accounts = {}, .nodes = {}};
     if (const auto allowed = keyed_value(line, "AllowAccounts"); names_something(allowed)) {
       for (const std::string_view account : words_between(allowed, ',')) partition.accounts.push_back(lower(account));
+    }
+    if (const auto nodes = keyed_value(line, "Nodes"); names_something(nodes)) {
+      partition.nodes = expand_brackets(nodes).value_or(std::vector<std::string>());
     }
     partitions.push_back(std::move(partition));
   }
@@ -101,6 +106,20 @@ std::vector<SlurmNode> parse_nodes(std::string_view output) {
     nodes.push_back(std::move(node));
   }
   return nodes;
+}
+
+void add_hidden_nodes(SlurmSite& site) {
+  std::map<std::string, std::size_t> hidden;  // where it is in `nodes`
+  std::set<std::string> shown;
+  for (const SlurmNode& node : site.nodes) shown.insert(node.name);
+  for (const SlurmPartition& partition : site.partitions) {
+    for (const std::string& name : partition.nodes) {
+      if (shown.contains(name)) continue;
+      const auto [entry, is_new] = hidden.try_emplace(name, site.nodes.size());
+      if (is_new) site.nodes.push_back({.name = name, .cpus = 0, .gres = {}, .partitions = {}});
+      site.nodes[entry->second].partitions.push_back(partition.name);
+    }
+  }
 }
 
 SlurmAccounting parse_associations(std::string_view output) {
@@ -130,6 +149,7 @@ Expected<SlurmSite> read_slurm(std::chrono::milliseconds limit) {
                  .accounting = std::nullopt,
                  .partitions = parse_partitions(partitions),
                  .nodes = parse_nodes(nodes)};
+  add_hidden_nodes(site);
   // "slurm(64030)"
   site.slurm_user.erase(std::min(site.slurm_user.find('('), site.slurm_user.size()));
   if (config_value(config, "AccountingStorageType").ends_with("slurmdbd")) {

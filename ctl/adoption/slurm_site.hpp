@@ -20,13 +20,14 @@ struct SlurmAccount {
 struct SlurmPartition {
   std::string name;
   std::vector<std::string> accounts;  // AllowAccounts, in lower case; empty: all
+  std::vector<std::string> nodes;     // that Slurm names with it; empty: none, or a text that cannot be read
   friend bool operator==(const SlurmPartition&, const SlurmPartition&) = default;
 };
 
 struct SlurmNode {
   std::string name;
-  std::int64_t cpus = 0;
-  std::string gres;  // Slurm's text; empty: none
+  std::int64_t cpus = 0;  // 0: not known
+  std::string gres;       // Slurm's text; empty: none
   std::vector<std::string> partitions;
   friend bool operator==(const SlurmNode&, const SlurmNode&) = default;
 };
@@ -56,6 +57,9 @@ struct SlurmSite {
 // `scontrol -a -o show partition` and `... show nodes`.
 [[nodiscard]] std::vector<SlurmPartition> parse_partitions(std::string_view output);
 [[nodiscard]] std::vector<SlurmNode> parse_nodes(std::string_view output);
+// Adds the nodes that only the partitions name. Up to 22.05 `scontrol show nodes` leaves out nodes of State=CLOUD that
+// are powered down, `-a` or not, unless slurm.conf says PrivateData=cloud.
+void add_hidden_nodes(SlurmSite& site);
 // `sacctmgr -n -P show associations format=account,parentname,user`, of one cluster: accounts and users, each once.
 [[nodiscard]] SlurmAccounting parse_associations(std::string_view output);
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
-#include <pwd.h>
 
 #include "base/printable.hpp"
+#include "ctl/commands/explain_job.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/json_text.hpp"
 #include "ctl/output/rank_text.hpp"
@@ -22,53 +22,6 @@ namespace shapley::ctl {
 namespace {
 
 using nlohmann::json;
-
-std::string login_of(const json& job) {
-  if (!job["user_id"].is_number_integer()) return "?";
-  const auto number = job["user_id"].get<std::uint32_t>();
-  const passwd* entry = ::getpwuid(number);
-  return entry == nullptr ? std::to_string(number) : std::string(entry->pw_name);
-}
-
-// "account bio" of the rule, or why none is told.
-std::string rule_text(const json& report) {
-  const json& rule = report["rule"];
-  const json& booked = report["job"]["organization"];
-  if (rule.is_null() && booked == "guests") return "no rule matches";
-  if (rule.is_null()) return "by an account above " + member_text(report["job"], "account");
-  std::string text = "by the rule " + member_text(rule, "kind") + " " + member_text(rule, "name");
-  if (rule["organization"] != booked) {
-    if (rule["through"] == "itself" && booked != "guests")
-      return "by an account above " + member_text(report["job"], "account");
-    text = "as it was booked; " + text + " it would be of " + member_text(rule, "organization") + " now";
-  }
-  return text;
-}
-
-std::string whose_line(const json& report) {
-  const json& job = report["job"];
-  return "Job " + member_text(job, "job_id") + " (user " + login_of(job) + ", account " + member_text(job, "account") +
-         ", partition " + member_text(job, "partition") +
-         (member_text(job, "qos").empty() ? std::string() : ", QOS " + member_text(job, "qos")) + ", submitted " +
-         member_text(job, "submit_utc") + ") is of " + member_text(job, "organization") + ": " + rule_text(report) +
-         ".\n";
-}
-
-std::string state_line(const json& report) {
-  const json& job = report["job"];
-  const std::string state = job["state"];
-  const std::string processors = count_of(job["processors"], "processor");
-  const std::string since = job["since"].is_null() ? std::string() : since_text(job["since"], report["at"]);
-  if (state == "waiting") return "It has waited for " + processors + " since " + since + ".\n";
-  if (state == "running") return "It runs on " + processors + " since " + since + ".\n";
-  if (state == "blocked") {
-    return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
-           "books.\n";
-  }
-  if (state == "suspended") return "It is suspended.\n";
-  if (state == "not submitted") return "It had not been submitted.\n";
-  return "It has ended.\n";
-}
 
 std::string standing_line(const json& report) {
   const json& row = report["organization"];
@@ -104,18 +57,6 @@ std::string ordinal(const json& number) {
   const std::int64_t last = n / 10 % 10 == 1 ? 0 : n % 10;
   const char* ending = last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
   return std::to_string(n) + ending;
-}
-
-// "astro 12 jobs with 35 processors, bio 1 job with 2 and chem 1 job with 1".
-std::string demands_text(const json& rows) {
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const json& row = rows[i];
-    text += i == 0 ? "" : i + 1 == rows.size() ? " and " : ", ";
-    text += member_text(row, "organization") + " " + count_of(row["jobs"], "job") + " with " +
-            (i == 0 ? count_of(row["processors"], "processor") : member_text(row, "processors"));
-  }
-  return text;
 }
 
 // "By leads astro may start 35 more processors, bio 2 and chem all that the cluster has before it."
@@ -374,7 +315,7 @@ void add_explain(CLI::App& app, ExplainArguments& arguments) {
 
 std::string render_explanation(const json& report) {
   const bool waits = report["job"]["state"] == "waiting" || report["job"]["state"] == "blocked";
-  std::string text = whose_line(report) + state_line(report) + "\n" + standing_line(report);
+  std::string text = job_lines(report) + "\n" + standing_line(report);
   if (waits) text += place_lines(report) + ahead_lines(report) + turns_lines(report) + mode_line(report);
   if (report["past"] == true) return text + past_lines(report);
   return text + "\n" + slurm_lines(report) + priority_lines(report);

@@ -12,6 +12,7 @@
 #include "base/duration.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/health.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -21,6 +22,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t k_day_of_gap_s = 86'400;
+// A slurmctld that only has much to do lets its records be read within this.
+constexpr std::int64_t k_hangs_s = 300;
 
 json part_of(const json& object, const char* name) {
   return object.is_object() ? object.value(name, json()) : json();
@@ -75,6 +78,12 @@ class Judgement {
     if (part_of(plugin_, "connected") != true) {
       const std::int64_t heard = integer_of(plugin_, "last_heard_at");
       return critical("the plugin is not connected, " + (heard > 0 ? "last heard " + ago(heard) : "never heard"));
+    }
+    if (const auto silence = plugin_silence(plugin_, now_)) {
+      const std::string cause =
+          "the plugin is connected and silent for " + short_duration(*silence) + ": slurmctld hangs or is very busy";
+      if (*silence > k_hangs_s) return critical(cause);
+      warning(cause);
     }
     const std::int64_t age = now_ - integer_of(daemon_, "ranks_computed_at");
     if (part_of(daemon_, "ranks_computed_at").is_number() && age > integer_of(daemon_, "stale_after_s")) {

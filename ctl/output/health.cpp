@@ -67,6 +67,18 @@ std::string configuration_lines(const json& daemon, bool colour) {
   return lines;
 }
 
+}  // namespace
+
+std::optional<std::int64_t> plugin_silence(const json& plugin, std::int64_t now) {
+  constexpr std::int64_t k_missed = 3;
+  const std::int64_t period = number(plugin, "sign_of_life_s").value_or(0);
+  const std::int64_t silence = now - number(plugin, "last_heard_at").value_or(0);
+  if (!plugin.value("connected", false) || period == 0 || silence <= k_missed * period) return std::nullopt;
+  return silence;
+}
+
+namespace {
+
 std::string plugin_line(const json& plugin, std::int64_t now, bool colour) {
   const auto heard = number(plugin, "last_heard_at");
   const std::string last = heard && *heard > 0 ? "last heard " + ago(*heard, now) : "never heard";
@@ -77,7 +89,11 @@ std::string plugin_line(const json& plugin, std::int64_t now, bool colour) {
   }
   std::string line = "Plugin:  connected" + appended(plugin, "program", ", ") +
                      appended(plugin, "slurm_version", ", Slurm ") + appended(plugin, "cluster", ", cluster ");
-  return line + ", " + last + '\n';
+  if (!plugin_silence(plugin, now)) return line + ", " + last + '\n';
+  return painted(line + ", SILENT: " + last + ", and it gives a sign of life every " +
+                     member_text(plugin, "sign_of_life_s") + " s; slurmctld hangs or is very busy (scontrol ping)",
+                 Paint::bad, colour) +
+         '\n';
 }
 
 // Whoever misses others' jobs learns here why.

@@ -135,9 +135,11 @@ json slurm_facts(const std::string& job, const ProgramRunner& run) {
   if (!run) return slurm_not_asked("this program runs no others here");
   const auto queue =
       run({"squeue", "--noheader", "--states=all", "--jobs=" + job, "--format=%i|%T|%Q|%r|%E|%P|%q|%y|%v|%S"});
-  if (!queue) return slurm_not_asked(queue.error().what);
-  const json rows = rows_of(*queue, std::array{"id", "state", "priority", "reason", "dependency", "partition", "qos",
-                                               "nice", "reservation", "start"});
+  // Of one job that it does not know squeue says so and fails; that is an answer, too.
+  const bool is_unknown = !queue && queue.error().what.find("Invalid job id") != std::string::npos;
+  if (!queue && !is_unknown) return slurm_not_asked(queue.error().what);
+  const json rows = rows_of(queue.value_or(""), std::array{"id", "state", "priority", "reason", "dependency",
+                                                           "partition", "qos", "nice", "reservation", "start"});
   return {{"asked", true},
           {"job", chosen_job(rows)},
           {"parts", parts_of(run({"sprio", "--noheader", "--jobs=" + job.substr(0, job.find('_')),

@@ -20,6 +20,22 @@ json verdict(const json& agrees, const std::string& why) {
           {"set_directly", false}};
 }
 
+// sprio lists what waits and could start by its own times: no job before its begin time, and none whose time Slurm has
+// not set because of a dependency or its array's limit.
+std::string why_without_parts(const json& slurm) {
+  const json& reason = slurm["job"]["reason"];
+  const bool is_early = reason == "BeginTime" || reason == "Dependency" || reason == "DependencyNeverSatisfied" ||
+                        reason == "JobArrayTaskLimit";
+  if (is_early) {
+    return "sprio does not list it, because it is not its time yet (" + reason.get<std::string>() +
+           "); Slurm gives it its place in the order when it could start";
+  }
+  const json type = slurm["weights"].is_null() ? json(nullptr) : slurm["weights"]["type"];
+  if (type.is_string() && type != "priority/shapley" && type != "priority/multifactor")
+    return "PriorityType is " + type.get<std::string>() + ": ranks do not order jobs";
+  return "sprio does not list it: it is not its time yet, or sprio failed";
+}
+
 // Why ranks say nothing about this job's priority, whatever it is; "": they do.
 std::string why_not_ranked(const json& priorities, const json& slurm, const std::string& organization) {
   if (priorities["mode"] == "observe") return "mode observe: shapleyd leaves priorities alone";
@@ -28,10 +44,7 @@ std::string why_not_ranked(const json& priorities, const json& slurm, const std:
   if (slurm["job"]["priority"] == 0) return "it is held, and a held job has no priority; its release ranks it at once";
   const json& ranks = priorities["ranks"];
   if (std::ranges::find(ranks, json(organization)) == ranks.end()) return organization + " has no rank in force";
-  if (slurm["parts"].is_null() || slurm["parts"].empty()) {
-    return "sprio tells no parts of its priority: it was set directly (scontrol update priority=, scontrol top), or "
-           "PriorityType is not priority/shapley";
-  }
+  if (slurm["parts"].is_null() || slurm["parts"].empty()) return why_without_parts(slurm);
   if (slurm["weights"].is_null()) return "scontrol does not tell the weights";
   return "";
 }

@@ -133,6 +133,12 @@ class JobObserver {
   // word for the last time that it could start. What is older than the books' horizon is not told: nothing there may
   // change.
   void tell_request(RunWriter::Run& run) const {
+    if (const accounting::SegmentOpened* first = start_that_was_moved(run)) {
+      run.placement = first->placement;
+      run.released = first->released;
+      run.waited_as = first->waited_as;
+      return;
+    }
     run.placement = placement_at(run.start);
     for (const JobId waited : {run.job, JobId{record_.array_job_id}}) {
       const accounting::SegmentOpened* wait = wait_at(waited, run.start);
@@ -147,6 +153,17 @@ class JobObserver {
     run.released = std::max({eligible, Instant{record_.submit_time}, books_.horizon()});
     // A limit does not make a job less eligible to Slurm; but the books knew that it could not start.
     if (memory_ != nullptr) run.released = std::max(*run.released, scan_.previous);
+  }
+
+  // The same start as the books have it, where Slurm moved its time (end_superseded_run retracts it). nullptr: none.
+  [[nodiscard]] const accounting::SegmentOpened* start_that_was_moved(const RunWriter::Run& run) const {
+    for (const accounting::SegmentKey& key : segments()) {
+      const accounting::LiveSegment* live = key.kind == SegmentKind::run ? books_.find_segment(key) : nullptr;
+      if (live == nullptr || live->end || key.anchor >= run.start) continue;
+      const bool is_of_it = live->opened.organization == run.organization && live->opened.begin == key.anchor;
+      if (is_of_it && !was_resubmitted_since(key.anchor)) return &live->opened;
+    }
+    return nullptr;
   }
 
   // The wait of the job that lasted until `start` or longer; of several the last one to begin.
@@ -310,8 +327,17 @@ class JobObserver {
                                                     .end = Instant{record_.end_time},
                                                     .ran = !record_.nodes.empty(),
                                                     .over = record_.state == JobState::ended,
-                                                    .observed_at = scan_.at});
+                                                    .observed_at = scan_.at,
+                                                    .asked = asked()});
     if (!settled) out_.unsettled = true;
+  }
+
+  // What a job asked for that ended without having started.
+  [[nodiscard]] WaitWriter::Asked asked() const {
+    const bool is_known = memory_ != nullptr && !memory_->organization.empty();
+    return {.organization = is_known ? memory_->organization : organization_,
+            .amount = rules_.charging.waiting_of(record_, background_.node_kinds),
+            .placement = placement_of(record_)};
   }
 
   // Whose the demand is that the job had or has. A run keeps the organization it started with.

@@ -23,6 +23,7 @@ void WaitWriter::remember(const accounting::State& state) {
   const accounting::JobMemory* memory = state.find_job(job_.id);
   if (memory == nullptr) return;
   known_job_ = true;
+  wait_ended_ = memory->wait_ended;
   const auto note_edge = [this](Instant edge) { last_edge_ = std::max(last_edge_.value_or(edge), edge); };
   for (const SegmentKey& key : memory->segments) {
     (key.kind == SegmentKind::wait ? used_ : run_keys_).insert(key);
@@ -124,6 +125,16 @@ void WaitWriter::close(Wait& wait, Instant end, CloseReason reason) {
   own_.emplace_back(accounting::SegmentClosed{wait.key, end, reason, job_.slurm_state});
 }
 
+void WaitWriter::note_end(Instant end, const Started& started) {
+  // What is older than the horizon is in the books or is not worth a replay.
+  if (end < horizon_ || (wait_ended_ && *wait_ended_ >= end)) return;
+  const SegmentKey key = next_key(end);
+  const Asked& asked = started.asked;
+  own_.emplace_back(accounting::SegmentOpened{key, asked.organization, end, asked.amount, {}, asked.placement});
+  own_.emplace_back(accounting::SegmentClosed{key, end, CloseReason::ended, job_.slurm_state});
+  own_.emplace_back(accounting::SegmentRetracted{key, std::max(end, started.observed_at)});
+}
+
 void WaitWriter::reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal) {
   const Wait before = wait;
   const bool is_open = !before.end;
@@ -218,6 +229,7 @@ bool WaitWriter::settle_started(const Started& started) {
   const CloseReason reason = started.ran ? CloseReason::started : CloseReason::ended;
   const Instant stop = std::min(started.ran ? started.start : started.end, started.observed_at);
   const Withdrawal withdrawal{.end = stop, .reason = reason, .at = started.observed_at};
+  if (started.over && !started.ran && open == nullptr) note_end(stop, started);
   // An array's other tasks that started meanwhile may come later than this record: it is judged when there is nothing
   // open any more.
   const bool judged = !job_.is_array || open == nullptr;

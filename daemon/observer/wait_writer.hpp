@@ -14,6 +14,9 @@
 // were withdrawn; which of the two is told by the runs in the books. They may come later than the record that shrank,
 // so that is judged when the record is observed once more.
 //
+// A job that ends while nothing could start it (held, before its begin time) has no wait that its end would close. So
+// that the books say that it is over, it gets one without length, which is taken back at once.
+//
 // Pure; lives for one observation. The settle functions answer false when the record must be observed again: it cannot
 // be distinguished from an older one (observer.hpp, "unsettled"), or an array's record shrank.
 #pragma once
@@ -55,12 +58,18 @@ class WaitWriter {
   };
   [[nodiscard]] bool settle_pending(const Pending& pending);
 
+  struct Asked {
+    std::string organization = {};  // not empty
+    MicroProcessors amount = {};
+    std::string placement = {};
+  };
   struct Started {
     Instant start;
     Instant end;
     bool ran = true;    // false: ended without ever having started
     bool over = false;  // ended
     Instant observed_at;
+    Asked asked = {};
   };
   [[nodiscard]] bool settle_started(const Started& started);
 
@@ -98,6 +107,7 @@ class WaitWriter {
   void reduce(Wait& wait, MicroProcessors amount, const Withdrawal& withdrawal);
   void open(Wait wait);
   void close(Wait& wait, Instant end, accounting::CloseReason reason);
+  void note_end(Instant end, const Started& started);
   void follow(const Pending& pending, const std::optional<accounting::SegmentKey>& stretch);
   [[nodiscard]] bool hand_over(Instant observed_at);
 
@@ -106,7 +116,8 @@ class WaitWriter {
   std::vector<accounting::Event> own_;  // what is to be added to out_
   bool known_job_ = false;
   Instant horizon_;
-  std::optional<Instant> last_edge_;  // of runs and waits, and when one was taken back; before this record
+  std::optional<Instant> wait_ended_;  // as of accounting::JobMemory
+  std::optional<Instant> last_edge_;   // of runs and waits, and when one was taken back; before this record
   std::vector<Wait> waits_;
   std::set<accounting::SegmentKey> used_;  // keys of waits, retracted ones too
   std::set<accounting::SegmentKey> run_keys_;

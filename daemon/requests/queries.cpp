@@ -172,7 +172,8 @@ json plugin_object(const Service& service, Instant now) {
               {"backlog", feeder->backlog(service.intake().acknowledged(feeder->hello.instance))},
               {"dropped_backlogs", feeder->hello.dropped_backlogs},
               {"last_heard_at", feeder->last_heard.value},
-              {"age_s", std::max<std::int64_t>(0, now.value - feeder->last_heard.value)}};
+              {"age_s", std::max<std::int64_t>(0, now.value - feeder->last_heard.value)},
+              {"sign_of_life_s", feeder->hello.sign_of_life_s}};
   if (last) object["last_observation"] = last->value;
   return object;
 }

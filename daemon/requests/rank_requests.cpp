@@ -9,8 +9,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/configuration.hpp"
+#include "config/identities.hpp"
 #include "daemon/requests/error_answer.hpp"
 #include "ledger/archive/links.hpp"
+#include "ledger/reports/booked_by.hpp"
 #include "ledger/reports/compare_report.hpp"
 #include "ledger/reports/explain_report.hpp"
 #include "ledger/reports/jobs_report.hpp"
@@ -129,8 +132,7 @@ json rule_object(const protocol::Rule& rule, std::string_view through) {
           {"through", through}};
 }
 
-// By which of the rules in force a job of the ledger is its organization's: without the accounts above its own, which
-// the ledger does not keep.
+// Which of the rules match a job of the ledger: without the accounts above its own, which the ledger does not keep.
 json rule_of(const protocol::Classifier& classifier, const json& job) {
   const auto text = [&](const char* member) { return job.value(member, std::string()); };
   const std::string account = text("account");
@@ -145,6 +147,19 @@ json rule_of(const protocol::Classifier& classifier, const json& job) {
   return rule == nullptr ? json(nullptr) : rule_object(*rule, "itself");
 }
 
+ledger::RuleFound rule_in(const std::string& configuration, const json& job) {
+  const auto parsed = config::parse(configuration);
+  if (!parsed) return {};  // an older release accepted it
+  std::vector<protocol::Rule> rules;
+  ledger::RuleFound found;
+  for (config::NumberedRule& rule : config::known_rules(*parsed)) {
+    if (rule.kind == RuleKind::account) found.by_account.push_back(rule.organization);
+    rules.push_back({std::move(rule.organization), rule.kind, std::move(rule.name), rule.id});
+  }
+  found.rule = rule_of(protocol::Classifier(std::move(rules)), job);
+  return found;
+}
+
 // Only those who may see the job learn that it exists.
 Expected<void> check_visible(const Expected<json>& job, const Visibility& visible, const std::string& name) {
   if (visible.sees_all_jobs()) return {};
@@ -153,11 +168,10 @@ Expected<void> check_visible(const Expected<json>& job, const Visibility& visibl
   return tl::unexpected(no_visible_job(name));
 }
 
-// Of the past: which of the runs that began next the asker may see; of others no more than how many there were of whom.
-Expected<void> hide_starts(json& report, const ledger::Ledger& ledger, const Visibility& visible, Instant at,
-                           ledger::QueryBudget budget) {
-  json& starts = report["next_starts"];
-  report["hidden_starts"] = json::object();
+// Leaves of the starts those that the asker may see; of others no more than how many there were of whom.
+Expected<void> hide_starts(json& starts, json& hidden_starts, const ledger::Ledger& ledger, const Visibility& visible,
+                           Instant at, ledger::QueryBudget budget) {
+  hidden_starts = json::object();
   if (visible.sees_all_jobs() || starts.empty()) return {};
   ledger::JobsFilter filter{.all = true, .viewer = visible.jobs()};
   for (const json& start : starts) filter.jobs.push_back(start["job"]);
@@ -168,12 +182,21 @@ Expected<void> hide_starts(json& report, const ledger::Ledger& ledger, const Vis
     if (std::ranges::any_of(seen["jobs"], is_it)) {
       shown.push_back(std::move(start));
     } else {
-      json& hidden = report["hidden_starts"][start["organization"].get_ref<const std::string&>()];
+      json& hidden = hidden_starts[start["organization"].get_ref<const std::string&>()];
       hidden = hidden.is_null() ? 1 : hidden.get<int>() + 1;
     }
   }
   starts = std::move(shown);
   return {};
+}
+
+// Of the past: the runs that began next. Of a job that began: those that began while it waited.
+Expected<void> hide_starts(json& report, const ledger::Ledger& ledger, const Visibility& visible, Instant at,
+                           ledger::QueryBudget budget) {
+  SHAPLEY_TRY(hide_starts(report["next_starts"], report["hidden_starts"], ledger, visible, at, budget));
+  if (!report["history"].is_object() || !report["history"]["meanwhile"].is_object()) return {};
+  json& meanwhile = report["history"]["meanwhile"];
+  return hide_starts(meanwhile["last"], meanwhile["hidden"], ledger, visible, at, budget);
 }
 
 Expected<ledger::Side> visible_side(const ledger::Moment& moment, const ledger::Ledger& ledger, const std::string& name,
@@ -222,7 +245,12 @@ Answer explain(Service& service, const Question& question) {
     if (!report) return text_of_error(report.error());
     if (const auto done = hide_starts(*report, *ledger, visible, source.now(), budget); !done)
       return text_of_error(done.error());
-    (*report)["rule"] = rule.is_null() ? rule_of(protocol::Classifier(rules), (*report)["job"]) : rule;
+    const json told = (*report)["job"];
+    (*report)["rule"] = rule.is_null() ? rule_of(protocol::Classifier(rules), told) : rule;
+    auto booked = ledger::booked_by(*ledger, *moment, told, (*report)["rule"],
+                                    [&told](const std::string& configuration) { return rule_in(configuration, told); });
+    if (!booked) return text_of_error(booked.error());
+    (*report)["booked_by"] = *std::move(booked);
     (*report)["priorities"] = priorities;
     (*report)["waits_for"] = slurm;
     return text_of(report);

@@ -153,17 +153,13 @@ static uint32_t level_of(uint32_t job_id) {
   return writer.ranking.steps.level ? shapley_client_level(writer.client, job_id) : 0;
 }
 
-static bool holds_processors(const job_record_t* record) {
-  return IS_JOB_RUNNING(record) && !IS_JOB_POWER_UP_NODE(record);
-}
-
 static void pass_run(const job_record_t* record, const shapley_job_traits_t* traits) {
   shapley_client_hold(writer.client, record->job_id, shapley_client_organization(writer.client, traits),
                       record->total_cpus);
 }
 
 bool shapley_writer_pass(const job_record_t* record, const shapley_job_traits_t* traits) {
-  if (writer.places && holds_processors(record)) pass_run(record, traits);
+  if (writer.places && IS_JOB_RUNNING(record)) pass_run(record, traits);
   if (writer.places && shapley_is_rankable(record)) {
     shapley_waiting_t waiting;
     shapley_waiting_fill(record, writer.scan_at, &waiting);
@@ -187,7 +183,7 @@ bool shapley_writer_pass_again(const job_record_t* record) {
 }
 
 void shapley_writer_pass_run(const job_record_t* record, const shapley_job_traits_t* traits) {
-  if (writer.places && holds_processors(record)) pass_run(record, traits);
+  if (writer.places && IS_JOB_RUNNING(record)) pass_run(record, traits);
 }
 
 size_t shapley_writer_noted(void) {

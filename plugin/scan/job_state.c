@@ -87,16 +87,15 @@ void shapley_job_state_fill(const job_record_t* record, time_t now, shapley_job_
   job->pending_tasks = 1;
   if (IS_JOB_PENDING(record)) {
     set_pending(record, now, job);
-  } else if (IS_JOB_POWER_UP_NODE(record)) {
-    /* Its nodes boot; Slurm sets start_time anew when they are up, and counts from there. */
-    job->state = SHAPLEY_JOB_PENDING;
-    job->wait = SHAPLEY_WAIT_OTHER;
   } else if (IS_JOB_FINISHED(record)) {
     job->state = SHAPLEY_JOB_ENDED;
     /* A job cancelled while it waited has a start_time but never held a node. */
     job->start_time = record->job_resrcs ? record->start_time : 0;
     job->end_time = record->end_time;
   } else {
+    /* Also while its nodes boot (POWER_UP_NODE). Slurm counts from the allocation on, and sets start_time anew when
+     * they are up. Where they never come up that allocation is a run in Slurm's records, and nothing else than what was
+     * seen of it before says when it began and where: a requeue wipes the record at once. */
     job->state = IS_JOB_SUSPENDED(record) ? SHAPLEY_JOB_SUSPENDED : SHAPLEY_JOB_RUNNING;
     job->start_time = record->start_time; /* end_time is an expectation now */
   }

@@ -90,8 +90,9 @@ TEST(SlurmSite, IsReadFromTheCommandsOutput) {
   EXPECT_EQ(config_value(k_config, "SlurmUser"), "slurm(64030)");
   EXPECT_EQ(config_value(k_config, "Cluster"), "");
   const SlurmSite slurm = site();
-  EXPECT_EQ(slurm.partitions,
-            (std::vector<SlurmPartition>{{"batch", {}}, {"phys", {"physics", "astro"}}, {"biology", {}}}));
+  EXPECT_EQ(slurm.partitions, (std::vector<SlurmPartition>{{"batch", {}, {"n1", "n2", "n3", "n4", "n5", "n6"}},
+                                                           {"phys", {"physics", "astro"}, {"n1", "n2"}},
+                                                           {"biology", {}, {"n3"}}}));
   ASSERT_EQ(slurm.nodes.size(), 6U);
   EXPECT_EQ(slurm.nodes[0], (SlurmNode{"n1", 8, "", {"batch", "phys"}}));
   EXPECT_EQ(slurm.nodes[3], (SlurmNode{"n4", 16, "gpu:a100:4(S:0-1)", {"batch"}}));
@@ -190,6 +191,27 @@ TEST(Proposal, IsMadeOfAccountsAndOfWhoMayUseWhat) {
   EXPECT_TRUE(comparison.unknown.empty());
 }
 
+TEST(SlurmSite, HasNodesThatSlurmHidesWhileTheyArePoweredDown) {
+  // Nodes of State=CLOUD: `scontrol show nodes` has no line of them, their partitions name them.
+  SlurmSite slurm = site();
+  slurm.partitions = parse_partitions(
+      "PartitionName=batch AllowAccounts=ALL Nodes=n[1-6],c[1-3]\n"
+      "PartitionName=cloud AllowAccounts=biology Nodes=c[2-3]\n"
+      "PartitionName=empty AllowAccounts=ALL Nodes=(null)\n");
+  add_hidden_nodes(slurm);
+  ASSERT_EQ(slurm.nodes.size(), 9U);
+  EXPECT_EQ(slurm.nodes[6], (SlurmNode{"c1", 0, "", {"batch"}}));
+  EXPECT_EQ(slurm.nodes[8], (SlurmNode{"c3", 0, "", {"batch", "cloud"}}));
+  const auto known = compare_with_slurm(parsed("organizations:\n  - name: p\n    nodes: [\"c[1-4]\"]\n"), slurm);
+  EXPECT_EQ(config::format_faults(known.unknown, "f"),
+            "f:3: organization 'p': node c4 is unknown to Slurm; correct the name, or see what there is: scontrol "
+            "show nodes");
+  const std::string text = propose_configuration(slurm).value_or("");
+  EXPECT_NE(text.find("nodes: [\"c[2-3]\"]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n#   \"c1\": CPUs not shown by Slurm while powered down, partition batch\n"), std::string::npos)
+      << text;
+}
+
 TEST(Proposal, WithoutSlurmdbdIsMadeOfPartitions) {
   SlurmSite slurm = site();
   slurm.accounting.reset();
@@ -206,7 +228,7 @@ TEST(Proposal, IsSoundWhateverTheNames) {
   slurm.accounting->accounts = {{"a:\"b\"#x", "root"}, {"a__b__x", "root"},    {std::string(100, 'z'), "root"},
                                 {"loop", "pool"},      {"pool", "loop"},       {"commons", "root"},
                                 {"two words", "root"}, {"line\nbreak", "root"}};
-  slurm.partitions = {{"looped", {"loop"}}};
+  slurm.partitions = {{"looped", {"loop"}, {}}};
   slurm.cluster = "two\nlines";
   const std::string text = propose_configuration(slurm).value_or("");
   EXPECT_EQ(parsed(text).organizations.size(), 4U);

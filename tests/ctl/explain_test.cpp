@@ -379,6 +379,136 @@ TEST_F(Explain, PrintsSentences) {
             "Priority: not compared with the books: the ranks in force are the daemon's, which was not asked.\n");
 }
 
+// Job 4 waits from 30 to 61; before it started job 3 of A, and job 7 of B, which began to wait later.
+TEST_F(Explain, OfAnEndedJobTellsWhenItRanAndWhatStartedWhileItWaited) {
+  const SegmentOpened second_run = opened(SegmentKind::run, 2, "B", 20);
+  SegmentOpened own = opened(SegmentKind::run, 4, "B", 61);
+  own.released = second(30);
+  SegmentOpened taken_back = opened(SegmentKind::run, 8, "A", 59);
+  write({ended(second_run, 59, CloseReason::ended),
+         ended(opened(SegmentKind::wait, 3, "A", 25), 60, CloseReason::started), opened(SegmentKind::run, 3, "A", 60),
+         ended(opened(SegmentKind::run, 3, "A", 60), 61, CloseReason::ended), job_of(7, "B", 58),
+         opened(SegmentKind::run, 7, "B", 58), ended(opened(SegmentKind::run, 7, "B", 58), 59, CloseReason::ended),
+         job_of(8, "A", 59), taken_back, SegmentRetracted{taken_back.key, second(60)},
+         ended(opened(SegmentKind::wait, 4, "B", 30), 61, CloseReason::started), own,
+         ended(own, 65, CloseReason::ended), job_of(9, "A", 62), opened(SegmentKind::run, 9, "A", 62)},
+        70);
+  const json history = explained("4")["history"];
+  EXPECT_EQ(history["begin"], second(61).value);
+  EXPECT_EQ(history["end"], second(65).value);
+  EXPECT_EQ(history["waited_s"], 31);
+  EXPECT_EQ(history["meanwhile"]["organizations"],
+            (json::array({{{"organization", "A"}, {"jobs", 1}, {"processors", 2}},
+                          {{"organization", "B"}, {"jobs", 1}, {"processors", 2}}})));
+  ASSERT_EQ(history["meanwhile"]["last"].size(), 2U)
+      << "neither what began before it waited nor later, nor a run of no one";
+  EXPECT_EQ(history["meanwhile"]["last"][0]["job"], 3);
+  EXPECT_EQ(history["meanwhile"]["last"][1]["job"], 7);
+  EXPECT_TRUE(explained("4", 65)["history"].is_null()) << "the past is told as it was";
+  EXPECT_TRUE(explained("6")["history"].is_null()) << "it never ran";
+  const std::string text = printed({.job = "4", .source = {.ledger = file().native(), .at = "", .archives = ""}});
+  EXPECT_TRUE(contains(text,
+                       "It ran on 2 processors from 2026-11-18T11:07:41Z to 2026-11-18T11:07:45Z (4 s; COMPLETED).\n"
+                       "Before it started it had waited for 31 s, since 2026-11-18T11:07:10Z. Meanwhile started: A 1 "
+                       "job with 2 processors and B 1 job with 2. The last of them:\n"
+                       "  2026-11-18T11:07:38Z  job 7 of B on 2 processors\n"
+                       "  2026-11-18T11:07:40Z  job 3 of A on 2 processors\n"))
+      << text;
+}
+
+TEST_F(Explain, OfAJobThatNeverStartedTellsHowItEnded) {
+  const SegmentOpened wait = opened(SegmentKind::wait, 4, "B", 30);
+  write({SegmentClosed{wait.key, second(50), CloseReason::ended, "CANCELLED"}, SegmentRetracted{wait.key, second(51)}},
+        60);
+  const std::string text = printed({.job = "4", .source = {.ledger = file().native(), .at = "", .archives = ""}});
+  EXPECT_TRUE(contains(text, "It has ended (CANCELLED) without having started.\n")) << text;
+}
+
+class BookedBy : public Explain {
+ protected:
+  [[nodiscard]] std::string sentence(const std::string& job) {
+    out.str("");
+    const std::string text = printed({.job = job, .source = {.ledger = file().native(), .at = "", .archives = ""}});
+    const std::size_t is_of = text.find(") is of ");
+    return text.substr(is_of + 8, text.find('\n') - is_of - 8);
+  }
+};
+
+TEST_F(BookedBy, ARuleOfTheConfigurationInForce) {
+  EXPECT_EQ(sentence("1"), "A: by the rule account acct_a.");
+  // acct_guests is no account of anybody, but the partition would be of B.
+  EXPECT_EQ(sentence("5"), "guests: as it was booked; by the rule partition main it would be of B now.");
+}
+
+TEST_F(BookedBy, ARuleOfTheConfigurationThatHeldWhenTheRunBegan) {
+  write({ConfigurationLoaded{second(15), "organizations:\n  - name: A\n  - name: B\n    accounts: [acct_A]\n"}}, 40);
+  EXPECT_EQ(sentence("1"),
+            "A: by the rule account acct_a of the configuration of 2026-11-18T11:06:40Z; by the rule account acct_a it "
+            "would be of B now.");
+}
+
+TEST_F(BookedBy, TheFirstConfigurationWhereARunIsFromBefore) {
+  JobDescribed early = job_of(20, "A", -50);
+  SegmentOpened run = opened(SegmentKind::run, 20, "A", -40);
+  write({early, run, ended(run, -30, CloseReason::ended)}, 40);
+  EXPECT_EQ(sentence("20"), "A: by the rule account acct_a.");
+  const json then = explained("20", -35);
+  EXPECT_EQ(then["rule"]["organization"], "A") << "no configuration was loaded by then";
+  EXPECT_EQ(then["booked_by"], (json{{"by", "rule"}}));
+}
+
+TEST_F(BookedBy, AnAdjustment) {
+  const SegmentOpened run = opened(SegmentKind::run, 1, "A", 0);
+  SegmentOpened moved = run;
+  moved.key.ordinal = 1;
+  moved.organization = "B";
+  AdjustmentMade made{.number = 1,
+                      .at = second(39),
+                      .kind = AdjustmentKind::attribute,
+                      .into = "B",
+                      .what = "job 1",
+                      .runs = 1,
+                      .facts = 3,
+                      .author = "uid 0 (root)",
+                      .reason = "a typo"};
+  JobDescribed described = job_of(1, "B", 0);
+  write({made, SegmentRetracted{run.key, second(39)}, moved, ended(moved, 10, CloseReason::ended),
+         change_to(described, second(39))},
+        40);
+  EXPECT_EQ(sentence("1"),
+            "B: by adjustment 1 of 2026-11-18T11:07:19Z (a typo); by the rule account acct_a it would be of A now.");
+  EXPECT_EQ(sentence("3"), "A: by the rule account acct_a.") << "another job";
+}
+
+TEST_F(BookedBy, AnOrganizationThatWasRenamedHasItsPresentName) {
+  write({OrganizationsDeclared{second(38), {"arts", "B"}},
+         ConfigurationLoaded{second(38), "organizations:\n  - name: arts\n    accounts: [acct_A]\n  - name: B\n"},
+         AdjustmentMade{.number = 1,
+                        .at = second(39),
+                        .kind = AdjustmentKind::rename,
+                        .organization = "A",
+                        .into = "arts",
+                        .what = "A",
+                        .reason = "the senate"}},
+        40);
+  EXPECT_EQ(sentence("1"), "arts: by the rule account acct_a.");
+  const json report = explained("3");
+  EXPECT_EQ(report["job"]["organization"], "arts") << "it waits under the former name";
+  EXPECT_EQ(report["organization"]["name"], "arts");
+}
+
+TEST_F(BookedBy, AnAccountAboveOnlyWhereARuleNamesOne) {
+  JobDescribed below = job_of(21, "A", 38);
+  below.account = "sub_account";
+  JobDescribed foreign = job_of(22, "B", 38);
+  foreign.account = "sub_account";
+  foreign.partition = "other";
+  below.partition = "other";
+  write({below, foreign}, 40);
+  EXPECT_EQ(sentence("21"), "A: by an account above sub_account.");
+  EXPECT_EQ(sentence("22"), "B: as it was booked; no rule in force has it so.") << "B has no rule about accounts";
+}
+
 TEST_F(Explain, PrintsAPastDecision) {
   const std::string text = printed(
       {.job = "3", .source = {.ledger = file().native(), .at = "2026-11-18T11:07:05", .archives = ""}, .json = false});

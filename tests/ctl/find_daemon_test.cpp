@@ -24,8 +24,14 @@ TEST(SlurmConf, TellsControllersUserAndMungesSocket) {
       "AuthInfo=cred_expire=5,\\\n  socket=/run/m\n"
       "SlurmctldPort=6817\n");
   EXPECT_EQ(conf.controllers, (std::vector<std::string>{"10.0.0.1", "ctl2"}));
+  EXPECT_EQ(conf.controller_names, (std::vector<std::string>{"ctl1", "ctl2"}));
   EXPECT_EQ(conf.slurm_user, "slurm");
   EXPECT_EQ(conf.munge_socket, "/run/m");
+  EXPECT_TRUE(is_controller(conf, "ctl1"));
+  EXPECT_TRUE(is_controller(conf, "ctl2.example.org"));
+  EXPECT_FALSE(is_controller(conf, "login1"));
+  EXPECT_FALSE(is_controller(conf, ""));
+  EXPECT_TRUE(is_controller(parse_slurm_conf("SlurmctldHost=localhost(127.0.0.1)\n"), "any"));
 }
 
 TEST(SlurmConf, HasSlurmsDefaults) {
@@ -37,10 +43,14 @@ TEST(SlurmConf, HasSlurmsDefaults) {
 class FindDaemon : public testing::Test {
  protected:
   Expected<Endpoint> find(const DaemonOptions& options) {
-    const Environment environment{.out = said, .err = said, .variable = [this](const char* name) {
-                                    const auto found = variables.find(name);
-                                    return found == variables.end() ? std::optional<std::string>() : found->second;
-                                  }};
+    const Environment environment{.out = said,
+                                  .err = said,
+                                  .variable =
+                                      [this](const char* name) {
+                                        const auto found = variables.find(name);
+                                        return found == variables.end() ? std::optional<std::string>() : found->second;
+                                      },
+                                  .host_name = host_name};
     return find_daemon(options, environment);
   }
   std::string file(const char* name, const std::string& text) {
@@ -52,6 +62,7 @@ class FindDaemon : public testing::Test {
   TemporaryDirectory directory;
   std::ostringstream said;
   std::map<std::string, std::string> variables;
+  std::string host_name = "login1";
 };
 
 TEST_F(FindDaemon, OptionsGoBeforeTheEnvironment) {
@@ -85,6 +96,28 @@ TEST_F(FindDaemon, TheConfigurationGoesBeforeSlurms) {
   const auto slurms = find({});
   EXPECT_EQ(slurms->hosts, (Hosts{{.host = "1.2.3.4", .port = k_default_port}, {.host = "b", .port = k_default_port}}));
   EXPECT_TRUE(contains(slurms->otherwise, "SlurmctldHost in " + variables["SLURM_CONF"])) << slurms->otherwise;
+}
+
+TEST_F(FindDaemon, OnSlurmctldsHostTheSocketIsWhatIsMissing) {
+  // TCP is asked all the same: a shapleyd with a socket elsewhere may listen, and the other one of two controllers.
+  variables = {{"SLURM_CONF", file("slurm.conf", "SlurmctldHost=ctl1(127.0.0.1)\nSlurmctldHost=ctl2(127.0.0.1)\n")},
+               {"SHAPLEYCTL_CONFIG", file("ctl.yaml", "host: 127.0.0.1:1\n")}};
+  EXPECT_EQ(find({})->missing_here, "") << "a login node";
+  EXPECT_TRUE(contains(daemon_ledger(*find({})).error().what, "run this there"));
+  host_name = "ctl2.example.org";
+  const std::string missing = "no shapleyd runs on this host, which is slurmctld's by SlurmctldHost in " +
+                              variables["SLURM_CONF"] +
+                              " (/run/shapley/shapleyd.sock is not there; systemctl status shapleyd)";
+  const Endpoint endpoint = *find({});
+  const auto away = Client::connect(endpoint);
+  ASSERT_FALSE(away.has_value());
+  EXPECT_EQ(away.error().what, "cannot reach shapleyd: " + missing +
+                                   "; nor over TCP: 127.0.0.1:1 Connection refused. Another host: --host HOST:PORT or "
+                                   "SHAPLEY_HOST; without a daemon: --ledger FILE");
+  EXPECT_EQ(daemon_ledger(endpoint).error().what, missing + ", so none says which ledger is its own: name the file");
+  variables.erase("SHAPLEYCTL_CONFIG");
+  EXPECT_EQ(find({})->missing_here, missing);
+  EXPECT_EQ(find({.host = "ctl1"})->missing_here, "") << "that was asked for";
 }
 
 TEST_F(FindDaemon, WithoutAnythingItIsTheDefaultSocket) {

@@ -62,6 +62,19 @@ TEST(Health, IsCriticalWhereTheBooksOrTheRanksDoNotWork) {
             "SHAPLEY CRITICAL: the last audit, 1 min ago, had findings");
 }
 
+TEST(Health, TellsAnIdleClusterFromASlurmctldThatHangs) {
+  const auto plugin = [](std::int64_t age, int sign_of_life) {
+    return json{{"connected", true}, {"last_heard_at", k_now - age}, {"backlog", 0}, {"sign_of_life_s", sign_of_life}};
+  };
+  EXPECT_EQ(words_with("/plugin", plugin(30, 10)), "SHAPLEY OK: plugin connected, mode priorities");
+  EXPECT_EQ(words_with("/plugin", plugin(31, 10)),
+            "SHAPLEY WARNING: the plugin is connected and silent for 31 s: slurmctld hangs or is very busy");
+  EXPECT_EQ(words_with("/plugin", plugin(1020, 10)),
+            "SHAPLEY CRITICAL: the plugin is connected and silent for 17 min: slurmctld hangs or is very busy");
+  // One of an older release says nothing where nothing changes.
+  EXPECT_EQ(words_with("/plugin", plugin(1020, 0)), "SHAPLEY OK: plugin connected, mode priorities");
+}
+
 TEST(Health, WarnsOfWhatWillWantAttention) {
   EXPECT_EQ(words_with("/daemon/lost_runs", 3), "SHAPLEY WARNING: 3 runs lost since the start of shapleyd");
   EXPECT_EQ(words_with("/daemon/dropped_observations", 1),

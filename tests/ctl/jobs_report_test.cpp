@@ -127,6 +127,18 @@ TEST_F(JobsReport, AWaitThatWasTakenBackStillTellsWhatBecameOfTheJob) {
   EXPECT_TRUE(report({})["jobs"].empty());
 }
 
+TEST_F(JobsReport, ASubmissionThatAnotherFollowedHasEnded) {
+  describe(7, 0);
+  close(open(SegmentKind::run, 7, 10), 20, CloseReason::requeued, "PENDING");
+  describe(7, 20);
+  open(SegmentKind::wait, 7, 30);
+  const json jobs = report({.all = true})["jobs"];
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0]["state"], "ended");
+  EXPECT_EQ(jobs[0]["end"], second(20).value);
+  EXPECT_EQ(jobs[1]["state"], "pending");
+}
+
 TEST_F(JobsReport, AJobIdThatSlurmUsedAgainIsTwoJobs) {
   describe(7, 0, "first");
   close(open(SegmentKind::run, 7, 5), 10, CloseReason::ended, "COMPLETED");

@@ -1,6 +1,8 @@
 // What explain makes of Slurm's own commands: their output, the site factor that a rank asks for (against the plugin's
 // own code), and programs that do not answer.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -122,6 +124,36 @@ TEST(SlurmFacts, SayWhenSlurmIsNotThere) {
   EXPECT_EQ(away, (json{{"asked", false}, {"why", "squeue is not on this machine"}}));
 }
 
+TEST(SlurmFacts, OfAJobThatSlurmHasPurgedAreThatItDoesNotKnowIt) {
+  const auto run = [](const std::vector<std::string>& words) -> Expected<std::string> {
+    if (words[0] == "squeue")
+      return fail(Errc::unavailable, "squeue failed: slurm_load_jobs error: Invalid job id specified");
+    return cluster(words);
+  };
+  const json facts = slurm_facts("4711", run);
+  EXPECT_EQ(facts["asked"], true);
+  EXPECT_TRUE(facts["job"].is_null());
+  EXPECT_EQ(compare_priority(daemon_says(), facts, "A")["why"], "Slurm does not know the job any more");
+}
+
+// sprio has no line of such a job.
+TEST(Priority, OfAJobWhoseTimeHasNotComeIsNotCompared) {
+  for (const char* reason : {"BeginTime", "Dependency", "JobArrayTaskLimit"}) {
+    json facts = slurm_facts("4711", cluster);
+    facts["parts"] = json::array();
+    facts["job"]["reason"] = reason;
+    const json verdict = compare_priority(daemon_says(), facts, "A");
+    EXPECT_TRUE(verdict["agrees"].is_null());
+    EXPECT_EQ(verdict["why"], "sprio does not list it, because it is not its time yet (" + std::string(reason) +
+                                  "); Slurm gives it its place in the order when it could start");
+  }
+  json basic = slurm_facts("4711", cluster);
+  basic["parts"] = nullptr;
+  basic["weights"]["type"] = "priority/basic";
+  EXPECT_EQ(compare_priority(daemon_says(), basic, "A")["why"],
+            "PriorityType is priority/basic: ranks do not order jobs");
+}
+
 // Three ranks and no weights: a step of 10001, 10000 for the least label.
 TEST(Priority, AgreesWithTheBooksOrSaysWhy) {
   json facts = slurm_facts("4711", cluster);
@@ -179,7 +211,7 @@ TEST(Priority, AgreesWithTheBooksOrSaysWhy) {
   EXPECT_EQ(compare_priority(daemon_says(), other, "A")["set_directly"], true);
   other = facts;
   other["parts"] = json::array();
-  EXPECT_TRUE(contains(why(daemon_says(), other), "sprio tells no parts"));
+  EXPECT_TRUE(contains(why(daemon_says(), other), "sprio does not list it"));
   other = facts;
   other["parts"][0]["site"] = 7;
   other["parts"][0]["qos"] = 19994;
@@ -351,6 +383,30 @@ TEST(Reasons, AreSentences) {
   EXPECT_EQ(reason_sentence("Unheard"), "Slurm calls its reason so");
 }
 
+TEST(Reasons, AreThereForEveryWordOfSlurm) {
+  std::ifstream in(std::filesystem::path(SHAPLEY_SOURCE_DIR) / "tests/ctl/slurm_reasons.txt");
+  int words = 0;
+  for (std::string word; std::getline(in, word);) {
+    if (word.starts_with('#')) continue;
+    ++words;
+    EXPECT_NE(reason_sentence(word), "Slurm calls its reason so") << word;
+  }
+  EXPECT_EQ(words, 221);
+  EXPECT_TRUE(contains(reason_sentence("PartitionConfig"), "limits of its partition"));
+  EXPECT_TRUE(contains(reason_sentence("NonZeroExitCode"), "exit code other than 0"));
+  EXPECT_TRUE(contains(reason_sentence("RaisedSignal:9(Killed)"), "a signal"));
+  EXPECT_TRUE(contains(reason_sentence("AssocMaxCpuPerJobLimit"), "more than its account or user may have in one job"));
+  EXPECT_TRUE(contains(reason_sentence("QOSMinGRES"), "less than its QOS"));
+  // What slurmctld writes out instead of a name.
+  for (const char* text :
+       {"launch failed requeued held", "job requeued in held state", "user env retrieval failed requeued held",
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",
+        "Reservation night was deleted", "burst_buffer/lua: Stage-out in progress",
+        "uid 1000 not in group permitted to use this partition (bio). groups allowed: bio"}) {
+    EXPECT_NE(reason_sentence(text), "Slurm calls its reason so") << text;
+  }
+}
+
 TEST(RunProgram, PassesArgumentsAsTheyAre) {
   const auto text = run_program({"echo", "a;b", "$HOME", "*"});
   ASSERT_TRUE(text) << text.error().what;
@@ -363,7 +419,9 @@ TEST(RunProgram, EndsWithWhatIsNotThereFailsOrTakesTooLong) {
   };
   EXPECT_EQ(code({"no-such-program-4711"}), Errc::not_found);
   EXPECT_EQ(code({"sleep", "86400"}), Errc::unavailable);
-  EXPECT_EQ(run_program({"false"}).error().code, Errc::unavailable);
+  EXPECT_EQ(run_program({"false"}).error().what, "false failed");
+  EXPECT_EQ(run_program({"sh", "-c", "echo Invalid job id >&2; echo more >&2; exit 1"}).error().what,
+            "sh failed: Invalid job id");
   EXPECT_EQ(run_program({"head", "-c", "8000000", "/dev/zero"}).error().code, Errc::limit);
 }
 

@@ -347,6 +347,21 @@ TEST(Health, AMissingPluginAndLostRunsAreSaid) {
   EXPECT_NE(health_lines(report, false).find("NOT CONNECTED, never heard;"), std::string::npos);
 }
 
+TEST(Health, AConnectedPluginThatIsSilentIsSaid) {
+  json report = with_daemon(fixed_report());
+  report["plugin"]["sign_of_life_s"] = 10;
+  report["plugin"]["last_heard_at"] = 1795244400 - 12;
+  EXPECT_NE(health_lines(report, false).find("cluster consort, last heard 12 s ago\n"), std::string::npos);
+  report["plugin"]["last_heard_at"] = 1795244400 - 1020;
+  EXPECT_NE(
+      health_lines(report, false)
+          .find("Plugin:  connected, priority/shapley 0.1.0, Slurm 22.05.8, cluster consort, SILENT: last heard 17 "
+                "min ago, and it gives a sign of life every 10 s; slurmctld hangs or is very busy (scontrol "
+                "ping)\n"),
+      std::string::npos)
+      << health_lines(report, false);
+}
+
 TEST(Health, ARebuildIsSaidAndHowFarItIs) {
   json report = with_daemon(fixed_report());
   report["daemon"]["rebuild"] = nullptr;

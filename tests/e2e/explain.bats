@@ -55,6 +55,11 @@ member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
   says "Slurm would not start it now whatever is free"
   says "it waits for other jobs that it depends on"
   says "Depends on afterok:$first"
+  says "not compared with the books: sprio does not list it, because it is not its time yet (Dependency)"
+  later=$(submit astro --begin=now+3600 true)
+  wait_until 10 explained "$later" '.slurm.job.reason == "BeginTime" and .priority.agrees == null'
+  says "because it is not its time yet (BeginTime)"
+  scancel "$later"
   tells '.waits_for == "dependency"'
   tell enough
   wait_drained 30
@@ -81,9 +86,46 @@ dependency_is_told() { explain "$1" && tells '.slurm.job.reason == "Dependency" 
   says "It has waited for"
   says "Started next:"
   says "job $astro of astro (rank 1)"
+  shapleyctl explain "$bio" >"$CLUSTER_DIR/explanation"
+  says "It ran on 1 processor from "
+  says "Before it started it had waited for "
+  # Slurm answers that it does not know a job.
+  [ "$(shapleyctl explain "$bio" --json | jq .slurm.asked)" = true ]
+  run squeue --jobs=4000000
+  [[ $output == *"Invalid job id"* ]]
   # The daemon answers about the past for whoever cannot read its ledger.
   member shapleyctl explain "$bio" --at "$then" --json >"$CLUSTER_DIR/explanation.json"
   tells '.past and .job.state == "waiting" and (.next_starts | length) == 2'
 }
 compared() { shapleyctl compare "$1" "$2" --json >"$CLUSTER_DIR/comparison.json" && jq -e '[.sides[].job.state] == ["waiting", "waiting"]' "$CLUSTER_DIR/comparison.json"; }
 both_ended() { shapleyctl compare "$1" "$2" --json | jq -e '[.sides[].job.state] == ["ended", "ended"]' >/dev/null; }
+
+# told_as_ended JOB...: by `jobs -a` and by explain.
+told_as_ended() {
+  local job
+  for job; do
+    [ "$(shapleyctl jobs -a -j "$job" --json | jq -c '[.jobs[].state] | unique')" = '["ended"]' ] && explain "$job" &&
+      tells '.job.state == "ended"' || return 1
+  done
+}
+
+@test "jobs that are cancelled while they could not start are over in the books" {
+  start_with
+  held=$(submit astro --hold true)
+  later=$(submit bio --begin=now+3600 true)
+  requeued=$(submit chem "$(until_told enough)")
+  array=$(submit astro --hold --array=1-3 true)
+  wait_until 10 job_is "$requeued" RUNNING
+  wait_until 10 booked "$requeued"
+  scontrol requeuehold "$requeued"
+  wait_until 30 explained "$requeued" '.waits_for == "held"'
+  wait_until 10 explained "$held" '.job.state == "blocked"'
+  wait_until 10 explained "$later" '.waits_for == "begin time"'
+  wait_until 10 explained "$array" '.job.state == "blocked"'
+  scancel "$held" "$later" "$requeued" "$array"
+  wait_until 20 told_as_ended "$held" "$later" "$requeued" "$array"
+  tell enough
+  expect_books_correct
+  # They asked for nothing, and count for nothing.
+  [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE kind = 'wait' AND retracted IS NULL AND job IN ($held, $later, $array)")" -eq 0 ]
+}

@@ -132,3 +132,20 @@ feeder_listens() { threads_on_socket "$pid" "$connection" | grep -qx shapley-fee
   wait_until 20 plugin_connected
   finish_and_compare 8
 }
+
+# health_says TEXT STATUS
+health_says() {
+  run shapleyctl health
+  [[ $output == *"$1"* ]] && [ "$status" -eq "$2" ]
+}
+
+@test "a slurmctld that hangs is told from an idle cluster" {
+  start_with
+  wait_until 10 health_says "plugin connected" 0
+  daemon_signal slurmctld STOP
+  wait_until 60 health_says "the plugin is connected and silent for" 1
+  shapleyctl status | grep -q '^Plugin:  connected, .*, SILENT: last heard '
+  # Nothing happens in the cluster, before and after: what is heard is the sign of life.
+  daemon_signal slurmctld CONT
+  wait_until 60 health_says "plugin connected" 0
+}

@@ -52,9 +52,17 @@ listening_cluster() {
     $((CLUSTER_PORT + 29)) "$CLUSTER_DIR/run/munge.socket" >"$CLUSTER_DIR/shapleyctl.yaml"
   SHAPLEYCTL_CONFIG=$CLUSTER_DIR/shapleyctl.yaml on_login_node shapleyctl status | grep -q '^Plugin: *connected'
   # Port 7020 of SlurmctldHost: nobody listens there, and the message says why it was asked.
-  run env -u SHAPLEY_SOCKET SLURM_CONF="$CLUSTER_DIR/slurm.conf" shapleyctl status
+  sed 's/^SlurmctldHost=.*/SlurmctldHost=another(127.0.0.1)/' "$SLURM_CONF" >"$CLUSTER_DIR/login.conf"
+  run env -u SHAPLEY_SOCKET SLURM_CONF="$CLUSTER_DIR/login.conf" shapleyctl status
   [ "$status" -eq 3 ]
-  grep -q "cannot reach shapleyd over TCP: .*:7020 .*SlurmctldHost in $CLUSTER_DIR/slurm.conf" <<<"$output"
+  grep -q "cannot reach shapleyd over TCP: .*:7020 .*SlurmctldHost in $CLUSTER_DIR/login.conf" <<<"$output"
+  # On slurmctld's own host it is the socket that is missing, which an orderly stop removes.
+  run env -u SHAPLEY_SOCKET shapleyctl status
+  [ "$status" -eq 3 ]
+  grep -q "no shapleyd runs on this host, which is slurmctld's by SlurmctldHost in $SLURM_CONF" <<<"$output"
+  run env -u SHAPLEY_SOCKET shapleyctl audit
+  [ "$status" -eq 3 ]
+  grep -q "no shapleyd runs on this host.* name the file" <<<"$output"
   # The same place with another user behind it is not believed.
   shapleyd_stop
   answer_as_nobody &

@@ -136,17 +136,20 @@ static void test_requeued_and_wiped(void) {
   CHECK_EQ(read_job(&made).end_time, 0);
 }
 
-static void test_nodes_that_boot_do_not_count_yet(void) {
+static void test_nodes_that_boot_are_taken(void) {
   made_t made;
   make(&made);
   run_on_two_nodes(&made);
-  made.record.job_state = JOB_RUNNING | JOB_CONFIGURING | JOB_POWER_UP_NODE;
-  shapley_job_t job = read_job(&made);
-  CHECK_EQ(job.state, SHAPLEY_JOB_PENDING);
-  CHECK_EQ(job.wait, SHAPLEY_WAIT_OTHER);
-  CHECK_EQ(job.start_time, 0);
-  made.record.job_state = JOB_RUNNING | JOB_CONFIGURING; /* a prolog runs: the processors are taken */
-  CHECK_EQ(read_job(&made).state, SHAPLEY_JOB_RUNNING);
+  /* Powered-up nodes boot, or a prolog runs. */
+  const uint32_t flags[] = {JOB_CONFIGURING | JOB_POWER_UP_NODE, JOB_CONFIGURING};
+  for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+    made.record.job_state = JOB_RUNNING | flags[i];
+    shapley_job_t job = read_job(&made);
+    CHECK_EQ(job.state, SHAPLEY_JOB_RUNNING);
+    CHECK_EQ(job.start_time, made.record.start_time);
+    CHECK_EQ(job.end_time, 0);
+    CHECK_EQ(job.nodes_count, 2);
+  }
 }
 
 static void test_resize_time_of_an_earlier_run_is_dropped(void) {
@@ -291,7 +294,7 @@ int main(void) {
   test_requeued_and_still_completing();
   test_requeued_and_not_wiped();
   test_requeued_and_wiped();
-  test_nodes_that_boot_do_not_count_yet();
+  test_nodes_that_boot_are_taken();
   test_resize_time_of_an_earlier_run_is_dropped();
   test_account_tree();
   test_partition();

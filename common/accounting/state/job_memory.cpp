@@ -54,8 +54,12 @@ SegmentRecord& JobRecord::obtain(const SegmentKey& key) {
 void JobRecord::refresh() {
   memory.segments.clear();
   memory.retracted.clear();
+  memory.wait_ended.reset();
   const SegmentOpened* latest = nullptr;
   for (const SegmentRecord& record : segments) {
+    const bool is_wait = record.live.opened.key.kind == SegmentKind::wait;
+    if (is_wait && record.live.end && record.reason == CloseReason::ended)
+      memory.wait_ended = std::max(memory.wait_ended.value_or(*record.live.end), *record.live.end);
     if (record.retracted) memory.retracted.push_back({record.live.opened.key, record.retracted_at});
     if (!record.counts()) continue;
     memory.segments.push_back(record.live.opened.key);

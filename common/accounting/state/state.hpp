@@ -102,6 +102,8 @@ struct JobMemory {
   JobId array;                              // 0: none
   std::vector<SegmentKey> segments;         // ascending; runs and waits that count
   std::vector<RetractedSegment> retracted;  // ascending by key
+  // The latest end of a wait that ended with its job, whether or not it was taken back.
+  std::optional<Instant> wait_ended;
 };
 
 // How far back late events are re-evaluated without a replay; compact() forgets what is older. Memory and the time to

@@ -48,11 +48,12 @@ Expected<std::vector<Event>> read_declarations(const Database& database) {
   return read_events(database, std::move(select));
 }
 
-Expected<std::optional<ConfigurationLoaded>> read_configuration(const Database& database, Instant at) {
+// `chosen`: SQL for which of them comes first; ?1 is `at`.
+Expected<std::optional<ConfigurationLoaded>> read_configuration(const Database& database, Instant at,
+                                                                const std::string& chosen) {
   SHAPLEY_TRY_ASSIGN(Statement select, database.prepare("SELECT e.seq FROM event_texts AS t "
                                                         "JOIN event_rows AS e ON e.seq = t.seq WHERE " +
-                                                        keys_of("configuration_loaded") +
-                                                        " AND e.at <= ?1 ORDER BY e.at DESC, e.seq DESC LIMIT 1"));
+                                                        keys_of("configuration_loaded") + chosen + " LIMIT 1"));
   select.bind(1, at.value);
   SHAPLEY_TRY_ASSIGN(const std::vector<Event> events, read_events(database, std::move(select)));
   if (events.empty()) return std::nullopt;
@@ -82,7 +83,7 @@ Expected<std::vector<Event>> declarations(const Ledger& ledger) {
 
 Expected<std::optional<ConfigurationLoaded>> configuration_at(const Ledger& ledger, Instant at) {
   const Ledger::Impl& impl = LedgerAccess::impl(ledger);
-  auto loaded = read_configuration(impl.database, at);
+  auto loaded = read_configuration(impl.database, at, " AND e.at <= ?1 ORDER BY e.at DESC, e.seq DESC");
   if (!loaded) return impl.failed("read the configuration", std::move(loaded).error());
   return loaded;
 }
@@ -92,6 +93,15 @@ Expected<accounting::FormerNames> former_names(const Ledger& ledger) {
   auto names = read_former_names(impl.database);
   if (!names) return impl.failed("read adjustments", std::move(names).error());
   return names;
+}
+
+Expected<std::optional<ConfigurationLoaded>> configuration_behind(const Ledger& ledger, Instant at) {
+  SHAPLEY_TRY_ASSIGN(auto loaded, configuration_at(ledger, at));
+  if (loaded) return loaded;
+  const Ledger::Impl& impl = LedgerAccess::impl(ledger);
+  auto first = read_configuration(impl.database, at, " AND e.at > ?1 ORDER BY e.at, e.seq");
+  if (!first) return impl.failed("read the first configuration", std::move(first).error());
+  return first;
 }
 
 }  // namespace shapley::ledger

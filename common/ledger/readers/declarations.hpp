@@ -23,4 +23,8 @@ namespace shapley::ledger {
 // By the adjustments that were made up to now (accounting::former_names). Errors as above.
 [[nodiscard]] Expected<accounting::FormerNames> former_names(const Ledger& ledger);
 
+// configuration_at, or, where none was loaded by then, the first one: jobs of before it are booked by it, too.
+[[nodiscard]] Expected<std::optional<accounting::ConfigurationLoaded>> configuration_behind(const Ledger& ledger,
+                                                                                            Instant at);
+
 }  // namespace shapley::ledger

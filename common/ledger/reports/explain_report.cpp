@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/calendar.hpp"
+#include "ledger/reports/job_history.hpp"
 #include "ledger/reports/jobs_report.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/store/query.hpp"
@@ -165,7 +166,8 @@ Expected<std::string> job_id_of(const SegmentKey& run, const Ledger& ledger, Que
 Expected<json> starts_after(const Moment& moment, const Ledger& ledger, QueryBudget budget) {
   json starts = json::array();
   for (const accounting::SegmentOpened& run : moment.next_starts) {
-    const std::string name = run.organization.empty() ? std::string(accounting::k_guests) : run.organization;
+    const std::string name =
+        run.organization.empty() ? std::string(accounting::k_guests) : moment.row_name(run.organization);
     const json row = moment.row(name);
     SHAPLEY_TRY_ASSIGN(std::string job_id, job_id_of(run.key, ledger, budget));
     json start{{"job", run.key.job.value},
@@ -217,10 +219,11 @@ Expected<json> job_at(const Moment& moment, const Ledger& ledger, const JobName&
   }
   json out;
   for (const char* member : {"job", "array_job", "array_task", "organization", "account", "user_id", "group_id",
-                             "partition", "qos", "name", "processors"}) {
+                             "partition", "qos", "name", "processors", "slurm_state"}) {
     out[member] = (*job)[member];
   }
   if (out["organization"] == "") out["organization"] = std::string(accounting::k_guests);
+  out["organization"] = moment.row_name(out["organization"]);
   out["job_id"] = text_of(name);
   add_instant(out, "submit", Instant{(*job)["submit"].get<std::int64_t>()});
   const OpenSegment* open = open_segment_of(moment, (*job)["job"].get<std::uint32_t>());
@@ -245,6 +248,10 @@ Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const 
     return fail(Errc::invalid_argument, "job " + text_of(name) + " is of " + job["organization"].get<std::string>() +
                                             ", which was not in the books at " + format_instant(moment.at));
   }
+  json history = nullptr;
+  if (!moment.is_past) {
+    SHAPLEY_TRY_ASSIGN(history, job_history(moment, ledger, job, budget));
+  }
   json rows = json::array();
   for (const json& each : moment.status["organizations"]) rows.push_back(compact(each));
   SHAPLEY_TRY_ASSIGN(json starts, starts_after(moment, ledger, budget));
@@ -258,7 +265,8 @@ Expected<json> explain_report(const Moment& moment, const Ledger& ledger, const 
               {"own", own_jobs(moment, job)},
               {"organizations", std::move(rows)},
               {"turns", turns_of(moment, row["name"])},
-              {"next_starts", std::move(starts)}};
+              {"next_starts", std::move(starts)},
+              {"history", std::move(history)}};
   add_instant(report, "at", moment.at);
   report["job"] = std::move(job);
   return report;

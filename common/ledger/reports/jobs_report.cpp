@@ -241,8 +241,8 @@ std::vector<const Segment*> segments_between(const std::vector<Segment>& all, st
 json job_json(const Row& row, const std::vector<Segment>& all, Instant at) {
   const auto segments = segments_between(all, column_integer(row[1]).value_or(0), column_integer(row[13]));
   Summary summary = summary_of(segments, at);
-  // What it waits for is in its next row.
-  if (!row[13].empty() && summary.state == "pending") summary.state = "ended";
+  // Of a submission that another one followed (a requeue, the number of a job that Slurm used again) no more comes.
+  if (column_integer(row[13])) summary.state = "ended";
   json listed_segments = json::array();
   for (const Segment* segment : segments) listed_segments.push_back(segment->as_json);
   return {{"job", number_or_null(row[0])},

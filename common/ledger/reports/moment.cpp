@@ -17,6 +17,11 @@ json Moment::row(const std::string& organization) const {
   return nullptr;
 }
 
+std::string Moment::row_name(const std::string& organization) const {
+  const auto found = former.find(organization);
+  return found == former.end() ? organization : found->second;
+}
+
 std::size_t Moment::course(const std::string& organization) const {
   const auto found = std::ranges::find_if(outlook.courses, [&](const accounting::Course& course) {
     return names[course.organization.value] == organization;
@@ -38,11 +43,19 @@ Moment moment_of(accounting::State& state, Instant t, accounting::EstimatorId wa
   const Instant at = state.now();
   std::vector<OpenSegment> open;
   for_each_open_segment(state, [&](const OpenSegment& segment) { open.push_back(segment); });
+  std::vector<std::string> names = state.organizations();
+  std::map<std::string, std::string, std::less<>> former;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& row = state.organizations()[state.row_of(OrgId{static_cast<std::uint32_t>(i)}).value];
+    if (row != names[i]) former.emplace(std::exchange(names[i], row), row);
+  }
   return Moment{.at = at,
                 .is_past = false,
                 .status = std::move(status),
                 .outlook = accounting::outlook(state, at, accounting::acting(wanted, able)),
-                .names = state.organizations(),
+                .names = std::move(names),
+                .former = std::move(former),
+                .adjustments = state.adjustments(),
                 .open = std::move(open),
                 .next_starts = {}};
 }

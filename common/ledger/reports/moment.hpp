@@ -3,6 +3,8 @@
 // A moment is a copy: an answer can be made of it in another thread, beside the ledger's tables.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,17 @@ struct Moment {
   bool is_past = false;   // it was asked for; else it is the present, or what a ledger recorded last
   nlohmann::json status;  // status_report
   accounting::Outlook outlook;
-  std::vector<std::string> names;                      // of organizations, by OrgId
-  std::vector<OpenSegment> open;                       // ascending by job
-  std::vector<accounting::SegmentOpened> next_starts;  // of the past only: runs that began after it, by begin
+  // Of organizations, by OrgId: of the row that has its figures, where it was renamed or merged.
+  std::vector<std::string> names;
+  std::map<std::string, std::string, std::less<>> former;  // such names -> that row's
+  std::vector<accounting::AdjustmentMade> adjustments;     // ascending by number
+  std::vector<OpenSegment> open;                           // ascending by job
+  std::vector<accounting::SegmentOpened> next_starts;      // of the past only: runs that began after it, by begin
 
   // An organization's row of `status`; null: there is none of that name.
   [[nodiscard]] nlohmann::json row(const std::string& organization) const;
+  // Of an organization, as events name it, the row that has its figures.
+  [[nodiscard]] std::string row_name(const std::string& organization) const;
   // Its index in outlook.courses; past the end: it has no rank.
   [[nodiscard]] std::size_t course(const std::string& organization) const;
 };

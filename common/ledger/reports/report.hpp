@@ -38,7 +38,7 @@ inline constexpr int k_report_version = 2;
 // the epoch:
 //   "daemon": {"version", "pid", "started_at", "ledger", "events", "socket", "mode", "order", "lost_runs",
 //              "configuration": {"file", "hash", "loaded_at", "refused_at", "refusal"}}
-//   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at"}
+//   "plugin": {"connected", "program", "cluster", "slurm_version", "last_heard_at", "sign_of_life_s"}
 // An answer that failed is {"error": {"code": name_of(Errc), "what": TEXT}}.
 // Figures are by `wanted` ("contribution"), or, if it is not among `able`, by its stand-in ("ranked_by"); able: those
 // of State::caught_up at t, else all that are kept. phi of others is null.

@@ -33,7 +33,10 @@ Feeder::Feeder(FeederOptions options, Log log, EventDescriptor& event, Inbox& in
       places_(places),
       backlog_(options_.spool_path, options_.spool_max_bytes, log),
       hello_(options_.hello),
-      backoff_(options_.timings.first_backoff) {}
+      backoff_(options_.timings.first_backoff) {
+  hello_.sign_of_life_s =
+      static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::seconds>(options_.timings.sign_of_life).count());
+}
 
 Expected<void> Feeder::start() {
   // slurmctld handles its signals in a thread of its own; ours must not be the one that gets them.
@@ -104,6 +107,7 @@ void Feeder::turn() {
   sleep_until_due();
   if (stopping_) return;
   take_observations();
+  give_sign_of_life();
   if (state_ == State::away) {
     if (Clock::now() >= next_attempt_) connect();
   } else {
@@ -118,6 +122,7 @@ void Feeder::turn() {
 Clock::time_point Feeder::next_due() const {
   Clock::time_point due = Clock::now() + std::chrono::hours(1);
   if (state_ == State::away) due = std::min(due, next_attempt_);
+  if (state_ == State::connected) due = std::min(due, sign_due_);
   if (answer_due_) due = std::min(due, *answer_due_);
   if (ranks_hold_until_ && !board_.is_stale()) due = std::min(due, *ranks_hold_until_);
   if (const auto oldest = backlog_.oldest_unspooled()) {
@@ -154,6 +159,18 @@ void Feeder::take_observations() {
     queue(std::move(content.chunks.front()));
     content.chunks.pop_front();
   }
+  // Before its snapshot a connection knows nothing to which nothing new could be added.
+  scanned_at_ = content.snapshot_wanted ? signed_at_ : content.scanned_at;
+}
+
+void Feeder::give_sign_of_life() {
+  const Clock::time_point now = Clock::now();
+  if (state_ != State::connected || now < sign_due_) return;
+  sign_due_ = now + options_.timings.sign_of_life;
+  // What is not acknowledged yet says enough.
+  if (scanned_at_ == signed_at_ || !backlog_.empty()) return;
+  signed_at_ = scanned_at_;
+  backlog_.add_sign_of_life(scanned_at_, now);
 }
 
 void Feeder::queue(ScanChunk&& chunk) {
@@ -163,6 +180,7 @@ void Feeder::queue(ScanChunk&& chunk) {
   const bool in_snapshot = state_ == State::connected && chunk.snapshot_for == connection_number_;
   if (in_snapshot && chunk.first) backlog_.add_snapshot_begin(observed_at, now);
   if (tells_anything(chunk.changes)) {
+    sign_due_ = now + options_.timings.sign_of_life;
     backlog_.add_observations(std::move(chunk.changes), in_snapshot, now);
   }
   if (in_snapshot && chunk.last && chunk.complete) {
@@ -319,6 +337,7 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
   counters_.acknowledged += before - backlog_.entries();
   note_reflected(welcome.acknowledged);
   state_ = State::connected;
+  sign_due_ = Clock::now() + options_.timings.sign_of_life;
   levels_told_ = false;
   program_ = welcome.program;
   if (++connection_number_ > 1) ++counters_.reconnects;

@@ -34,6 +34,8 @@ struct Timings {
   // Without any answer for so long a greeting is given up, and an established connection counts as silent: it stays,
   // but the ranks' age counts from then.
   std::chrono::milliseconds answer_timeout{30'000};
+  // So long after the last message a scan that found nothing new is worth one, too.
+  std::chrono::milliseconds sign_of_life{10'000};
 };
 
 struct FeederOptions {
@@ -81,6 +83,8 @@ class Feeder {
 
   void take_observations();
   void queue(ScanChunk&& chunk);
+  // Without it an idle cluster and a slurmctld that hangs, with its records locked, look alike to the daemon.
+  void give_sign_of_life();
   void keep_bound();
   void spool_what_is_due();
 
@@ -137,6 +141,9 @@ class Feeder {
   Clock::time_point next_attempt_;
   Clock::time_point next_spooling_;
   std::optional<Clock::time_point> answer_due_;
+  Clock::time_point sign_due_;
+  std::int64_t scanned_at_ = 0;  // the last scan whose changes are in the backlog, or were
+  std::int64_t signed_at_ = 0;   // the one that the last sign of life was about
   std::chrono::seconds stale_after_{0};
   std::optional<Clock::time_point> ranks_hold_until_;
   bool levels_told_ = false;  // on this connection

@@ -20,6 +20,11 @@ void Inbox::push(ScanChunk&& chunk) {
   event_.signal();
 }
 
+void Inbox::note_scan(std::int64_t observed_at) {
+  const std::lock_guard lock(mutex_);
+  content_.scanned_at = observed_at;
+}
+
 void Inbox::mark_lost() {
   {
     const std::lock_guard lock(mutex_);
@@ -42,6 +47,8 @@ Inbox::Content Inbox::take() {
   Content taken;
   const std::lock_guard lock(mutex_);
   std::swap(taken, content_);
+  content_.scanned_at = taken.scanned_at;
+  taken.snapshot_wanted = snapshot_wanted_for_ != 0;
   bytes_ = 0;
   return taken;
 }

@@ -41,6 +41,8 @@ class Inbox {
 
   // Scanning thread.
   void push(ScanChunk&& chunk);
+  // A scan went through all records, and its chunks were pushed; wall clock of its begin.
+  void note_scan(std::int64_t observed_at);
   // Changes were lost for want of memory; only a fresh snapshot can make up for them.
   void mark_lost();
   [[nodiscard]] std::uint64_t snapshot_wanted_for() const;
@@ -50,6 +52,8 @@ class Inbox {
   struct Content {
     std::deque<ScanChunk> chunks;
     bool lost = false;
+    std::int64_t scanned_at = 0;  // the last scan that was noted; all of its chunks were taken. 0: none was
+    bool snapshot_wanted = false;
   };
   [[nodiscard]] Content take();
   // Asks the next scan for all records. 0: withdraws the request.

@@ -117,6 +117,7 @@ void Scanner::end(bool complete) {
     collect_gone_nodes();
   }
   flush(true, complete);
+  if (complete) inbox_.note_scan(chunk_.changes.observed_at);
   if (complete && snapshot_for_ != 0) inbox_.snapshot_taken_for(snapshot_for_);
 }
 

@@ -83,6 +83,13 @@ void Backlog::add_snapshot_end(std::int64_t observed_at, Clock::time_point now) 
       protocol::SnapshotEnd{next_sequence_, observed_at}, now);
 }
 
+void Backlog::add_sign_of_life(std::int64_t observed_at, Clock::time_point now) {
+  protocol::Observations nothing;
+  nothing.sequence = next_sequence_;
+  nothing.observed_at = observed_at;
+  add(Entry{.observed_at = observed_at, .worth_spooling = false}, nothing, now);
+}
+
 std::size_t Backlog::index_of(std::uint64_t sequence) const {
   if (entries_.empty() || sequence <= entries_.front().sequence) return 0;
   return static_cast<std::size_t>(sequence - entries_.front().sequence);

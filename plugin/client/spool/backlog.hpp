@@ -36,6 +36,9 @@ class Backlog {
   void add_snapshot_begin(std::int64_t observed_at, Clock::time_point now);
   void add_snapshot_end(std::int64_t observed_at, Clock::time_point now);
 
+  // A scan at `observed_at` found nothing new. Of no interest to a later connection.
+  void add_sign_of_life(std::int64_t observed_at, Clock::time_point now);
+
   // A new connection: everything after `acknowledged` is to be sent again. False: `acknowledged` was never sent.
   [[nodiscard]] bool begin_connection(std::uint64_t acknowledged);
   // The present connection ended, its snapshot with it: a new one will follow on the next connection, so the marks of
@@ -81,7 +84,7 @@ class Backlog {
     std::uint64_t sequence = 0;
     std::int64_t observed_at = 0;
     Clock::time_point queued_at{};
-    bool worth_spooling = true;  // false: says nothing to a later connection (marks of a snapshot)
+    bool worth_spooling = true;  // false: says nothing to a later connection
     bool in_snapshot = false;    // of the present connection
     std::string frame{};         // as sent; empty when it is in the file only
     Spool::Place place{};        // length 0: not in the file

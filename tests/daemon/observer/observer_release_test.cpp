@@ -37,6 +37,28 @@ TEST(ObserverRelease, AJobThatWaitedWasReleasedWhenItsWaitBegan) {
   EXPECT_EQ(releases(bench), "120 since 100");
 }
 
+TEST(ObserverRelease, AStartThatSlurmMovedIsOfTheSameRequest) {
+  // Its nodes booted from 120 to 180; two partitions were asked for, and the record of the run names one.
+  Bench bench;
+  JobRecord asked = waiting();
+  asked.partition = "big,small";
+  bench.see(asked, 104);
+  JobRecord booting = running(120);
+  booting.partition = "small";
+  bench.see(booting, 122, 104);
+  JobRecord up = running(180);
+  up.partition = "small";
+  const Observation seen = bench.see(up, 181, 180);
+  EXPECT_EQ(releases(bench), "120 since 100; 180 since 100");
+  ASSERT_EQ(count_of<accounting::SegmentOpened>(seen), 1U);
+  for (const accounting::Event& event : seen.events) {
+    const auto* opened = std::get_if<accounting::SegmentOpened>(&event);
+    if (opened != nullptr) {
+      EXPECT_EQ(opened->placement, "partition=big,small");
+    }
+  }
+}
+
 TEST(ObserverRelease, TheWaitThatIsBookedSaysMoreThanSlurmsRecord) {
   Bench bench;
   JobRecord held = waiting();

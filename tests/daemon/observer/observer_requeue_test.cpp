@@ -44,6 +44,18 @@ TEST(ObserverRequeue, ARequeueEndsTheRunAtEndTimeWhereTheRecordStillHasIt) {
   EXPECT_TRUE(bench.see(pending_again(151), 152).events.empty());
 }
 
+TEST(ObserverRequeue, AnAllocationWhoseNodesNeverBootIsARun) {
+  // ResumeTimeout: the requeue follows at once, and its record tells nothing but when the allocation ended.
+  Bench bench;
+  bench.see(waiting(), 105);
+  bench.see(running(120), 121);
+  JobRecord again = pending_again(180);
+  again.end_time = 180;
+  bench.see(again, 181);
+  expect_requeued(bench, "[120,180) n1:1");
+  EXPECT_EQ(bench.waits(), "[100,120) 1");
+}
+
 TEST(ObserverRequeue, BackfillMayWipeTheStartOfARequeueUnderWay) {
   Bench bench;
   bench.see(submitted(120, running(120)), 121);

@@ -283,6 +283,84 @@ TEST(ObserverWait, CancelledWhilePendingIsTakenBack) {
   EXPECT_TRUE(bench.see_gone(7, 400).events.empty());
 }
 
+// How the books say that a job is over which was not waiting for its turn.
+std::string told_end(const Observation& seen) {
+  std::string text;
+  for (const accounting::Event& event : seen.events) {
+    if (const auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {
+      text += opened->organization + " asked for " + std::to_string(opened->processors.value / 1'000'000) + " from " +
+              std::to_string(opened->begin.value);
+    }
+    if (const auto* closed = std::get_if<accounting::SegmentClosed>(&event))
+      text += " to " + std::to_string(closed->end.value) + " (" + closed->job_state + ")";
+    if (const auto* taken = std::get_if<accounting::SegmentRetracted>(&event))
+      text += ", taken back at " + std::to_string(taken->at.value);
+  }
+  return text;
+}
+
+JobRecord cancelled_at(std::int64_t end) {
+  JobRecord r = record_of(JobState::ended);
+  r.slurm_state = "CANCELLED";
+  r.nodes.clear();
+  r.end_time = end;
+  return r;
+}
+
+TEST(ObserverWait, CancelledWhileItCouldNotStartIsOver) {
+  for (const WaitReason reason :
+       {WaitReason::held, WaitReason::begin_time, WaitReason::dependency, WaitReason::other}) {
+    Bench bench;
+    JobRecord blocked = waiting();
+    blocked.wait = reason;
+    bench.see(blocked, 104);
+    const Observation seen = bench.see(cancelled_at(140), 141, 104);
+    EXPECT_EQ(told_end(seen), "physics asked for 1 from 140 to 140 (CANCELLED), taken back at 141");
+    EXPECT_EQ(bench.waits(), "");
+    EXPECT_FALSE(bench.anything_open());
+    EXPECT_TRUE(bench.see(cancelled_at(140), 160, 150).events.empty());
+  }
+}
+
+TEST(ObserverWait, CancelledInTheSecondInWhichItWasHeldIsOver) {
+  Bench bench;
+  bench.see(waiting(), 104);
+  bench.see(held(), 130, 104);
+  EXPECT_EQ(told_end(bench.see(cancelled_at(130), 131, 130)),
+            "physics asked for 1 from 130 to 130 (CANCELLED), taken back at 131");
+  EXPECT_TRUE(bench.see(cancelled_at(130), 132, 131).events.empty());
+}
+
+TEST(ObserverWait, AWaitThatEndsWithItsJobSaysSoItself) {
+  Bench bench;
+  bench.see(waiting(), 104);
+  EXPECT_EQ(count_of<accounting::SegmentOpened>(bench.see(cancelled_at(140), 140, 104)), 0U);
+  EXPECT_TRUE(bench.see(cancelled_at(140), 160, 150).events.empty());
+}
+
+TEST(ObserverWait, HeldAfterARequeueAndCancelledIsASubmissionThatEnded) {
+  Bench bench;
+  bench.see(running(120), 121);
+  JobRecord again = pending_again(150);
+  again.wait = WaitReason::held;
+  bench.see(again, 151, 150);
+  JobRecord over = cancelled_at(190);
+  over.submit_time = 150;
+  over.restart_count = 1;
+  const Observation seen = bench.see(over, 191, 190);
+  EXPECT_EQ(told_end(seen), "physics asked for 1 from 190 to 190 (CANCELLED), taken back at 191");
+  EXPECT_EQ(count_of<accounting::JobDescribed>(seen), 1U);
+  EXPECT_EQ(bench.runs(), "[120,150) n1:1");
+}
+
+TEST(ObserverWait, AnEndFromBeforeTheHorizonIsNotWorthAReplay) {
+  Bench bench;
+  bench.state = accounting::State({.horizon = Duration{50}});
+  bench.state.advance(Instant{300});
+  bench.state.compact();
+  EXPECT_EQ(told_end(bench.see(cancelled_at(140), 300, 299)), "");
+}
+
 TEST(ObserverWait, GoneWhilePendingIsTakenBack) {
   Bench bench;
   bench.see(waiting(), 104);

@@ -198,6 +198,26 @@ TEST_F(PrivacyOfRequests, OfStartsThatAreHiddenOnlyTheNumberIsTold) {
   EXPECT_EQ(all["hidden_starts"], json::object());
 }
 
+TEST_F(PrivacyOfRequests, OfWhatStartedWhileAJobWaitedOnlyTheSumsAreTold) {
+  now += 10;
+  protocol::JobRecord alices = running({.id = 4702, .account = "phys", .node = "n1", .start = now});
+  alices.submit_time = alices.eligible_time = now - 70;
+  see({of(k_alice, alices)});
+  now += 10;
+  protocol::JobRecord bobs = running({.id = 4703, .account = "chem", .node = "n1", .start = now});
+  bobs.submit_time = bobs.eligible_time = now - 80;
+  see({of(k_bob, bobs)});
+  const std::string request = R"({"request":"explain","job":"4703"})";
+  const json his = ask(request, k_bob)["history"]["meanwhile"];
+  EXPECT_EQ(his["organizations"][0]["organization"], "physics") << his.dump(1);
+  EXPECT_EQ(his["organizations"][0]["jobs"], 1);
+  EXPECT_EQ(his["last"], json::array());
+  EXPECT_EQ(his["hidden"], (json{{"physics", 1}}));
+  const json all = ask(request, k_operator)["history"]["meanwhile"];
+  EXPECT_EQ(all["last"][0]["job"], 4702) << all.dump(1);
+  EXPECT_EQ(all["hidden"], json::object());
+}
+
 TEST_F(PrivacyOfRequests, TheQueueIsForThoseWhoSeeAll) {
   EXPECT_EQ(ask(R"({"request":"queue"})", k_alice)["error"]["code"], "denied");
   EXPECT_EQ(ask(R"({"request":"queue"})", k_operator)["jobs"].size(), 2U);

@@ -23,6 +23,7 @@ TEST_F(Handshake, HelloSaysWhoWeAre) {
   EXPECT_EQ(hello.backlog, 0U);
   EXPECT_EQ(hello.dropped_backlogs, 0U);
   EXPECT_EQ(hello.min_job_age_s, 300U);
+  EXPECT_EQ(hello.sign_of_life_s, 10U);
   EXPECT_NE(hello.instance, 0U);
   EXPECT_LE(hello.instance, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
 }
@@ -82,6 +83,32 @@ TEST_F(Handshake, SnapshotThenChangesOnly) {
   EXPECT_EQ(changes.observed_at, now);
   EXPECT_TRUE(changes.nodes.empty());
   EXPECT_EQ(changes.sequence, snapshot.sequences.back() + 1);
+}
+
+TEST_F(Handshake, AScanThatFindsNothingNewIsASignOfLife) {
+  constexpr std::chrono::milliseconds k_period{50};
+  timings.sign_of_life = k_period;
+  daemon.listen();
+  jobs[7] = {.id = 7};
+  start();
+  std::uint64_t last = connect_and_take_snapshot().sequences.back();
+  const auto take_sign = [&] {
+    const auto sign = daemon.expect<protocol::Observations>();
+    EXPECT_FALSE(tells_anything(sign));
+    EXPECT_EQ(sign.observed_at, now);
+    EXPECT_EQ(sign.sequence, ++last);
+    daemon.acknowledge(sign.sequence);
+  };
+  take_sign();  // of the snapshot's scan
+  // Where slurmctld hangs, no scan ends, and nothing is said however long that lasts: one sign comes for the next scan.
+  const auto long_after = std::chrono::steady_clock::now() + 5 * k_period;
+  ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() >= long_after; }));
+  scan();
+  take_sign();
+  scan(false);  // not all records could be read
+  ++jobs[7].start_time;
+  scan();
+  EXPECT_EQ(daemon.expect<protocol::Observations>().sequence, last + 1);
 }
 
 TEST_F(Handshake, VanishedJobsAreReportedOnce) {
