@@ -81,6 +81,7 @@ class Service {
   [[nodiscard]] bool is_active() const { return !controllers_ || controllers_->role() == Role::active; }
 
   // ---- feeder ----
+  // REQUIRES: cluster().admit() let it in.
   void begin_session(const protocol::Hello& hello, Instant now);
   void end_session();
   void receive(FeederFrame frame, Instant now);
@@ -149,7 +150,7 @@ class Service {
   [[nodiscard]] Instant started_at() const { return started_at_; }
 
  private:
-  Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
+  Service(Site site, Options options, Books books, Instant now);
 
   // Kept in memory all the same if the file cannot be written, which is tried again with the next snapshot.
   void note_privacy(protocol::Privacy&& privacy, Instant now);
@@ -159,6 +160,10 @@ class Service {
   // Tells the log and the intake what became of the clock.
   void follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now);
   void keep_clock();
+  // Makes the intake, which begins with what the look's file says.
+  void make_intake();
+  // Keeps until when a feeder scanned, if that is so much later than what is kept.
+  void keep_look(Duration later);
   // Of two controllers: makes this one begin as standby.
   [[nodiscard]] Expected<void> pair_up(Instant now);
   [[nodiscard]] Expected<void> become_active(Instant now);
@@ -193,6 +198,7 @@ class Service {
   Books books_;
   std::optional<TrustedClock> clock_;
   std::optional<KeptClock> kept_clock_;  // as the clock's file has it
+  Instant kept_look_ = k_beginning_of_time;
   ReadingRules rules_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<Controllers> controllers_;

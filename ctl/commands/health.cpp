@@ -12,6 +12,7 @@
 #include "base/duration.hpp"
 #include "base/printable.hpp"
 #include "ctl/output/amounts.hpp"
+#include "ctl/output/health.hpp"
 #include "ctl/output/table.hpp"
 
 namespace shapley::ctl {
@@ -20,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t k_day_of_gap_s = 86'400;
+constexpr std::int64_t k_day_of_loss_s = 86'400;
 
 json part_of(const json& object, const char* name) {
   return object.is_object() ? object.value(name, json()) : json();
@@ -97,9 +98,13 @@ class Judgement {
     const json gaps = part_of(daemon_, "gaps");
     // While slurmctld itself was down, nothing happened that is not in its records.
     const bool is_loss = part_of(gaps, "last_cause") != "slurmctld_down";
-    if (const auto end = integer_of(gaps, "last_end"); is_loss && end > 0 && now_ - end < k_day_of_gap_s) {
+    if (const auto end = integer_of(gaps, "last_end"); is_loss && end > 0 && now_ - end < k_day_of_loss_s) {
       warning("nothing was observed for " + short_duration(end - integer_of(gaps, "last_begin")) + " until " +
               ago(end));
+    }
+    const json loss = part_of(part_of(daemon_, "state_losses"), "last");
+    if (const auto at = integer_of(loss, "at"); at > 0 && now_ - at < k_day_of_loss_s) {
+      warning("slurmctld lost runs " + ago(at) + ": " + lost_runs_in_words(loss));
     }
     if (const auto dropped = integer_of(daemon_, "dropped_observations"); dropped > 0) {
       warning(grouped(dropped) + " messages of a wrong clock dropped since the start of shapleyd");

@@ -62,6 +62,7 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                                   {"rows", result.rows},
                                   {"runs", runs.runs},
                                   {"known", runs.known},
+                                  {"ends", result.ends},
                                   {"events", result.events},
                                   {"since", any ? nlohmann::json(runs.since.value) : nlohmann::json(nullptr)},
                                   {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
@@ -70,12 +71,17 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
     return ExitCode::success;
   }
   environment.out << printable(file) << ": ";
-  if (runs.runs == 0) {
+  if (runs.runs == 0 && result.ends == 0) {
     environment.out << "nothing to import: it has all " << grouped(runs.known) << " runs of the export\n";
     return ExitCode::success;
   }
-  environment.out << grouped(runs.runs) << " runs from " << format_instant(runs.since) << " to "
-                  << format_instant(runs.until) << " imported, " << grouped(result.events) << " events\n";
+  if (runs.runs == 0) {
+    environment.out << "it has all " << grouped(runs.known) << " runs of the export, " << grouped(result.ends)
+                    << " ended otherwise: " << grouped(result.events) << " events\n";
+  } else {
+    environment.out << grouped(runs.runs) << " runs from " << format_instant(runs.since) << " to "
+                    << format_instant(runs.until) << " imported, " << grouped(result.events) << " events\n";
+  }
   for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
   return ExitCode::success;
 }

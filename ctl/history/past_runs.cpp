@@ -20,6 +20,7 @@ using protocol::JobState;
 // A run: its row, or its rows if it was resized, in the order of time.
 struct PastRun {
   std::vector<const SacctRow*> rows;
+  std::vector<daemon::PastSegment> retracted = {};  // that the ledger has of it
 
   [[nodiscard]] const SacctRow& first() const { return *rows.front(); }
   [[nodiscard]] const SacctRow& last() const { return *rows.back(); }
@@ -58,7 +59,7 @@ std::vector<PastRun> runs_of(const std::vector<SacctRow>& rows) {
       if (runs.size() > first_of_job && continues(runs.back(), *row)) {
         runs.back().rows.push_back(row);
       } else {
-        runs.push_back({{row}});
+        runs.push_back({.rows = {row}});
       }
     }
   }
@@ -108,11 +109,14 @@ class Importer {
                     "line " + std::to_string(row->line) + ": NodeList: job " + std::to_string(row->job) +
                         " ran, and on no node; export the column NodeList, or leave the row out");
       }
-      SHAPLEY_TRY_ASSIGN(const bool known, source_.is_known(JobId{run.first().job}, run.start()));
-      if (known) {
+      SHAPLEY_TRY_ASSIGN(KnownRun known, source_.known(JobId{run.first().job}, run.start(), run.end(), run.suspended(),
+                                                       run.last().state));
+      if (known.counts) {
         ++out_.known;
         continue;
       }
+      if (!known.retracted.empty()) ++out_.restored;
+      run.retracted = std::move(known.retracted);
       const Instant end = run.end().value_or(run.start());
       out_.since = runs_.empty() ? run.start() : std::min(out_.since, run.start());
       out_.until = runs_.empty() ? end : std::max(out_.until, end);
@@ -209,8 +213,8 @@ class Importer {
 
   Expected<void> observe(const Step& step) {
     const JobRecord record = record_of(step);
-    daemon::Observation seen =
-        daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules, {{}, kinds_});
+    daemon::Observation seen = daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules,
+                                                   {.past = runs_[step.run].retracted, .node_kinds = kinds_});
     for (Event& event : seen.events) {
       // Which nodes it could have used is not known: any.
       if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {

@@ -118,6 +118,31 @@ json gaps_object(const Books& books) {
           {"last_cause", of_last([](const auto& gap) { return name_of(gap.cause); })}};
 }
 
+// Of all that the ledger has on record, and of the last one.
+json losses_object(const Books& books) {
+  const std::vector<accounting::StateLost> losses = books.state().state_losses();
+  accounting::StateLost all;
+  for (const accounting::StateLost& loss : losses) {
+    all.closed += loss.closed;
+    all.closed_seconds += loss.closed_seconds;
+    all.retracted += loss.retracted;
+    all.retracted_seconds += loss.retracted_seconds;
+  }
+  const auto counts = [](const accounting::StateLost& loss) {
+    return json{{"closed", loss.closed},
+                {"closed_processor_seconds", loss.closed_seconds},
+                {"retracted", loss.retracted},
+                {"retracted_processor_seconds", loss.retracted_seconds}};
+  };
+  json object = counts(all);
+  object["count"] = losses.size();
+  object["last"] = losses.empty() ? json(nullptr) : counts(losses.back());
+  if (losses.empty()) return object;
+  object["last"]["at"] = losses.back().at.value;
+  object["last"]["seen"] = losses.back().seen.value;
+  return object;
+}
+
 // null: as far as nobody has said.
 json privacy_object(const Service& service) {
   const auto& kept = service.privacy();
@@ -144,6 +169,7 @@ json daemon_object(Service& service, Instant now) {
           {"dropped_observations", service.intake().dropped()},
           {"lost_runs", service.intake().lost_runs()},
           {"gaps", gaps_object(service.books())},
+          {"state_losses", losses_object(service.books())},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
           {"rank_generation", service.ranks().generation},

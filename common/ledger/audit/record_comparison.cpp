@@ -117,6 +117,10 @@ class Comparison {
       ++ended_unobserved_;
       return;
     }
+    if (recorded.end() && was_lost(run) && !recorded.end()->is(*run.end)) {
+      ++lost_ends_;
+      return;
+    }
     compare_ends(run, recorded, name);
     compare_pieces(run, recorded, name);
     compare_held(run, recorded, name);
@@ -219,6 +223,9 @@ class Comparison {
       if (start) what += " from " + text_of(*start);
       if (end) what += " to " + text_of(*end);
       what += " that the ledger does not have";
+      if (start && was_retracted(recorded.job, *start)) {
+        what += ": it was retracted, because slurmctld forgot it; shapleyctl import --into takes it";
+      }
       find(std::move(what));
     }
   }
@@ -232,6 +239,8 @@ class Comparison {
       ++after_records_;
     } else if (!run.end && !records_span_.must_have_open(run.begin)) {
       ++open_;
+    } else if (was_lost(run)) {
+      ++lost_;
     } else {
       std::string what = run_name(run.job, run.begin) + (run.end ? " to " + format_instant(*run.end) : ", still open") +
                          ": the ledger has a run that the records do not have";
@@ -270,6 +279,13 @@ class Comparison {
     note(ended_unobserved_,
          "runs ended in a gap of observation that the ledger has on record, and there at another second than in the "
          "record");
+    note(
+        lost_ends_,
+        "runs were going on when slurmctld lost its state: they end in the ledger when they were seen last, and in the "
+        "record otherwise (shapleyctl import --into takes these ends)");
+    note(lost_,
+         "runs were going on when slurmctld lost its state: they end in the ledger when they were seen last, and are "
+         "not recorded");
     note(suspended_unknown_,
          "runs were suspended and the records do not say for how long: compared by start and end only");
     note(resized_since_, "runs were resized and had not ended on one side: their sizes are not compared");
@@ -286,7 +302,7 @@ class Comparison {
   std::int64_t before_records_, after_records_, empty_;
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
-               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0;
+               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, lost_ends_ = 0, lost_ = 0;
 };
 
 }  // namespace
