@@ -50,6 +50,7 @@ constexpr std::int64_t k_measured_runs = 10'000;
 constexpr std::int64_t k_events_read = 20 * k_measured_runs;
 
 constexpr std::string_view k_save_checkpoint = "save a checkpoint";
+constexpr std::string_view k_name_cluster = "name the cluster";
 
 }  // namespace
 
@@ -150,6 +151,7 @@ Service::Service(Site site, Options options, Books books, Instant now)
       options_(std::move(options)),
       books_(std::move(books)),
       rules_(reading_rules(site_)),
+      cluster_(books_),
       upkeep_(read_upkeep_file(upkeep_file_of(site_.configuration.ledger))),
       privacy_(read_privacy_file(privacy_file_of(site_.configuration.ledger))),
       workflows_(first_generation(now)),
@@ -248,6 +250,7 @@ void Service::begin_session(const protocol::Hello& hello, Instant now) {
   intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms}, Duration{hello.min_job_age_s},
                          observing(hello));
   feeder_ = Feeder{.connected = true, .hello = hello, .last_heard = now};
+  succeeded(k_name_cluster, cluster_.state_first(now));
 }
 
 std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
@@ -325,6 +328,7 @@ bool Service::process(Instant now) {
 
 void Service::tick(Instant now) {
   if (process(now) && is_active()) succeeded("commit", intake_->settle(now));
+  if (is_active()) succeeded(k_name_cluster, cluster_.state_first(now));
   if (intake_->take_snapshot_request(now)) ++reading_generation_;
   if (controllers_) controllers_->tick(now);
   rebuild_books(now);

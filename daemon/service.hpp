@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
+#include "daemon/books/cluster_name.hpp"
 #include "daemon/books/intake.hpp"
 #include "daemon/books/kept_privacy.hpp"
 #include "daemon/books/upkeep.hpp"
@@ -142,6 +143,8 @@ class Service {
   [[nodiscard]] const Intake& intake() const { return *intake_; }
   [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] const std::optional<Feeder>& feeder() const { return feeder_; }
+  [[nodiscard]] ClusterName& cluster() { return cluster_; }
+  [[nodiscard]] const ClusterName& cluster() const { return cluster_; }
   [[nodiscard]] const Site& site() const { return site_; }
   [[nodiscard]] const InForce& in_force() const { return in_force_; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -200,6 +203,7 @@ class Service {
   std::optional<KeptClock> kept_clock_;  // as the clock's file has it
   Instant kept_look_ = k_beginning_of_time;
   ReadingRules rules_;
+  ClusterName cluster_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<Controllers> controllers_;
   std::optional<Feeder> feeder_;  // the last one, connected or not

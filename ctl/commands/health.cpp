@@ -21,6 +21,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::int64_t k_hour_s = 3600;
 constexpr std::int64_t k_day_of_loss_s = 86'400;
 
 json part_of(const json& object, const char* name) {
@@ -101,6 +102,11 @@ class Judgement {
     if (const auto end = integer_of(gaps, "last_end"); is_loss && end > 0 && now_ - end < k_day_of_loss_s) {
       warning("nothing was observed for " + short_duration(end - integer_of(gaps, "last_begin")) + " until " +
               ago(end));
+    }
+    const json refused = part_of(part_of(daemon_, "cluster"), "refused");
+    // The plugin tries again every few seconds.
+    if (const auto at = integer_of(refused, "last_at"); at > 0 && now_ - at < k_hour_s) {
+      warning("the plugin of another cluster, " + member_text(refused, "cluster") + ", is refused, last " + ago(at));
     }
     const json loss = part_of(part_of(daemon_, "state_losses"), "last");
     if (const auto at = integer_of(loss, "at"); at > 0 && now_ - at < k_day_of_loss_s) {

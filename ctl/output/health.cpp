@@ -149,6 +149,20 @@ std::string losses_line(const json& daemon, std::int64_t now, bool colour) {
   return painted(line, at.value + k_week > now ? Paint::bad : Paint::none, colour) + '\n';
 }
 
+// Whose records are not read.
+std::string refused_cluster_line(const json& daemon, bool colour) {
+  const json cluster = daemon.value("cluster", json::object());
+  const auto refused = cluster.find("refused");
+  if (refused == cluster.end() || !refused->is_object()) return {};
+  const std::int64_t times = number(*refused, "times").value_or(0);
+  return painted("Cluster: REFUSED: the plugin of cluster " + member_text(*refused, "cluster") + ", " + grouped(times) +
+                     (times == 1 ? " time" : " times") + ", last at " +
+                     format_instant(Instant{number(*refused, "last_at").value_or(0)}) + "; this ledger is of cluster " +
+                     member_text(cluster, "name") + " (one that was renamed: shapleyctl rename-cluster)",
+                 Paint::bad, colour) +
+         '\n';
+}
+
 // Late events are not in the figures yet.
 std::string rebuild_line(const json& daemon, bool colour) {
   const auto rebuild = daemon.find("rebuild");
@@ -231,7 +245,8 @@ std::string health_lines(const json& report, bool colour) {
   if (daemon != report.end() && daemon->is_object()) {
     lines += ledger_line(*daemon) + daemon_line(*daemon, now) + configuration_lines(*daemon, colour) +
              rebuild_line(*daemon, colour) + clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour) +
-             gaps_line(*daemon, now, colour) + losses_line(*daemon, now, colour);
+             gaps_line(*daemon, now, colour) + losses_line(*daemon, now, colour) +
+             refused_cluster_line(*daemon, colour);
     const auto controller = daemon->find("controller");
     if (controller != daemon->end() && controller->is_object()) {
       lines += controller_line(*controller, colour) + set_aside_line(*controller, colour);

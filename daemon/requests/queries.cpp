@@ -8,6 +8,7 @@
 
 #include "config/values.hpp"
 #include "daemon/requests/adjust_request.hpp"
+#include "daemon/requests/cluster_request.hpp"
 #include "daemon/requests/pair_requests.hpp"
 #include "daemon/requests/rank_requests.hpp"
 #include "daemon/requests/reports.hpp"
@@ -170,6 +171,7 @@ json daemon_object(Service& service, Instant now) {
           {"lost_runs", service.intake().lost_runs()},
           {"gaps", gaps_object(service.books())},
           {"state_losses", losses_object(service.books())},
+          {"cluster", cluster_object(service)},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
           {"rank_generation", service.ranks().generation},
@@ -352,6 +354,8 @@ constexpr Request k_requests[] = {
      [](Service& service, const Question& question) { return promote(service, question); }},
     {"queue", Asker::anybody, Lane::memory, "the startable pending jobs",
      [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question)); }},
+    {"rename_cluster", Asker::administrator, Lane::memory, "that the cluster has another ClusterName",
+     [](Service& service, const Question& question) { return rename_cluster(service, question); }},
     {"statement", Asker::anybody, Lane::report, "what everybody got, gave and lent to whom in a time",
      [](Service& service, const Question& question) { return statement(service, question); }},
     {"status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin",
