@@ -59,6 +59,28 @@ class Comparison {
            });
   }
 
+  // Whether the run ends in the ledger where it was seen last before slurmctld lost its state.
+  [[nodiscard]] bool was_lost(const LedgerRun& run) const {
+    return run.end_unseen &&
+           std::ranges::any_of(facts_.losses, [&](const accounting::StateLost& loss) { return loss.seen == *run.end; });
+  }
+
+  // Whether the ledger had a run that began then, and took it back.
+  [[nodiscard]] bool was_retracted(JobId job, const RecordedTime& start) const {
+    const accounting::SegmentKey first{accounting::SegmentKind::run, job, k_beginning_of_time, 0};
+    for (auto s = facts_.segments.lower_bound(first); s != facts_.segments.end(); ++s) {
+      if (s->first.kind != first.kind || s->first.job != job) return false;
+      if (s->second.retracted && start.is(s->first.anchor)) return true;
+    }
+    return false;
+  }
+
+  // Whether slurmdbd takes it for a job that runs. What the ledger knows better about such a one is no fault of the
+  // ledger: slurmctld was killed and forgot the job, or slurmdbd never heard of its end.
+  static bool goes_on(const RecordedRun& recorded) {
+    return !recorded.end() && (recorded.state == "RUNNING" || recorded.state == "SUSPENDED");
+  }
+
   static bool starts_with(const RecordedRun& recorded, const LedgerRun& run) {
     if (recorded.start()) return recorded.start()->is(run.begin);
     // jobcomp/filetxt does not say when a resized run started; the first resize must fit instead.
@@ -129,7 +151,11 @@ class Comparison {
   void compare_ends(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
     const auto& end = recorded.end();
     if (!end) {
-      if (run.end) ++unfinished_records_;
+      if (run.end && goes_on(recorded) && records_span_.made_after(*run.end)) {
+        runaway_.push_back(run.job);
+      } else if (run.end) {
+        ++unfinished_records_;
+      }
     } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
       ++ended_since_;
     } else if (!run.end) {
@@ -214,6 +240,8 @@ class Comparison {
       ++outside_;
     } else if (start && start->instant > span_.last_received - k_on_the_way) {
       ++after_ledger_;
+    } else if (goes_on(recorded)) {
+      runaway_.push_back(recorded.job);
     } else if (ended_unobserved(recorded)) {
       ++missed_;
     } else {
@@ -253,7 +281,22 @@ class Comparison {
     if (count > 0) report_.notes.push_back(std::to_string(count) + " " + what);
   }
 
+  void note_runaway_jobs() {
+    constexpr std::size_t k_most_named = 10;
+    if (runaway_.empty()) return;
+    std::string jobs;
+    for (std::size_t i = 0; i < std::min(runaway_.size(), k_most_named); ++i) {
+      jobs += (i > 0 ? ", " : "") + std::to_string(runaway_[i].value);
+    }
+    if (runaway_.size() > k_most_named) jobs += " and others";
+    note(static_cast<std::int64_t>(runaway_.size()),
+         "recorded runs have no end, and slurmctld knows of none of them by the ledger, which goes on: runaway jobs of "
+         "slurmdbd (sacctmgr show runawayjobs lists and ends them), not compared: jobs " +
+             jobs);
+  }
+
   void write_notes() {
+    note_runaway_jobs();
     note(records_.steps, "rows of job steps left out");
     note(records_.pending_arrays, "rows of array tasks that have not started left out");
     note(before_ledger_, "recorded runs ended before the ledger began: left out");
@@ -300,6 +343,7 @@ class Comparison {
   AuditReport& report_;
   LedgerRuns ledger_;
   std::int64_t before_records_, after_records_, empty_;
+  std::vector<JobId> runaway_;
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
                weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, lost_ends_ = 0, lost_ = 0;
