@@ -27,6 +27,7 @@
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/keygen.hpp"
 #include "ctl/commands/promote.hpp"
+#include "ctl/commands/rename_cluster.hpp"
 #include "ctl/commands/report.hpp"
 #include "ctl/commands/statement.hpp"
 #include "ctl/commands/status.hpp"
@@ -71,6 +72,7 @@ constexpr const char* k_usage =
     "  advise [--ledger FILE [-S TIME] [-E TIME]] [--json]\n"
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age TIME] [--max-audit-age TIME]\n"
+    "  rename-cluster NAME --reason TEXT\n"
     "  promote\n"
     "  demote [--force]\n";
 
@@ -114,6 +116,7 @@ struct CommandLine {
   AdviseArguments advise;
   ImportArguments importing;
   WorkflowsArguments workflows;
+  RenameClusterArguments rename_cluster;
   DemoteArguments demote;
   HealthArguments health;
 };
@@ -171,6 +174,7 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   add_advise(app, line.advise);
   add_workflows(app, line.workflows);
   add_import(app, line.importing);
+  add_rename_cluster(app, line.rename_cluster);
   add_promote(app);
   add_demote(app, line.demote);
   add_health(app, line.health);
@@ -198,6 +202,7 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("advise")) return run_advise(line.advise, endpoint, environment);
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   if (app.got_subcommand("import")) return run_import(line.importing, environment);
+  if (app.got_subcommand("rename-cluster")) return run_rename_cluster(line.rename_cluster, endpoint, environment);
   if (app.got_subcommand("promote")) return run_promote(endpoint, endpoint.timeout, environment);
   if (app.got_subcommand("health")) return run_health(line.health, endpoint, environment);
   if (app.got_subcommand("demote")) return run_demote(line.demote, endpoint, environment);

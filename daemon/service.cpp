@@ -52,6 +52,7 @@ constexpr std::int64_t k_measured_runs = 10'000;
 constexpr std::int64_t k_events_read = 20 * k_measured_runs;
 
 constexpr std::string_view k_save_checkpoint = "save a checkpoint";
+constexpr std::string_view k_name_cluster = "name the cluster";
 
 }  // namespace
 
@@ -69,9 +70,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
     SHAPLEY_TRY_ASSIGN(clock, start_clock(options, books, kept));
     now = clock->read(options.read_clock());
   }
-  const std::optional<Instant> last_observed = books.last_observed();
-  std::unique_ptr<Service> service(
-      new Service(std::move(site), std::move(options), std::move(books), last_observed, now));
+  std::unique_ptr<Service> service(new Service(std::move(site), std::move(options), std::move(books), now));
   service->clock_ = clock;
   if (kept) service->intake_->note_clock(kept->doubt, Grounds::agreement, now);
   if (clock) service->follow_clock(kept && !clock->doubt() ? kept->doubt : std::nullopt, now);
@@ -149,17 +148,18 @@ void Service::keep_clock() {
   if (succeeded("keep the clock", write_clock_file(file, options_.boot, present))) kept_clock_ = present;
 }
 
-Service::Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now)
+Service::Service(Site site, Options options, Books books, Instant now)
     : site_(std::move(site)),
       options_(std::move(options)),
       books_(std::move(books)),
       rules_(reading_rules(site_)),
-      intake_(std::make_unique<Intake>(books_, rules_, last_observed, options_.intake)),
+      cluster_(books_),
       upkeep_(read_upkeep_file(upkeep_file_of(site_.configuration.ledger))),
       privacy_(read_privacy_file(privacy_file_of(site_.configuration.ledger))),
       workflows_(first_generation(now)),
       started_at_(now),
       last_checkpoint_(now) {
+  make_intake();
   ranks_.generation = first_generation(now);
   in_force_.take_over(site_.text, now);
 }
@@ -176,7 +176,7 @@ Expected<void> Service::pair_up(Instant now) {
 }
 
 Expected<void> Service::become_active(Instant now) {
-  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  make_intake();
   if (const auto recalled = workflows_.recall(books_.ledger(), now); !recalled) {
     spdlog::error("workflows: read completed runs: {}; their medians begin anew", recalled.error().what);
   }
@@ -189,7 +189,7 @@ void Service::become_standby(Instant now) {
   // What was received is true, and not acknowledged if this fails.
   succeeded("commit", intake_->process(now));
   end_session();
-  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  make_intake();
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
@@ -253,6 +253,7 @@ void Service::begin_session(const protocol::Hello& hello, Instant now) {
   intake_->begin_session(hello.instance, Duration{(hello.interval_ms + k_ms - 1) / k_ms}, Duration{hello.min_job_age_s},
                          observing(hello));
   feeder_ = Feeder{.connected = true, .hello = hello, .last_heard = now};
+  succeeded(k_name_cluster, cluster_.state_first(now));
 }
 
 std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
@@ -264,8 +265,21 @@ std::uint64_t Service::Feeder::backlog(std::uint64_t acknowledged) const {
   return last > durable ? last - durable : 0;
 }
 
+void Service::make_intake() {
+  intake_ = std::make_unique<Intake>(books_, rules_, books_.last_observed(), options_.intake);
+  if (const auto look = read_look_file(look_file_of(site_.configuration.ledger))) intake_->note_scanned(*look);
+}
+
+void Service::keep_look(Duration later) {
+  const auto& look = intake_->scanned_until();
+  if (!look || *look < kept_look_ + later) return;
+  const auto written = write_look_file(look_file_of(site_.configuration.ledger), *look);
+  if (succeeded("keep when slurmctld was seen", written)) kept_look_ = *look;
+}
+
 void Service::end_session() {
   intake_->end_session();
+  keep_look(Duration{1});
   workflows_.end_session();
   queue_.end_session();
   if (feeder_) feeder_->connected = false;
@@ -317,11 +331,13 @@ bool Service::process(Instant now) {
 
 void Service::tick(Instant now) {
   if (process(now) && is_active()) succeeded("commit", intake_->settle(now));
+  if (is_active()) succeeded(k_name_cluster, cluster_.state_first(now));
   if (intake_->take_snapshot_request(now)) ++reading_generation_;
   if (controllers_) controllers_->tick(now);
   rebuild_books(now);
   maintain(now);
   keep_clock();
+  keep_look(Duration{60});
   refresh_ranks(now);
   workflows_.refresh(now);
 }
@@ -413,6 +429,7 @@ void Service::checkpoint_failed(const Expected<void>& result, Instant now) {
 void Service::stop(Instant now) {
   // No checkpoint: it would take seconds, and what came since the last one is replayed as fast.
   process(now);
+  keep_look(Duration{1});
   succeeded("sign a head", store_head(now));
 }
 

@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
+#include "daemon/books/cluster_name.hpp"
 #include "daemon/books/intake.hpp"
 #include "daemon/books/kept_privacy.hpp"
 #include "daemon/books/upkeep.hpp"
@@ -81,6 +82,7 @@ class Service {
   [[nodiscard]] bool is_active() const { return !controllers_ || controllers_->role() == Role::active; }
 
   // ---- feeder ----
+  // REQUIRES: cluster().admit() let it in.
   void begin_session(const protocol::Hello& hello, Instant now);
   void end_session();
   void receive(FeederFrame frame, Instant now);
@@ -141,6 +143,8 @@ class Service {
   [[nodiscard]] const Intake& intake() const { return *intake_; }
   [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] const std::optional<Feeder>& feeder() const { return feeder_; }
+  [[nodiscard]] ClusterName& cluster() { return cluster_; }
+  [[nodiscard]] const ClusterName& cluster() const { return cluster_; }
   [[nodiscard]] const Site& site() const { return site_; }
   [[nodiscard]] const InForce& in_force() const { return in_force_; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -149,7 +153,7 @@ class Service {
   [[nodiscard]] Instant started_at() const { return started_at_; }
 
  private:
-  Service(Site site, Options options, Books books, std::optional<Instant> last_observed, Instant now);
+  Service(Site site, Options options, Books books, Instant now);
 
   // Kept in memory all the same if the file cannot be written, which is tried again with the next snapshot.
   void note_privacy(protocol::Privacy&& privacy, Instant now);
@@ -159,6 +163,10 @@ class Service {
   // Tells the log and the intake what became of the clock.
   void follow_clock(const std::optional<TrustedClock::Doubt>& before, Instant now);
   void keep_clock();
+  // Makes the intake, which begins with what the look's file says.
+  void make_intake();
+  // Keeps until when a feeder scanned, if that is so much later than what is kept.
+  void keep_look(Duration later);
   // Of two controllers: makes this one begin as standby.
   [[nodiscard]] Expected<void> pair_up(Instant now);
   [[nodiscard]] Expected<void> become_active(Instant now);
@@ -193,7 +201,9 @@ class Service {
   Books books_;
   std::optional<TrustedClock> clock_;
   std::optional<KeptClock> kept_clock_;  // as the clock's file has it
+  Instant kept_look_ = k_beginning_of_time;
   ReadingRules rules_;
+  ClusterName cluster_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<Controllers> controllers_;
   std::optional<Feeder> feeder_;  // the last one, connected or not

@@ -21,7 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t k_day_of_gap_s = 86'400;
+constexpr std::int64_t k_hour_s = 3600;
+constexpr std::int64_t k_day_of_loss_s = 86'400;
 // A slurmctld that only has much to do lets its records be read within this.
 constexpr std::int64_t k_hangs_s = 300;
 
@@ -106,9 +107,18 @@ class Judgement {
     const json gaps = part_of(daemon_, "gaps");
     // While slurmctld itself was down, nothing happened that is not in its records.
     const bool is_loss = part_of(gaps, "last_cause") != "slurmctld_down";
-    if (const auto end = integer_of(gaps, "last_end"); is_loss && end > 0 && now_ - end < k_day_of_gap_s) {
+    if (const auto end = integer_of(gaps, "last_end"); is_loss && end > 0 && now_ - end < k_day_of_loss_s) {
       warning("nothing was observed for " + short_duration(end - integer_of(gaps, "last_begin")) + " until " +
               ago(end));
+    }
+    const json refused = part_of(part_of(daemon_, "cluster"), "refused");
+    // The plugin tries again every few seconds.
+    if (const auto at = integer_of(refused, "last_at"); at > 0 && now_ - at < k_hour_s) {
+      warning("the plugin of another cluster, " + member_text(refused, "cluster") + ", is refused, last " + ago(at));
+    }
+    const json loss = part_of(part_of(daemon_, "state_losses"), "last");
+    if (const auto at = integer_of(loss, "at"); at > 0 && now_ - at < k_day_of_loss_s) {
+      warning("slurmctld lost runs " + ago(at) + ": " + lost_runs_in_words(loss));
     }
     if (const auto dropped = integer_of(daemon_, "dropped_observations"); dropped > 0) {
       warning(grouped(dropped, "message") + " of a wrong clock dropped since the start of shapleyd");

@@ -76,6 +76,7 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                                   {"rows", result.rows},
                                   {"runs", runs.runs},
                                   {"known", runs.known},
+                                  {"ends", result.ends},
                                   {"events", result.events},
                                   {"since", any ? nlohmann::json(runs.since.value) : nlohmann::json(nullptr)},
                                   {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
@@ -86,14 +87,17 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   }
   environment.out << printable(file) << ": ";
   if (runs.runs == 0) {
-    environment.out << "nothing to import: it has "
-                    << (runs.known == 1 ? "the only run" : "all " + grouped(runs.known) + " runs")
-                    << " of the export\n";
+    const std::string all = runs.known == 1 ? "the only run" : "all " + grouped(runs.known) + " runs";
+    environment.out << (result.ends == 0 ? "nothing to import: " : "") << "it has " << all << " of the export";
+    if (result.ends > 0)
+      environment.out << ", " << grouped(result.ends) << " ended otherwise: " << grouped(result.events, "event");
+    environment.out << '\n';
   } else {
     environment.out << grouped(runs.runs, "run") << " from " << format_instant(runs.since) << " to "
                     << format_instant(runs.until) << " imported, " << grouped(result.events, "event") << '\n';
-    for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
   }
+  if (result.events > 0)
+    for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
   if (!result.bad.empty())
     environment.out << "LEFT OUT: " << grouped(static_cast<std::int64_t>(result.bad.size()), "row") << '\n';
   for (const history::BadRow& row : result.bad)

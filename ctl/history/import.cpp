@@ -15,6 +15,7 @@
 #include "history/row_checks.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/readers/runs.hpp"
+#include "ledger/readers/unseen_ends.hpp"
 #include "ledger/store/copies.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -148,6 +149,8 @@ void note_assumptions(const Past& past, const PastRuns& runs, ImportResult& resu
   note(past.sacct.pending_arrays, "row[|s] of array tasks that have not started left out");
   note(runs.never_ran, "job[|s] that never ran left out");
   note(runs.known, "run[ was|s were] in the ledger already");
+  note(runs.restored, "run[|s] had been retracted, because slurmctld forgot [it: it counts|them: they count] again");
+  note(result.ends, "run[|s] in the ledger whose end was not seen [ends now as it is|end now as they are] recorded");
   note(runs.not_ended, "run[|s] had not ended: [it is|they are] open");
   if (std::string twice = history::note_of_twice(past.sacct.twice); !twice.empty())
     result.notes.push_back(std::move(twice));
@@ -205,7 +208,8 @@ Expected<void> write_new(const ImportQuestion& question, const Past& past, const
                          .nodes = nodes,
                          .rules = rules,
                          .waits = true,
-                         .is_known = [](JobId, Instant) { return Expected<bool>(false); }},
+                         .known = [](JobId, Instant, std::optional<Instant>, Duration,
+                                     const std::string&) { return Expected<KnownRun>(KnownRun{}); }},
                         books, [&](std::span<const Event> events) { return writer.take(events); });
   if (!runs) return with_context("import: " + question.sacct.string(), std::move(runs).error());
   result.runs = *runs;
@@ -246,6 +250,16 @@ Expected<void> check_open(ledger::Ledger& ledger, const ImportQuestion& question
   return {};
 }
 
+Expected<KnownRun> known_run(const ledger::Ledger& ledger, JobId job, Instant start) {
+  SHAPLEY_TRY_ASSIGN(const auto segments, ledger::segments_of_run(ledger, job, start));
+  KnownRun known;
+  for (const ledger::RunSegment& segment : segments) {
+    if (!segment.retracted) return KnownRun{.counts = true};
+    known.retracted.push_back({segment.ordinal, segment.begin, segment.end, segment.organization, true});
+  }
+  return known;
+}
+
 Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResult& result) {
   if (!std::filesystem::exists(question.into))
     return fail(Errc::not_found, "import: " + question.into.string() + ": no such ledger; --ledger makes a new one");
@@ -267,22 +281,37 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
   const history::Attribution attribution(past.site.configuration, past.sacct.rows, past.parents);
   const daemon::ReadingRules rules = rules_of(past, attribution);
   std::vector<Event> events;
+  Instant since = k_end_of_time;  // of runs whose end is mended
+  Instant until = k_beginning_of_time;
+  const auto known = [&](JobId job, Instant start, std::optional<Instant> end, Duration suspended,
+                         const std::string& job_state) -> Expected<KnownRun> {
+    SHAPLEY_TRY_ASSIGN(KnownRun run, known_run(ledger, job, start));
+    if (!run.counts || !end) return run;
+    SHAPLEY_TRY_ASSIGN(const auto unseen, ledger::unseen_end(ledger, job, start));
+    if (!unseen) return run;
+    const auto mended = ledger::end_as_recorded(*unseen, {*end, suspended, job_state}, question.now);
+    if (mended.empty()) return run;
+    events.insert(events.end(), mended.begin(), mended.end());
+    ++result.ends;
+    since = std::min(since, start);
+    until = std::max(until, *end);
+    return run;
+  };
   auto runs = past_runs({.rows = past.sacct.rows,
                          .attribution = attribution,
                          .nodes = nodes,
                          .rules = rules,
                          .waits = false,
-                         .is_known = [&](JobId job, Instant start) -> Expected<bool> {
-                           SHAPLEY_TRY_ASSIGN(const auto known, ledger::segments_of_run(ledger, job, start));
-                           return !known.empty();
-                         }},
+                         .known = known},
                         books, [&](std::span<const Event> some) {
                           events.insert(events.end(), some.begin(), some.end());
                           return Expected<void>{};
                         });
   if (!runs) return with_context("import: " + question.sacct.string(), std::move(runs).error());
   result.runs = *runs;
-  if (runs->runs == 0) return {};
+  if (events.empty()) return {};
+  if (runs->runs == 0) runs->since = since;
+  if (runs->runs == 0) runs->until = until;
   events.push_back(origin_of(question, past, *runs));
   SHAPLEY_TRY(check_open(ledger, question, events));
   return append(ledger, events, question.now, result);

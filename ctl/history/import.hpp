@@ -32,6 +32,7 @@ struct ImportQuestion {
 
 struct ImportResult {
   PastRuns runs;
+  std::int64_t ends = 0;  // of runs that the ledger has, whose end was not seen, and which end now as recorded
   std::int64_t rows = 0;
   std::int64_t events = 0;
   std::vector<std::string> notes;    // what was assumed, in sentences

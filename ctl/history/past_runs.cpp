@@ -15,9 +15,12 @@ namespace {
 
 using accounting::Event;
 using history::SacctRow;
-using PastRun = history::Run;
 using protocol::JobRecord;
 using protocol::JobState;
+
+struct PastRun : history::Run {
+  std::vector<daemon::PastSegment> retracted = {};  // that the ledger has of it
+};
 
 // Of one second: what ends makes room before anything starts.
 enum class StepKind { ended, suspended, resized, started, eligible };
@@ -57,12 +60,16 @@ class Importer {
 
  private:
   Expected<void> choose_runs() {
-    for (PastRun& run : history::runs_of(source_.rows)) {
-      SHAPLEY_TRY_ASSIGN(const bool known, source_.is_known(JobId{run.first().job}, run.start()));
-      if (known) {
+    for (history::Run& rows : history::runs_of(source_.rows)) {
+      PastRun run{std::move(rows)};
+      SHAPLEY_TRY_ASSIGN(KnownRun known, source_.known(JobId{run.first().job}, run.start(), run.end(), run.suspended(),
+                                                       run.last().state));
+      if (known.counts) {
         ++out_.known;
         continue;
       }
+      if (!known.retracted.empty()) ++out_.restored;
+      run.retracted = std::move(known.retracted);
       const Instant end = run.end().value_or(run.start());
       out_.since = runs_.empty() ? run.start() : std::min(out_.since, run.start());
       out_.until = runs_.empty() ? end : std::max(out_.until, end);
@@ -165,8 +172,8 @@ class Importer {
 
   Expected<void> observe(const Step& step) {
     const JobRecord record = record_of(step);
-    daemon::Observation seen =
-        daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules, {{}, kinds_});
+    daemon::Observation seen = daemon::observe_job(books_, record, {.at = step.at, .previous = step.at}, source_.rules,
+                                                   {.past = runs_[step.run].retracted, .node_kinds = kinds_});
     for (Event& event : seen.events) {
       // Which nodes it could have used is not known: any.
       if (auto* opened = std::get_if<accounting::SegmentOpened>(&event)) {

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "accounting/events/event.hpp"
@@ -21,14 +23,22 @@
 
 namespace shapley::ctl {
 
+// A run that counts is left out. The keys of segments that do not count are not used again.
+struct KnownRun {
+  bool counts = false;
+  std::vector<daemon::PastSegment> retracted = {};
+};
+
 struct PastRunsSource {
   const std::vector<history::SacctRow>& rows;
   const history::Attribution& attribution;
   const history::SiteNodes& nodes;
   const daemon::ReadingRules& rules;
   bool waits = true;  // what jobs asked for before they started, too
-  // Whether a run is to be left out; called once for each.
-  std::function<Expected<bool>(JobId job, Instant start)> is_known;
+  // What there is of a run already; called once for each. `end`: nullopt: it goes on.
+  std::function<Expected<KnownRun>(JobId job, Instant start, std::optional<Instant> end, Duration suspended,
+                                   const std::string& job_state)>
+      known;
 };
 
 struct PastRuns {
@@ -37,6 +47,7 @@ struct PastRuns {
   std::int64_t never_ran = 0;  // jobs
   std::int64_t not_ended = 0;  // of `runs`
   std::int64_t suspended = 0;  // of `runs`
+  std::int64_t restored = 0;   // of `runs`: that had been retracted
   Instant since, until;        // the earliest start and the latest end of `runs`
 };
 

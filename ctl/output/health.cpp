@@ -149,6 +149,36 @@ std::string gaps_line(const json& daemon, std::int64_t now, bool colour) {
   return painted(line, is_news ? Paint::bad : Paint::none, colour) + '\n';
 }
 
+// slurmctld came back without runs that had been going on. After a week everybody has seen it.
+std::string losses_line(const json& daemon, std::int64_t now, bool colour) {
+  constexpr std::int64_t k_week = 7 * 86'400;
+  const json losses = daemon.value("state_losses", json::object());
+  const auto last = losses.find("last");
+  if (last == losses.end() || !last->is_object()) return {};
+  const Instant at{number(*last, "at").value_or(0)};
+  const std::int64_t count = number(losses, "count").value_or(0);
+  const std::string line = "State:   slurmctld lost runs" +
+                           (count > 1 ? ' ' + grouped(count) + " times, last at " : " at ") + format_instant(at) +
+                           ": " + lost_runs_in_words(*last) + "; the last look was at " +
+                           format_instant(Instant{number(*last, "seen").value_or(0)}) +
+                           "; shapleyctl import --into takes what Slurm's accounting has of them";
+  return painted(line, at.value + k_week > now ? Paint::bad : Paint::none, colour) + '\n';
+}
+
+// Whose records are not read.
+std::string refused_cluster_line(const json& daemon, bool colour) {
+  const json cluster = daemon.value("cluster", json::object());
+  const auto refused = cluster.find("refused");
+  if (refused == cluster.end() || !refused->is_object()) return {};
+  const std::int64_t times = number(*refused, "times").value_or(0);
+  return painted("Cluster: REFUSED: the plugin of cluster " + member_text(*refused, "cluster") + ", " + grouped(times) +
+                     (times == 1 ? " time" : " times") + ", last at " +
+                     format_instant(Instant{number(*refused, "last_at").value_or(0)}) + "; this ledger is of cluster " +
+                     member_text(cluster, "name") + " (one that was renamed: shapleyctl rename-cluster)",
+                 Paint::bad, colour) +
+         '\n';
+}
+
 // Late events are not in the figures yet.
 std::string rebuild_line(const json& daemon, bool colour) {
   const auto rebuild = daemon.find("rebuild");
@@ -212,6 +242,19 @@ std::string set_aside_line(const json& controller, bool colour) {
 
 }  // namespace
 
+std::string lost_runs_in_words(const json& loss) {
+  const auto part = [&](const char* runs, const char* seconds, const char* fate) {
+    const std::int64_t count = number(loss, runs).value_or(0);
+    if (count == 0) return std::string();
+    return grouped(count) + (count == 1 ? " run (" : " runs (") + grouped(number(loss, seconds).value_or(0)) +
+           " processor-seconds) " + fate;
+  };
+  const std::string closed = part("closed", "closed_processor_seconds", "counted until the last look");
+  const std::string retracted =
+      part("retracted", "retracted_processor_seconds", "retracted, begun within seconds before it");
+  return closed + (closed.empty() || retracted.empty() ? "" : ", ") + retracted;
+}
+
 std::string health_lines(const json& report, bool colour) {
   const auto daemon = report.find("daemon");
   const std::int64_t now = number(report, "at").value_or(0);
@@ -219,7 +262,8 @@ std::string health_lines(const json& report, bool colour) {
   if (daemon != report.end() && daemon->is_object()) {
     lines += ledger_line(*daemon) + daemon_line(*daemon, now) + configuration_lines(*daemon, colour) +
              rebuild_line(*daemon, colour) + clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour) +
-             gaps_line(*daemon, now, colour);
+             gaps_line(*daemon, now, colour) + losses_line(*daemon, now, colour) +
+             refused_cluster_line(*daemon, colour);
     const auto controller = daemon->find("controller");
     if (controller != daemon->end() && controller->is_object()) {
       lines += controller_line(*controller, colour) + set_aside_line(*controller, colour);

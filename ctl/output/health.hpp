@@ -16,4 +16,8 @@ namespace shapley::ctl {
 // "" for a report that no daemon made (offline).
 [[nodiscard]] std::string health_lines(const nlohmann::json& report, bool colour);
 
+// "2 runs (480 processor-seconds) counted until the last look, 1 run (16 processor-seconds) retracted, ...": of a
+// member of `state_losses`.
+[[nodiscard]] std::string lost_runs_in_words(const nlohmann::json& loss);
+
 }  // namespace shapley::ctl

@@ -28,6 +28,7 @@ void Intake::begin_session(std::uint64_t instance, Duration interval, Duration m
   end_session();
   in_session_ = true;
   watch_.begin_session(observing);
+  last_look_.begin_session(observing);
   instance_ = instance;
   interval_ = interval;
   min_job_age_ = min_job_age;
@@ -90,12 +91,16 @@ Expected<void> Intake::process(Instant now) {
   }
   // A long backlog of them is told of once a second.
   if (now > told_at_) tell_of_mistimed(now);
-  if (in_session_ && caught_up()) watch_.note_connected(now);
+  if (in_session_ && caught_up()) {
+    watch_.note_connected(now);
+    last_look_.note_scanned(surely_scanned(now));
+  }
   return flush(now);
 }
 
 Expected<void> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
   tell_of_gap(at);
+  last_look_.note_read(at, known_until_);
   SHAPLEY_TRY(std::visit([&](const auto& f) { return read(f, at, now); }, frame));
   quarantine_.note_read(at);
   return {};
@@ -207,6 +212,7 @@ Expected<void> Intake::learn_nodes(Instant now) {
 
 Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant at, Instant /*now*/) {
   snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(at)};
+  if (snapshot_->known_until) snapshot_->known_until = last_look_.refined(*snapshot_->known_until, at);
   placements_.forget_nodes();
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);
   return {};
@@ -253,15 +259,19 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Inst
     }
   }
   if (absent_) {
-    // Nothing was scanned between the last observation before the snapshot and the snapshot.
-    const Instant alive = snapshot_ && snapshot_->known_until ? *snapshot_->known_until : k_beginning_of_time;
     const Departure departure = departure_at(at);
-    for (const std::uint32_t job : absent_->gone) SHAPLEY_TRY(read_gone(JobId{job}, alive, departure, now));
+    for (const std::uint32_t job : absent_->gone) {
+      SHAPLEY_TRY(read_gone(JobId{job}, alive_before_snapshot(JobId{job}), departure, now));
+    }
     for (const std::string& node : absent_->gone_nodes) SHAPLEY_TRY(read_gone_node(node, at, now));
   }
+  if (snapshot_) tell_of_loss(at);
   if (snapshot_) placements_.complete_nodes();
   SHAPLEY_TRY(read_placements(at, now));
-  if (snapshot_) gap_since_.reset();
+  if (snapshot_) {
+    gap_since_.reset();
+    last_look_.end_snapshot();
+  }
   absent_.reset();
   snapshot_.reset();
   caught_up_ = true;
@@ -270,17 +280,52 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Inst
 }
 
 Departure Intake::departure_at(Instant snapshot_at) const {
-  // What was alive when the books were last complete cannot have ended and been purged since, if that is less than
+  if (gap_since_ || !snapshot_ || !snapshot_->known_until) return Departure::purged;
+  // While slurmctld was down it purged nothing.
+  const auto& gap = watch_.gap();
+  if (gap && gap->cause == accounting::GapCause::slurmctld_down) return Departure::forgotten;
+  // What was alive when the records were looked at last cannot have ended and been purged since, if that is less than
   // MinJobAge ago; Slurm's times are whole seconds, so one is lost on either side. Under a clock that is ahead jobs are
   // purged at once.
-  const bool too_early_to_purge = !gap_since_ && snapshot_ && snapshot_->known_until &&
-                                  snapshot_at - *snapshot_->known_until + Duration{2} <= min_job_age_;
-  return too_early_to_purge ? Departure::forgotten : Departure::purged;
+  const auto& look = last_look_.before_life();
+  const Duration unseen = look ? last_look_.life_began() - *look : snapshot_at - *snapshot_->known_until;
+  return unseen + Duration{2} <= min_job_age_ ? Departure::forgotten : Departure::purged;
+}
+
+// Nothing was scanned between the last look before the snapshot and the snapshot; what slurmctld lost when it went away
+// was there at the last look before that.
+Instant Intake::alive_before_snapshot(JobId job) const {
+  const Instant alive = snapshot_ ? snapshot_->known_until.value_or(k_beginning_of_time) : k_beginning_of_time;
+  const auto& look = last_look_.before_life();
+  const accounting::JobMemory* memory = look ? books_.state().find_job(job) : nullptr;
+  if (memory == nullptr) return alive;
+  const bool began_since = std::ranges::any_of(memory->segments, [&](const accounting::SegmentKey& key) {
+    return key.kind == accounting::SegmentKind::run && key.anchor > *look;
+  });
+  return began_since ? alive : std::min(alive, *look);
+}
+
+void Intake::tell_of_loss(Instant at) {
+  const LostRuns lost = std::exchange(lost_, {});
+  if (!lost.any()) return;
+  const Instant seen = last_look_.before_life().value_or(snapshot_->known_until.value_or(at));
+  const accounting::StateLost loss = loss_of(lost, at, std::min(seen, at));
+  batch_.emplace_back(loss);
+  spdlog::warn(
+      "observer: slurmctld came back without {} runs that were going on at {}: {} of them, {} processor-seconds, are "
+      "counted until then; {}, {} processor-seconds, began right before and are retracted; shapleyctl import --into "
+      "takes what Slurm's accounting has of them",
+      loss.closed + loss.retracted, format_instant(loss.seen), loss.closed, loss.closed_seconds, loss.retracted,
+      loss.retracted_seconds);
+}
+
+// Between two frames the feeder scanned and found nothing changed; two intervals back it surely had scanned.
+Instant Intake::surely_scanned(Instant at) const {
+  return at - interval_ - interval_ - Duration{1};
 }
 
 Instant Intake::last_alive(Instant observed_at) const {
-  // Between two frames the feeder scanned and found nothing changed; two intervals back it surely had scanned.
-  const Instant scanned = observed_at - interval_ - interval_ - Duration{1};
+  const Instant scanned = surely_scanned(observed_at);
   if (snapshot_) return snapshot_->known_until.value_or(k_beginning_of_time);
   return std::max(known_before(observed_at).value_or(scanned), scanned);
 }
@@ -294,7 +339,9 @@ Expected<void> Intake::read_job(const protocol::JobRecord& as_sent, Instant obse
   if (snapshot_) snapshot_->jobs.insert(job);
   count_lost_runs(record);
   unsettled_jobs_.erase(job);
-  const Scan scan{.at = observed_at, .previous = known_before(observed_at).value_or(k_beginning_of_time)};
+  const Scan scan{.at = observed_at,
+                  .previous = known_before(observed_at).value_or(k_beginning_of_time),
+                  .last_look = last_look_.before_life()};
   Background background{.past = {},
                         .node_kinds = node_kinds_ ? std::span<const accounting::CapacityChanged>(*node_kinds_)
                                                   : std::span<const accounting::CapacityChanged>()};
@@ -381,6 +428,7 @@ std::optional<Instant> Intake::last_change(const std::string& node) const {
 }
 
 void Intake::take(Observation observation) {
+  lost_ += observation.lost;
   for (const std::string& warning : observation.warnings) spdlog::warn("{}", warning);
   for (const accounting::Event& event : observation.events) placements_.note(event);
   std::move(observation.events.begin(), observation.events.end(), std::back_inserter(batch_));

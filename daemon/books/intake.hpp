@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
+#include "daemon/books/last_look.hpp"
 #include "daemon/books/observation_watch.hpp"
 #include "daemon/books/placements.hpp"
 #include "daemon/books/quarantine.hpp"
@@ -66,6 +67,9 @@ class Intake {
 
   // Observation time of the newest frame that was read.
   [[nodiscard]] std::optional<Instant> last_observation() const { return known_until_; }
+  // When slurmctld's records were looked at last, as far as another process, or this one, knows beside the ledger.
+  void note_scanned(Instant until) { last_look_.note_scanned(until); }
+  [[nodiscard]] const std::optional<Instant>& scanned_until() const { return last_look_.scanned_until(); }
   // Runs that Slurm's counts of restarts imply and that the books lack, since the start.
   [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }
   [[nodiscard]] bool in_snapshot() const { return snapshot_.has_value(); }
@@ -88,7 +92,7 @@ class Intake {
   struct Snapshot {
     std::set<JobId> jobs;
     std::set<std::string, std::less<>> nodes;
-    std::optional<Instant> known_until;  // before the snapshot
+    std::optional<Instant> known_until;  // before the snapshot, or later if a feeder scanned
   };
   // What the last record of a job said of its restarts: a jump without a run in the books is a lost run.
   struct Seen {
@@ -109,6 +113,9 @@ class Intake {
   [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& as_sent, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone(JobId job, Instant last_alive, Departure departure, Instant now);
   [[nodiscard]] Departure departure_at(Instant snapshot_at) const;
+  [[nodiscard]] Instant alive_before_snapshot(JobId job) const;
+  // States in the batch which runs slurmctld has lost.
+  void tell_of_loss(Instant at);
   [[nodiscard]] Expected<void> read_node(const protocol::NodeRecord& record, Instant observed_at, Instant now);
   [[nodiscard]] Expected<void> read_gone_node(const std::string& node, Instant observed_at, Instant now);
   // Reads what the books lack about the nodes that waiting jobs may use, once a whole snapshot was seen.
@@ -117,6 +124,7 @@ class Intake {
   [[nodiscard]] Expected<void> flush_before(JobId job, Instant now);
   [[nodiscard]] Expected<void> flush_before_node(const std::string& node, Instant now);
   [[nodiscard]] std::optional<Instant> known_before(Instant observed_at) const;
+  [[nodiscard]] Instant surely_scanned(Instant at) const;
   [[nodiscard]] Instant last_alive(Instant observed_at) const;
   [[nodiscard]] std::optional<Instant> last_change(const std::string& node) const;
   void take(Observation observation);
@@ -156,6 +164,8 @@ class Intake {
   // Observation time of the last complete frame, and of the scan before it: one scan may come in several frames.
   std::optional<Instant> known_until_;
   std::optional<Instant> known_earlier_;
+  LastLook last_look_;
+  LostRuns lost_;  // that no event tells of yet
   std::map<JobId, Unsettled<protocol::JobRecord>> unsettled_jobs_;
   std::map<std::string, Unsettled<protocol::NodeRecord>> unsettled_nodes_;
   std::unordered_map<JobId, Seen> seen_;

@@ -239,6 +239,11 @@ class JobObserver {
     return was_requeued() && (submit > begin || (submit == begin && record_.eligible_time > record_.submit_time));
   }
 
+  // Whether the record is of another job than the run that began then: slurmctld lost its state and numbers jobs anew.
+  [[nodiscard]] bool is_renumbered(Instant start) const {
+    return scan_.last_look && !was_requeued() && Instant{record_.submit_time} > start && start <= *scan_.last_look;
+  }
+
   // A run that is open although a later one began: requeued at the new submit time. If the submit time lies before the
   // run, the job was never requeued: slurmctld forgot the first start, or nodes had to boot first.
   void end_superseded_run(Instant start, Instant next_start) {
@@ -247,6 +252,8 @@ class JobObserver {
     if (!run.is_open()) return;
     if (was_resubmitted_since(run.open_begin())) {
       run.close(std::min(submit, next_start), CloseReason::requeued);
+    } else if (is_renumbered(start)) {
+      lose(run, start);
     } else {
       run.retract(scan_.at);
     }
@@ -297,6 +304,8 @@ class JobObserver {
       run.close(*end, CloseReason::requeued);
     } else if (scan_.at == run.open_begin()) {
       out_.unsettled = true;
+    } else if (!record_.completing && scan_.last_look && start <= *scan_.last_look) {
+      lose(run, start);
     } else if (!record_.completing) {
       out_.warnings.push_back(
           fmt::format("observer: {}: pending again without a requeue; slurmctld forgot its start at {}, "
@@ -304,6 +313,13 @@ class JobObserver {
                       name_of(record_), start.value));
       run.retract(scan_.at);
     }
+  }
+
+  void lose(RunWriter& run, Instant start) {
+    const LostRuns lost = lose_run(run, start, *scan_.last_look, scan_.at);
+    out_.warnings.push_back(fmt::format("observer: {}: slurmctld came back without its run since {}, which {}",
+                                        name_of(record_), start.value, what_becomes_of(lost, *scan_.last_look)));
+    out_.lost += lost;
   }
 
   void settle_wait() {
@@ -498,11 +514,11 @@ Observation observe_gone(const accounting::State& books, JobId job, Instant last
     const accounting::LiveSegment* live = books.find_segment(key);
     if (key.kind == SegmentKind::wait || live == nullptr || live->end) continue;
     if (departure == Departure::forgotten) {
-      out.warnings.push_back(
-          fmt::format("observer: job {}: slurmctld forgot it; its run since {}, which Slurm's own records do not have "
-                      "either, is retracted",
-                      job.value, live->opened.begin.value));
-      RunWriter(books, {}, {.job = job, .start = key.anchor, .organization = {}}, out.events).retract(last_alive);
+      RunWriter run(books, {}, {.job = job, .start = key.anchor, .organization = {}}, out.events);
+      const LostRuns lost = lose_run(run, key.anchor, last_alive, last_alive);
+      out.warnings.push_back(fmt::format("observer: job {}: slurmctld came back without it; its run since {} {}",
+                                         job.value, key.anchor.value, what_becomes_of(lost, last_alive)));
+      out.lost += lost;
       continue;
     }
     const Instant end = std::max(live->opened.begin, last_alive);

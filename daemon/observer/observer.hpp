@@ -21,6 +21,7 @@
 #include "accounting/state/state.hpp"
 #include "base/types.hpp"
 #include "daemon/observer/charging.hpp"
+#include "daemon/observer/lost_runs.hpp"
 #include "daemon/observer/run_writer.hpp"
 #include "protocol/classifier.hpp"
 #include "protocol/messages.hpp"
@@ -37,13 +38,16 @@ struct Observation {
   std::vector<accounting::Event> events;
   std::vector<std::string> warnings;  // each names the job or node
   bool unsettled = false;
+  LostRuns lost = {};  // runs that it closes or retracts because slurmctld lost them
 };
 
 // When a record was read. `previous` is the last instant for which the books hold every record: what differs from them
-// happened in (previous, at].
+// happened in (previous, at]. `last_look`: when slurmctld's records were looked at last before it came back, while it
+// is not yet known what it still has; nullopt: it did not go away.
 struct Scan {
   Instant at;
   Instant previous = k_beginning_of_time;
+  std::optional<Instant> last_look = std::nullopt;
 };
 
 // What a record is read with beside the books. `past`: what the State has forgotten of a run that began before its
@@ -59,11 +63,12 @@ struct Background {
                                       const ReadingRules& rules, const Background& background = {});
 
 // Why slurmctld no longer has a job. `purged`: it ended and its record was purged before a scan saw it. `forgotten`:
-// slurmctld was killed before it saved that the job existed; its own records never mention the run.
+// slurmctld was killed before it saved that the job existed, or lost what it had saved.
 enum class Departure { purged, forgotten };
 
 // A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
-// there, so that nobody is charged for time that nobody saw; the open run of a forgotten job is retracted.
+// there, so that nobody is charged for time that nobody saw. The open run of a forgotten job is retracted if it began
+// within k_few_saves before that.
 [[nodiscard]] Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive,
                                        Departure departure = Departure::purged);
 

@@ -104,6 +104,15 @@ Duration RunWriter::seconds_within(Instant from, Instant to) const {
   return sum;
 }
 
+Int128 RunWriter::work_until(Instant to) const {
+  Int128 work = 0;
+  for (const Segment& s : segments_) {
+    const Instant end = std::min(to, s.end.value_or(to));
+    if (s.begin < end) work += Int128{total(s.shares).value} * (end - s.begin).value;
+  }
+  return work;
+}
+
 const std::vector<NodeShare>& RunWriter::shares_before_resize() const {
   const std::vector<NodeShare>* before = &run_.shares;
   for (const Segment& s : segments_) {

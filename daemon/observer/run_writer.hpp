@@ -13,6 +13,7 @@
 
 #include "accounting/events/event.hpp"
 #include "accounting/state/state.hpp"
+#include "base/int128.hpp"
 #include "base/types.hpp"
 
 namespace shapley::daemon {
@@ -53,6 +54,8 @@ class RunWriter {
 
   // Run seconds in [from, to), an open segment taken as running through `to`.
   [[nodiscard]] Duration seconds_within(Instant from, Instant to) const;
+  // What its segments that the State knows hold up to `to`, in millionths of processor-seconds.
+  [[nodiscard]] Int128 work_until(Instant to) const;
 
   // Ends the open segment at max(end, its begin). REQUIRES: is_open().
   void close(Instant end, accounting::CloseReason reason);

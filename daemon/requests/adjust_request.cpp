@@ -1,13 +1,12 @@
 #include "daemon/requests/adjust_request.hpp"
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <pwd.h>
 #include <spdlog/spdlog.h>
 
+#include "daemon/requests/author.hpp"
 #include "daemon/requests/error_answer.hpp"
 #include "daemon/requests/reports.hpp"
 #include "ledger/adjustments/adjustment.hpp"
@@ -19,18 +18,6 @@ namespace shapley::daemon {
 namespace {
 
 using nlohmann::json;
-
-// "uid 0 (root)"; without a name where this host has none for it.
-std::string author_of(std::uint32_t uid) {
-  std::array<char, 16384> room{};
-  passwd entry{};
-  passwd* found = nullptr;
-  std::string author = "uid " + std::to_string(uid);
-  if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr) {
-    author += " (" + std::string(entry.pw_name) + ")";
-  }
-  return author;
-}
 
 Expected<ledger::AdjustmentPlan> make(Service& service, const Question& question) {
   if (!service.is_active()) {

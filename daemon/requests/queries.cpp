@@ -8,6 +8,7 @@
 
 #include "config/values.hpp"
 #include "daemon/requests/adjust_request.hpp"
+#include "daemon/requests/cluster_request.hpp"
 #include "daemon/requests/pair_requests.hpp"
 #include "daemon/requests/rank_requests.hpp"
 #include "daemon/requests/reports.hpp"
@@ -118,6 +119,31 @@ json gaps_object(const Books& books) {
           {"last_cause", of_last([](const auto& gap) { return name_of(gap.cause); })}};
 }
 
+// Of all that the ledger has on record, and of the last one.
+json losses_object(const Books& books) {
+  const std::vector<accounting::StateLost> losses = books.state().state_losses();
+  accounting::StateLost all;
+  for (const accounting::StateLost& loss : losses) {
+    all.closed += loss.closed;
+    all.closed_seconds += loss.closed_seconds;
+    all.retracted += loss.retracted;
+    all.retracted_seconds += loss.retracted_seconds;
+  }
+  const auto counts = [](const accounting::StateLost& loss) {
+    return json{{"closed", loss.closed},
+                {"closed_processor_seconds", loss.closed_seconds},
+                {"retracted", loss.retracted},
+                {"retracted_processor_seconds", loss.retracted_seconds}};
+  };
+  json object = counts(all);
+  object["count"] = losses.size();
+  object["last"] = losses.empty() ? json(nullptr) : counts(losses.back());
+  if (losses.empty()) return object;
+  object["last"]["at"] = losses.back().at.value;
+  object["last"]["seen"] = losses.back().seen.value;
+  return object;
+}
+
 // null: as far as nobody has said.
 json privacy_object(const Service& service) {
   const auto& kept = service.privacy();
@@ -144,6 +170,8 @@ json daemon_object(Service& service, Instant now) {
           {"dropped_observations", service.intake().dropped()},
           {"lost_runs", service.intake().lost_runs()},
           {"gaps", gaps_object(service.books())},
+          {"state_losses", losses_object(service.books())},
+          {"cluster", cluster_object(service)},
           {"mode", c.mode == config::Mode::observe ? "observe" : "priorities"},
           {"order", c.order == config::Order::strict ? "strict" : "weighted"},
           {"rank_generation", service.ranks().generation},
@@ -327,6 +355,8 @@ constexpr Request k_requests[] = {
      [](Service& service, const Question& question) { return promote(service, question); }},
     {"queue", Asker::anybody, Lane::memory, "the startable pending jobs",
      [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question)); }},
+    {"rename_cluster", Asker::administrator, Lane::memory, "that the cluster has another ClusterName",
+     [](Service& service, const Question& question) { return rename_cluster(service, question); }},
     {"statement", Asker::anybody, Lane::report, "what everybody got, gave and lent to whom in a time",
      [](Service& service, const Question& question) { return statement(service, question); }},
     {"status", Asker::anybody, Lane::memory, "the books now, the daemon and the plugin",

@@ -39,6 +39,7 @@ std::string_view refusal_from_afar(const std::string& question) {
   const auto name = request.value("request", nlohmann::json());
   if (name == "promote") return "a controller is promoted on its own host only";
   if (name == "adjust") return "the books are corrected on the daemon's own host only";
+  if (name == "rename_cluster") return "a cluster is renamed on the daemon's own host only";
   return {};
 }
 

@@ -225,6 +225,7 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
                                           service_.site().configuration.slurm_user));
   }
   if (!service_.is_active()) return fail(Errc::unavailable, service_.controllers()->refusal());
+  SHAPLEY_TRY(service_.cluster().admit(hello.cluster, clock_()));
   install_feeder(session, hello);
   return {};
 }
@@ -317,6 +318,11 @@ void Server::push() {
     spdlog::warn("server: {}: disconnected: this controller writes no more", keep->name());
     feeder_ = nullptr;
     keep->refuse(service_.controllers()->refusal());
+    return;
+  }
+  if (!service_.cluster().is_ours(service_.feeder()->hello.cluster)) {
+    spdlog::warn("server: {}: disconnected: the cluster was renamed", keep->name());
+    keep->close();
     return;
   }
   if (keep->pushed.reading_generation != service_.reading_generation()) {

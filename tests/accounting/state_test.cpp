@@ -355,6 +355,36 @@ TEST_F(StateTest, RemembersWhenNobodyLooked) {
   EXPECT_EQ(State::load(state_.save()).value().observation_gaps(), all);
 }
 
+TEST_F(StateTest, RemembersWhatSlurmctldLost) {
+  const StateLost later{at(60), at(50), 3, 4800, 1, 16};
+  const StateLost sooner{at(20), at(20), 0, 0, 1, 0};
+  for (const auto& event : {later, sooner}) EXPECT_EQ(state_.apply(event).value(), Applied::changed);
+  EXPECT_EQ(state_.apply(later).value(), Applied::duplicate);
+  StateLost contrary = later;
+  contrary.closed = 4;
+  EXPECT_EQ(state_.apply(contrary).error().code, Errc::conflict);
+  EXPECT_EQ(state_.apply(StateLost{at(30), at(31)}).error().code, Errc::invalid_argument);
+  StateLost negative{at(30), at(30)};
+  negative.retracted_seconds = -1;
+  EXPECT_EQ(state_.apply(negative).error().code, Errc::invalid_argument);
+  const std::vector<StateLost> all{sooner, later};
+  EXPECT_EQ(state_.state_losses(), all);
+  EXPECT_EQ(State::load(state_.save()).value().state_losses(), all);
+}
+
+TEST_F(StateTest, KnowsTheLastNameOfItsCluster) {
+  EXPECT_EQ(state_.cluster(), nullptr);
+  const ClusterNamed renamed{at(60), "new", "uid 0 (root)", "a new machine room"};
+  for (const auto& event : {renamed, ClusterNamed{at(10), "old", "the first feeder", ""}}) {
+    EXPECT_EQ(state_.apply(event).value(), Applied::changed);
+  }
+  ASSERT_NE(state_.cluster(), nullptr);
+  EXPECT_EQ(*state_.cluster(), renamed);
+  EXPECT_EQ(*State::load(state_.save()).value().cluster(), renamed);
+  EXPECT_EQ(state_.apply(ClusterNamed{at(60), "other", "", ""}).error().code, Errc::conflict);
+  EXPECT_EQ(state_.apply(ClusterNamed{at(70), "", "", ""}).error().code, Errc::invalid_argument);
+}
+
 AdjustmentMade joined(std::uint32_t number, const char* organization, const char* into) {
   AdjustmentMade made{.number = number,
                       .at = at(50),

@@ -87,6 +87,15 @@ TEST(Health, WarnsOfWhatWillWantAttention) {
   EXPECT_EQ(words_with("/daemon/configuration",
                        {{"hash", "00"}, {"loaded_at", 1}, {"refused_at", k_now - 5}, {"refusal", "line 3: no node"}}),
             "SHAPLEY WARNING: the configuration was refused 5 s ago: line 3: no node");
+  json loss{{"at", k_now - 3600}, {"seen", k_now - 3660},
+            {"closed", 2},        {"closed_processor_seconds", 4800},
+            {"retracted", 1},     {"retracted_processor_seconds", 16}};
+  EXPECT_EQ(words_with("/daemon/state_losses", {{"count", 1}, {"last", loss}}),
+            "SHAPLEY WARNING: slurmctld lost runs 1 h 0 min ago: 2 runs (4,800 processor-seconds) counted until the "
+            "last look, 1 run (16 processor-seconds) retracted, begun within seconds before it");
+  loss["at"] = k_now - 90'000;
+  EXPECT_EQ(words_with("/daemon/state_losses", {{"count", 1}, {"last", loss}}),
+            "SHAPLEY OK: plugin connected, mode priorities");
   EXPECT_EQ(words_with("/daemon/gaps",
                        {{"count", 1}, {"seconds", 60}, {"last_begin", k_now - 3660}, {"last_end", k_now - 3600}}),
             "SHAPLEY WARNING: nothing was observed for 1 min until 1 h 0 min ago");

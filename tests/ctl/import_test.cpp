@@ -301,6 +301,83 @@ TEST_F(ImportTest, what_was_requeued_waits_only_if_it_neither_ran_again_nor_was_
             (States{"1 ended", "1 ended"}));
 }
 
+// slurmctld forgot jobs 74 and 76 after shapleyd had seen them begin; Slurm's accounting did not.
+TEST_F(ImportTest, takes_a_run_that_is_retracted_here_and_recorded_there) {
+  ASSERT_TRUE(import_history(question(year())));
+  const auto whole = runs();
+  std::filesystem::remove(file());
+  std::string rest;
+  std::istringstream lines(year());
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("74|") && !line.starts_with("76|")) rest += line + "\n";
+  }
+  ASSERT_TRUE(import_history(question(rest)));
+  std::vector<accounting::Event> seen;
+  for (const auto& [job, start] : {std::pair{74U, 700}, std::pair{76U, 3000}}) {
+    auto opened = ledger::testing::opened(job, k_begin + start, "bio", 1);
+    seen.emplace_back(opened);
+    seen.emplace_back(accounting::SegmentRetracted{opened.key, {k_begin + start + 9}});
+  }
+  must(ledger::testing::writer(file()).append(seen, {1789999999}));
+  ImportQuestion asked = question(year());
+  asked.into = file();
+  asked.ledger.clear();
+  const auto filled = import_history(asked);
+  ASSERT_TRUE(filled) << filled.error().what;
+  EXPECT_EQ(filled->runs.restored, 2);
+  // Keys are not used again; all else is as if nothing had been forgotten.
+  auto again = runs();
+  for (std::string& run : again) {
+    for (const auto& [key, as_first] :
+         {std::pair{"74|700|1|", "74|700|0|"}, std::pair{"76|3000|1|3000", "76|3000|0|3000"},
+          std::pair{"76|3000|2|3100", "76|3000|1|3100"}}) {
+      if (run.starts_with(key)) run.replace(0, std::string(key).size(), as_first);
+    }
+  }
+  EXPECT_EQ(again, whole);
+  const ledger::AuditReport report = audit_against(asked.sacct);
+  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+}
+
+// slurmctld lost its state; the books end these runs where they were seen last.
+TEST_F(ImportTest, runs_whose_end_was_not_seen_end_as_they_are_recorded) {
+  ASSERT_TRUE(import_history(question(row("70", 70, "bio", "COMPLETED", 0, 0, 1, 2, 0, 1, 0, 0, "n2"))));
+  std::vector<accounting::Event> seen;
+  for (const std::uint32_t job : {80U, 81U, 82U, 83U}) {
+    auto opened = ledger::testing::opened(job, k_begin + 1000, "bio", 2);
+    seen.emplace_back(opened);
+    seen.emplace_back(ledger::testing::closed(opened, k_begin + 1100, accounting::CloseReason::vanished));
+  }
+  must(ledger::testing::writer(file()).append(seen, {1789999999}));
+  const auto recorded = [](int job, int end, int suspended) {
+    return row(std::to_string(job), job, "bio", "CANCELLED", 900, 900, 1000, end, suspended, 2, 0, 0, "n1");
+  };
+  ImportQuestion asked =
+      question(recorded(80, 1160, 0) + recorded(81, 1100, 0) + recorded(82, 1090, 0) + recorded(83, 1200, 60));
+  asked.into = file();
+  asked.ledger.clear();
+  const auto mended = import_history(asked);
+  ASSERT_TRUE(mended) << mended.error().what;
+  EXPECT_EQ(mended->runs.runs, 0);
+  EXPECT_EQ(mended->runs.known, 4);
+  EXPECT_EQ(mended->ends, 3);
+  EXPECT_EQ(runs(), (std::vector<std::string>{
+                        "70|1|0|1|2|bio|1000000|ended", "80|1000|0|1000|1100|bio|2000000|vanished",
+                        "80|1000|1|1100|1160|bio|2000000|ended", "81|1000|0|1000|1100|bio|2000000|vanished",
+                        "82|1000|1|1000|1090|bio|2000000|ended", "83|1000|0|1000|1100|bio|2000000|vanished",
+                        "83|1000|1|1100|1140|bio|2000000|suspended", "83|1000|2|1200|1200|bio|2000000|ended"}));
+  EXPECT_EQ(ledger::testing::rows(file(),
+                                  "SELECT json_extract(payload, '$.since') - 1773043200, "
+                                  "json_extract(payload, '$.until') - 1773043200 FROM events "
+                                  "WHERE kind = 'history_imported' ORDER BY seq DESC LIMIT 1"),
+            std::vector<std::string>{"1000|1200"});
+  const auto again = import_history(asked);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->events, 0);
+  const ledger::AuditReport report = audit_against(asked.sacct);
+  for (const ledger::Finding& finding : report.findings) ADD_FAILURE() << finding.check << ": " << finding.what;
+}
+
 TEST_F(ImportTest, a_ledger_that_a_daemon_writes_is_left_alone) {
   ASSERT_TRUE(import_history(question(year())));
   const auto writer = ledger::testing::writer(file());

@@ -217,6 +217,31 @@ TEST(Status, SaysWhenNobodyLookedAndWhetherThatMatters) {
   EXPECT_FALSE(is_painted()) << "a week is long enough to see it";
 }
 
+TEST(Status, SaysWhatSlurmctldLost) {
+  json report = with_daemon(fixed_report());
+  json& losses = report["daemon"]["state_losses"];
+  losses = {{"count", 0}, {"last", nullptr}};
+  EXPECT_EQ(render_status(report, {}).value().find("State:"), std::string::npos);
+  losses = {{"count", 2},
+            {"last",
+             {{"at", 1795244400 - 65},
+              {"seen", 1795244400 - 70},
+              {"closed", 1},
+              {"closed_processor_seconds", 4800},
+              {"retracted", 0},
+              {"retracted_processor_seconds", 0}}}};
+  const std::string lost = render_status(report, {}).value();
+  EXPECT_NE(lost.find("\nState:   slurmctld lost runs 2 times, last at 2026-11-21T06:58:55Z: 1 run (4,800 "
+                      "processor-seconds) counted until the last look; the last look was at 2026-11-21T06:58:50Z; "
+                      "shapleyctl import --into takes what Slurm's accounting has of them\n"),
+            std::string::npos)
+      << lost;
+  const auto is_painted = [&] { return health_lines(report, true).find("\x1b[31mState:") != std::string::npos; };
+  EXPECT_TRUE(is_painted());
+  losses["last"]["at"] = 1795244400 - 8 * 86'400;
+  EXPECT_FALSE(is_painted()) << "a week is long enough to see it";
+}
+
 json observing_report() {
   json report = with_daemon(fixed_report());
   report["ranks_act"] = false;

@@ -189,6 +189,17 @@ void make_sense(ObservationGap& e) {
   if (e.end == e.begin) e.end = e.end + Duration{1};
 }
 
+void make_sense(StateLost& e) {
+  if (e.at < e.seen) std::swap(e.at, e.seen);
+  for (std::int64_t* count : {&e.closed, &e.closed_seconds, &e.retracted, &e.retracted_seconds}) {
+    *count = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000);
+  }
+}
+
+void make_sense(ClusterNamed& e) {
+  name(e.cluster);
+}
+
 void make_sense(AdjustmentMade& e) {
   name(e.author);
   name(e.reason);

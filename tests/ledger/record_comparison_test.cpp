@@ -451,6 +451,63 @@ TEST_F(RecordComparison, what_ended_while_nobody_looked_is_a_note) {
   EXPECT_FALSE(clean(against_sacct(sacct("18", k_t, k_t + 60, 1))));
 }
 
+// slurmctld came back without its state at k_t + 130; it was seen last at k_t + 100.
+TEST_F(RecordComparison, runs_that_slurmctld_lost_end_where_they_were_seen_last) {
+  add(accounting::StateLost{{k_t + 130}, {k_t + 100}, 2, 500, 1, 4});
+  for (const std::uint32_t job : {17U, 18U}) {
+    const auto lost = opened(job, k_t, "a", 4);
+    add(lost);
+    add(closed(lost, k_t + 100, CloseReason::vanished));
+  }
+  run(19, k_t, k_t + 200, 1);
+  const std::string other = sacct("19", k_t, k_t + 200, 1) + sacct("20", k_t - 500, k_t - 400, 1);
+  const auto report = against_sacct(sacct("17", k_t, k_t + 128, 4, "00:00:00", "CANCELLED") + other);
+  ASSERT_EQ(report.findings.size(), 1U) << "of the run that the ledger lacks";
+  EXPECT_TRUE(notes(report,
+                    "1 runs were going on when slurmctld lost its state: they end in the ledger when they were "
+                    "seen last, and in the record otherwise"));
+  EXPECT_TRUE(notes(report,
+                    "1 runs were going on when slurmctld lost its state: they end in the ledger when they were "
+                    "seen last, and are not recorded"));
+  // A run whose end was seen, or that ended at another time, is none of these.
+  EXPECT_EQ(against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("19", k_t, k_t + 190, 1)).findings.size(), 2U)
+      << "end and length";
+}
+
+// slurmctld was killed before it saved the start of 17; slurmdbd never heard of the end of 18.
+TEST_F(RecordComparison, runaway_jobs_of_slurmdbd_are_named_as_what_they_are) {
+  const auto forgotten = opened(17, k_t, "a", 4);
+  add(forgotten);
+  add(accounting::SegmentRetracted{forgotten.key, {k_t + 5}});
+  run(18, k_t, k_t + 50, 4);
+  run(19, k_t, k_t + 200, 1);
+  const std::string other = sacct("19", k_t, k_t + 200, 1);
+  const auto report =
+      against_sacct(sacct("17", k_t, 0, 4, "00:00:00", "RUNNING") + sacct("18", k_t, 0, 4, "00:00:00", "RUNNING") +
+                    sacct("20", k_t + 10, 0, 1, "00:00:00", "SUSPENDED") + other);
+  EXPECT_TRUE(clean(report));
+  EXPECT_TRUE(notes(report, "3 recorded runs have no end, and slurmctld knows of none of them"));
+  EXPECT_TRUE(notes(report, "sacctmgr show runawayjobs lists and ends them), not compared: jobs 17, 18, 20"));
+  // One that ended only just may still be on its way to slurmdbd, and one that ended without an end is no such job.
+  run(21, k_t, k_t + 195, 1);
+  const auto young =
+      against_sacct(sacct("21", k_t, 0, 1, "00:00:00", "RUNNING") + sacct("18", k_t, k_t + 50, 4) + other);
+  EXPECT_TRUE(clean(young));
+  EXPECT_TRUE(notes(young, "1 runs had not ended when the records were made"));
+  EXPECT_FALSE(clean(against_sacct(sacct("20", k_t + 10, 0, 1, "00:00:00", "COMPLETED") + other)));
+}
+
+TEST_F(RecordComparison, a_recorded_run_that_was_retracted_is_named_with_the_way_to_have_it_again) {
+  const auto lost = opened(17, k_t, "a", 4);
+  add(lost);
+  add(accounting::SegmentRetracted{lost.key, {k_t + 5}});
+  const auto report = against_sacct(sacct("17", k_t, k_t + 8, 4) + sacct("18", k_t - 500, k_t - 400, 1));
+  ASSERT_FALSE(report.clean());
+  EXPECT_NE(report.findings.front().what.find("retracted, because slurmctld forgot it; shapleyctl import --into"),
+            std::string::npos)
+      << report.findings.front().what;
+}
+
 TEST_F(RecordComparison, while_slurmctld_was_down_no_run_can_be_missing) {
   add(accounting::ObservationGap{{k_t + 100}, {k_t + 160}, accounting::GapCause::slurmctld_down});
   EXPECT_FALSE(clean(against_sacct(sacct("19", k_t + 110, k_t + 130, 2))));

@@ -443,6 +443,45 @@ inline constexpr auto k_description<ObservationGap> =
              member<Role::identity_and_time>("end", &ObservationGap::end), member("cause", &ObservationGap::cause))
         .kept("gap");
 
+// slurmctld came back without records that it had had: without the state that it saves (`slurmctld -c`, a lost
+// StateSaveLocation), or killed before it saved. `closed` runs were older than that when they were seen last, at
+// `seen`: they end there and hold so many processor-seconds until then. `retracted` ones had begun within a few saves
+// before it, so that Slurm may have no record of them; they count for nothing. `at` is when that was learned. The books
+// do not depend on it: what it counts are facts of their own, stored before it.
+struct StateLost {
+  Instant at;
+  Instant seen;  // <= at
+  std::int64_t closed = 0;
+  std::int64_t closed_seconds = 0;  // processor-seconds
+  std::int64_t retracted = 0;
+  std::int64_t retracted_seconds = 0;  // processor-seconds
+  friend bool operator==(const StateLost&, const StateLost&) = default;
+};
+template <>
+inline constexpr auto k_description<StateLost> =
+    describe("state_lost", member<Role::identity_and_time>("at", &StateLost::at), member("seen", &StateLost::seen),
+             member("closed", &StateLost::closed), member("closed_seconds", &StateLost::closed_seconds),
+             member("retracted", &StateLost::retracted), member("retracted_seconds", &StateLost::retracted_seconds))
+        .kept("state_loss");
+
+// The books are those of the cluster of this ClusterName, from `at` on until the next such event: as the first feeder
+// called it, or as an administrator says after it was renamed. No other one's records are read. The books do not depend
+// on it.
+struct ClusterNamed {
+  Instant at;
+  std::string cluster;
+  std::string author;  // "the first feeder", or by the kernel's word: "uid 0 (root)"
+  std::string reason;  // empty: it was the first feeder's word
+  friend bool operator==(const ClusterNamed&, const ClusterNamed&) = default;
+};
+template <>
+inline constexpr auto k_description<ClusterNamed> = describe("cluster_named",
+                                                             member<Role::identity_and_time>("at", &ClusterNamed::at),
+                                                             member("cluster", &ClusterNamed::cluster),
+                                                             member("author", &ClusterNamed::author),
+                                                             member("reason", &ClusterNamed::reason))
+                                                        .kept("cluster");
+
 // Runs that no shapleyd watched, from an export of Slurm's accounting: their own events stand right before this one, in
 // the same transaction or, of a new ledger, in all of it. The books do not depend on it; whose word they rest on must
 // be known. Identity: `at`, `sha256`.
@@ -503,7 +542,7 @@ inline constexpr auto k_description<AdjustmentMade> =
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
                            ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted, JobChanged,
-                           ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured>;
+                           ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);

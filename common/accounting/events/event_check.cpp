@@ -192,6 +192,18 @@ Expected<void> check_content(const ObservationGap& event) {
   return {};
 }
 
+Expected<void> check_content(const StateLost& event) {
+  if (event.seen > event.at) return refuse(event, "a loss is learned after the records were seen");
+  for (const std::int64_t count : {event.closed, event.closed_seconds, event.retracted, event.retracted_seconds}) {
+    if (count < 0) return refuse(event, "runs and processor-seconds count from 0");
+  }
+  return {};
+}
+
+Expected<void> check_content(const ClusterNamed& event) {
+  return event.cluster.empty() ? refuse(event, "the cluster needs a name") : Expected<void>{};
+}
+
 Expected<void> check_content(const AdjustmentMade& event) {
   if (event.number == 0) return refuse("adjustments count from 1");
   if (event.author.empty()) return refuse("an adjustment has an author");

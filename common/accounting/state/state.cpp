@@ -256,6 +256,16 @@ std::vector<ObservationGap> State::observation_gaps() const {
   return {all.begin(), all.end()};
 }
 
+std::vector<StateLost> State::state_losses() const {
+  const auto& all = impl_->kept.all<StateLost>();
+  return {all.begin(), all.end()};
+}
+
+const ClusterNamed* State::cluster() const {
+  const auto& names = impl_->kept.all<ClusterNamed>();
+  return names.empty() ? nullptr : &*names.rbegin();
+}
+
 const ControllerPromoted* State::last_promotion() const {
   const auto& promotions = impl_->kept.all<ControllerPromoted>();
   return promotions.empty() ? nullptr : &*promotions.rbegin();

@@ -196,6 +196,10 @@ class State {
   [[nodiscard]] std::vector<ObservationsMistimed> mistimed_observations() const;
   // All of them, ascending by begin.
   [[nodiscard]] std::vector<ObservationGap> observation_gaps() const;
+  // All of them, ascending.
+  [[nodiscard]] std::vector<StateLost> state_losses() const;
+  // What the cluster was named last; nullptr: nobody has said.
+  [[nodiscard]] const ClusterNamed* cluster() const;
   // All of them, ascending by number.
   [[nodiscard]] std::vector<AdjustmentMade> adjustments() const;
   // The one of the highest epoch, whenever it was; nullptr: no controller was promoted ever.

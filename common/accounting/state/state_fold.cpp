@@ -282,6 +282,16 @@ void State::Impl::fold(const ObservationGap& event) {
   kept.keep(event);
 }
 
+template <>
+void State::Impl::fold(const StateLost& event) {
+  kept.keep(event);
+}
+
+template <>
+void State::Impl::fold(const ClusterNamed& event) {
+  kept.keep(event);
+}
+
 std::vector<std::uint32_t> State::Impl::indices_of(const PlacementResolved& event) {
   std::vector<std::uint32_t> indices;
   if (event.nodes.empty()) return indices;

@@ -184,6 +184,18 @@ Expected<Applied> State::Impl::validate(const ObservationGap& event) const {
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const StateLost& event) const {
+  if (const StateLost* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
+Expected<Applied> State::Impl::validate(const ClusterNamed& event) const {
+  if (const ClusterNamed* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;  // likewise
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const PlacementResolved& event) const {
   if (const auto placement = placements.find(event.placement); placement != placements.end()) {
     const PlacementResolved* known = placement->second.find(event.at, event.ordinal);

@@ -151,7 +151,8 @@ class FactsToCompare {
     SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
     SHAPLEY_TRY_ASSIGN(Statement select,
                        database.prepare("SELECT seq FROM main.event_texts WHERE kind IN "
-                                        "('configuration_loaded', 'observation_gap', 'adjustment_made') ORDER BY seq"));
+                                        "('configuration_loaded', 'observation_gap', 'state_lost', 'adjustment_made') "
+                                        "ORDER BY seq"));
     while (true) {
       SHAPLEY_TRY_ASSIGN(const bool row, select.step());
       if (!row) return {};

@@ -44,6 +44,7 @@ struct Add {
   void operator()(const accounting::ObservationGap& e) const {
     if (e.cause != accounting::GapCause::slurmctld_down) facts.gaps.push_back(e);
   }
+  void operator()(const accounting::StateLost& e) const { facts.losses.push_back(e); }
   void operator()(const accounting::JobDescribed& e) const {
     if (e.array_job != 0 && e.array_task) facts.array_tasks[{e.array_job, *e.array_task}] = e.job;
   }

@@ -59,6 +59,7 @@ class Facts {
   std::map<Instant, Period> periods;
   std::map<Instant, std::string> configurations;
   std::vector<accounting::ObservationGap> gaps;  // in which slurmctld ran
+  std::vector<accounting::StateLost> losses;
   std::map<std::pair<std::uint32_t, std::uint32_t>, JobId>
       array_tasks;  // (array job, task) -> the latest job known by that name
 };

@@ -91,6 +91,7 @@ void LedgerRuns::account(const SegmentFacts& segment) {
   if (segment.end) run.held += *segment.end - *segment.begin;
   last_reason_ = segment.end ? segment.reason : CloseReason::ended;
   run.ended_suspended = last_reason_ == CloseReason::suspended;
+  run.end_unseen = last_reason_ == CloseReason::vanished;
   run.was_suspended = run.was_suspended || run.ended_suspended;
 }
 

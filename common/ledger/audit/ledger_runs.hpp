@@ -27,6 +27,7 @@ struct LedgerRun {
   Duration held;                    // sum over its closed segments
   bool was_suspended = false;       // once at least
   bool ended_suspended = false;     // nothing followed the last suspension
+  bool end_unseen = false;          // it ends where it was seen last
   bool matched = false;             // with a record
   bool fitted = false;              // with one that has its very start and end
 

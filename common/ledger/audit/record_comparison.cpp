@@ -61,6 +61,28 @@ class Comparison {
            });
   }
 
+  // Whether the run ends in the ledger where it was seen last before slurmctld lost its state.
+  [[nodiscard]] bool was_lost(const LedgerRun& run) const {
+    return run.end_unseen &&
+           std::ranges::any_of(facts_.losses, [&](const accounting::StateLost& loss) { return loss.seen == *run.end; });
+  }
+
+  // Whether the ledger had a run that began then, and took it back.
+  [[nodiscard]] bool was_retracted(JobId job, const RecordedTime& start) const {
+    const accounting::SegmentKey first{accounting::SegmentKind::run, job, k_beginning_of_time, 0};
+    for (auto s = facts_.segments.lower_bound(first); s != facts_.segments.end(); ++s) {
+      if (s->first.kind != first.kind || s->first.job != job) return false;
+      if (s->second.retracted && start.is(s->first.anchor)) return true;
+    }
+    return false;
+  }
+
+  // Whether slurmdbd takes it for a job that runs. What the ledger knows better about such a one is no fault of the
+  // ledger: slurmctld was killed and forgot the job, or slurmdbd never heard of its end.
+  static bool goes_on(const RecordedRun& recorded) {
+    return !recorded.end() && (recorded.state == "RUNNING" || recorded.state == "SUSPENDED");
+  }
+
   static bool starts_with(const RecordedRun& recorded, const LedgerRun& run) {
     if (recorded.start()) return recorded.start()->is(run.begin);
     // jobcomp/filetxt does not say when a resized run started; the first resize must fit instead.
@@ -119,6 +141,10 @@ class Comparison {
       ++ended_unobserved_;
       return;
     }
+    if (recorded.end() && was_lost(run) && !recorded.end()->is(*run.end)) {
+      ++lost_ends_;
+      return;
+    }
     compare_ends(run, recorded, name);
     compare_pieces(run, recorded, name);
     compare_held(run, recorded, name);
@@ -129,6 +155,8 @@ class Comparison {
     if (!end && recorded.has_ended) {
       if (run.end) return end_untold_.push_back(recorded.pieces.back().line);
       find(name + ": is still open in the ledger; the record says that it has ended, and not when");
+    } else if (!end && run.end && goes_on(recorded) && records_span_.made_after(*run.end)) {
+      runaway_.push_back(run.job);
     } else if (!end) {
       if (run.end) ++unfinished_records_;
     } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
@@ -215,6 +243,8 @@ class Comparison {
       ++outside_;
     } else if (start && start->instant > span_.last_received - k_on_the_way) {
       ++after_ledger_;
+    } else if (goes_on(recorded)) {
+      runaway_.push_back(recorded.job);
     } else if (ended_unobserved(recorded)) {
       ++missed_;
     } else if (!end && recorded.has_ended) {
@@ -226,6 +256,9 @@ class Comparison {
       if (start) what += " from " + text_of(*start);
       if (end) what += " to " + text_of(*end);
       what += " that the ledger does not have";
+      if (start && was_retracted(recorded.job, *start)) {
+        what += ": it was retracted, because slurmctld forgot it; shapleyctl import --into takes it";
+      }
       find(std::move(what));
     }
   }
@@ -242,6 +275,8 @@ class Comparison {
       ++after_records_;
     } else if (!run.end && !records_span_.must_have_open(run.begin)) {
       ++open_;
+    } else if (was_lost(run)) {
+      ++lost_;
     } else {
       std::string what = run_name(run.job, run.begin) + (run.end ? " to " + format_instant(*run.end) : ", still open") +
                          ": the ledger has a run that the records do not have";
@@ -262,6 +297,20 @@ class Comparison {
     note(static_cast<std::int64_t>(lines.size()), what + " (" + named + ")");
   }
 
+  void note_runaway_jobs() {
+    constexpr std::size_t k_most_named = 10;
+    if (runaway_.empty()) return;
+    std::string jobs;
+    for (std::size_t i = 0; i < std::min(runaway_.size(), k_most_named); ++i) {
+      jobs += (i > 0 ? ", " : "") + std::to_string(runaway_[i].value);
+    }
+    if (runaway_.size() > k_most_named) jobs += " and others";
+    note(static_cast<std::int64_t>(runaway_.size()),
+         "recorded run[ has|s have] no end, and by the ledger, which goes on, slurmctld knows nothing of [it|them]: "
+         "runaway job[|s] of slurmdbd (sacctmgr show runawayjobs lists and ends them), not compared: job[|s] " +
+             jobs);
+  }
+
   void write_notes() {
     for (const ImpossibleRecord& record : records_.impossible) {
       report_.notes.push_back("line " + std::to_string(record.line) + ", job " + std::to_string(record.job.value) +
@@ -271,6 +320,7 @@ class Comparison {
     note_lines(end_untold_,
                "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger "
                "and left out");
+    note_runaway_jobs();
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
     note(std::ranges::count_if(records_.records, is_unstarted), "row[|s] of jobs that had not started left out");
@@ -299,6 +349,14 @@ class Comparison {
     note(ended_unobserved_,
          "run[|s] ended in a gap of observation that the ledger has on record, and there at another second than in the "
          "record");
+    note(lost_ends_,
+         "run[ was|s were] going on when slurmctld lost its state: in the ledger [it ends when it was|they end when "
+         "they "
+         "were] seen last, and in the record otherwise (shapleyctl import --into takes these ends)");
+    note(lost_,
+         "run[ was|s were] going on when slurmctld lost its state: in the ledger [it ends when it was|they end when "
+         "they "
+         "were] seen last, and [it is|they are] not recorded");
     note(suspended_unknown_,
          "run[ was|s were] suspended and the records do not say for how long: compared by start and end only");
     note(resized_since_, "run[ was|s were] resized and had not ended on one side: [its|their] sizes are not compared");
@@ -314,9 +372,11 @@ class Comparison {
   AuditReport& report_;
   LedgerRuns ledger_;
   std::int64_t before_records_, after_records_, empty_;
+  std::vector<JobId> runaway_;
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
-               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0;
+               weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0, lost_ends_ = 0,
+               lost_ = 0;
   std::vector<std::int64_t> end_untold_;  // lines
 };
 

@@ -45,6 +45,10 @@ bool RecordsSpan::asks_for(Instant begin, Instant end) const {
   return end > asked_.since.value_or(k_beginning_of_time) && begin < asked_.until.value_or(k_end_of_time);
 }
 
+bool RecordsSpan::made_after(Instant t) const {
+  return std::max(latest_, asked_.until.value_or(latest_)) > t + k_on_the_way;
+}
+
 bool RecordsSpan::must_have_open(Instant begin) const {
   return format_ == RecordFormat::sacct && asked_.until && begin < *asked_.until - k_on_the_way;
 }

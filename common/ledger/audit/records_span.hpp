@@ -33,6 +33,8 @@ class RecordsSpan {
   [[nodiscard]] bool is_after(const LedgerRun& run) const;
   // Whether [begin, end) is at some instant of what was asked; k_end_of_time: it goes on.
   [[nodiscard]] bool asks_for(Instant begin, Instant end) const;
+  // Whether they were made so long after `t` that what happened then had reached slurmdbd.
+  [[nodiscard]] bool made_after(Instant t) const;
   // Whether a run that is still open and has begun then must be in the records.
   [[nodiscard]] bool must_have_open(Instant begin) const;
 

@@ -58,6 +58,10 @@ class Bench {
   Observation see(const protocol::JobRecord& record, std::int64_t at, std::int64_t previous = 0) {
     return taken(observe_job(state, record, {.at = Instant{at}, .previous = Instant{previous}}, rules_));
   }
+  // A record of a slurmctld that came back; its records were looked at last at `last_look`.
+  Observation see_back(const protocol::JobRecord& record, std::int64_t at, std::int64_t last_look) {
+    return taken(observe_job(state, record, {.at = Instant{at}, .last_look = Instant{last_look}}, rules_));
+  }
   Observation see_gone(std::uint32_t job, std::int64_t last_alive, Departure departure = Departure::purged) {
     return taken(observe_gone(state, JobId{job}, Instant{last_alive}, departure));
   }

@@ -134,6 +134,73 @@ TEST(ObserverForgotten, ARunOfAJobThatSlurmctldForgotIsTakenBack) {
   EXPECT_FALSE(bench.anything_open());
 }
 
+// slurmctld lost the state that it had saved. What began a few saves before it was seen last was in it.
+TEST(ObserverForgotten, ARunThatSlurmctldHadSavedIsCountedUntilItWasSeenLast) {
+  Bench bench;
+  bench.see(running(120), 121);
+  const Observation seen = bench.see_gone(7, 290, Departure::forgotten);
+  EXPECT_EQ(bench.runs(), "[120,290) n1:1");
+  EXPECT_EQ(seen.lost.closed, 1);
+  EXPECT_EQ(seen.lost.retracted, 0);
+  EXPECT_TRUE(seen.lost.closed_work == Int128{170 * k_micro});
+  EXPECT_EQ(seen.warnings.size(), 1U);
+
+  for (const std::int64_t age : {k_few_saves.value, k_few_saves.value + 1}) {
+    Bench young;
+    young.see(running(120), 121);
+    const LostRuns lost = young.see_gone(7, 120 + age, Departure::forgotten).lost;
+    EXPECT_EQ(lost.closed, age > k_few_saves.value ? 1 : 0) << age;
+    EXPECT_EQ(lost.retracted, 1 - lost.closed) << age;
+    EXPECT_TRUE(lost.closed_work + lost.retracted_work == Int128{age * k_micro}) << age;
+  }
+}
+
+TEST(ObserverForgotten, ARunThatWasSavedCountsAlsoWhereItWasResumedRightBeforeTheLoss) {
+  Bench bench;
+  bench.see(running(120), 121);
+  bench.see(suspended(120, 130, 10), 131);
+  bench.see(flipped(running(120), 285, 10), 286);
+  const Observation seen = bench.see_gone(7, 290, Departure::forgotten);
+  EXPECT_EQ(bench.runs(), "[120,130) n1:1; [285,290) n1:1");
+  EXPECT_TRUE(seen.lost.closed_work == Int128{15 * k_micro});
+}
+
+TEST(ObserverForgotten, AnotherJobWithTheNumberOfALostOneLeavesTheLostRunWhatWasSeenOfIt) {
+  for (const bool waits : {true, false}) {
+    JobRecord other = waits ? record_of(JobState::pending) : running(310);
+    other.submit_time = 305;
+    other.wait = protocol::WaitReason::other;
+    Bench bench;
+    bench.see(running(120), 121);
+    const Observation seen = bench.see_back(other, 320, 290);
+    EXPECT_EQ(bench.runs(), waits ? "[120,290) n1:1" : "[120,290) n1:1; [310,...) n1:1");
+    EXPECT_EQ(seen.lost.closed, 1);
+    Bench young;
+    young.see(running(280), 281);
+    EXPECT_EQ(young.see_back(other, 320, 290).lost.retracted, 1);
+    EXPECT_EQ(young.runs(), waits ? "" : "[310,...) n1:1");
+  }
+}
+
+// An old state was restored, in which the job still waited.
+TEST(ObserverForgotten, ARunOfAJobThatWaitsAgainInAnOldStateIsCountedUntilItWasSeenLast) {
+  Bench bench;
+  bench.see(running(120), 121);
+  JobRecord again = record_of(JobState::pending);
+  again.wait = protocol::WaitReason::other;
+  bench.see_back(again, 320, 290);
+  EXPECT_EQ(bench.runs(), "[120,290) n1:1");
+}
+
+// Nodes that had to boot give the same job a later start: no loss, though shapleyd may just have begun.
+TEST(ObserverForgotten, ALaterStartOfTheSameJobReplacesTheFirstOne) {
+  Bench bench;
+  bench.see(running(120), 121);
+  const Observation seen = bench.see_back(running(300), 320, 290);
+  EXPECT_EQ(bench.runs(), "[300,...) n1:1");
+  EXPECT_FALSE(seen.lost.any());
+}
+
 TEST(ObserverForgotten, AnotherJobWithTheNumberOfAForgottenOneTakesItsRunBack) {
   for (const bool waits : {true, false}) {
     Bench bench;

@@ -52,6 +52,48 @@ TEST_F(ServerTest, ANewFeederReplacesTheOld) {
   EXPECT_EQ(second->expect<protocol::Ack>().sequence, 1U);
 }
 
+// A trial slurmctld from a copy of slurm.conf finds the same socket.
+TEST_F(ServerTest, AFeederOfAnotherClusterIsRefusedByNameAndTheFirstOneGoesOn) {
+  const auto ours = feeder(1);
+  ours->send(protocol::SnapshotBegin{1, now});
+  ours->send(observations(2, {running({.id = 1, .start = now - 100})}));
+  ours->send(protocol::SnapshotEnd{3, now});
+  while (ours->expect<protocol::Ack>().sequence < 3) {
+  }
+  for (int i = 0; i < 2; ++i) {
+    TestClient other(site.configuration.socket);
+    protocol::Hello hello = feeder_hello(2);
+    hello.cluster = "trial";
+    other.send(hello);
+    const std::string refusal = other.read_refusal();
+    EXPECT_NE(refusal.find("cluster 'box', not of 'trial'"), std::string::npos) << refusal;
+  }
+  now += 10;
+  ours->send(observations(4, {ended({.id = 1, .start = k_begin - 100}, k_begin + 5)}));
+  EXPECT_EQ(ours->expect<protocol::Ack>().sequence, 4U);
+  const auto told = reader()->ask(R"({"request":"status"})");
+  EXPECT_EQ(told["plugin"]["connected"], true);
+  EXPECT_EQ(told["daemon"]["cluster"]["name"], "box");
+  EXPECT_EQ(told["daemon"]["cluster"]["refused"]["cluster"], "trial");
+  EXPECT_EQ(told["daemon"]["cluster"]["refused"]["times"], 2);
+}
+
+TEST_F(ServerTest, AFeederOfARenamedClusterComesInByItsNewName) {
+  const auto old = feeder(1);
+  EXPECT_EQ(reader()->ask(R"({"request":"rename_cluster","cluster":"new","reason":"moved"})"),
+            (nlohmann::json{{"cluster", "new"}, {"before", "box"}}));
+  now += 1;
+  EXPECT_EQ(old->read_refusal(), "") << "it is asked for its name again";
+  TestClient again(site.configuration.socket);
+  again.send(feeder_hello(1));
+  EXPECT_NE(again.read_refusal().find("cluster 'new', not of 'box'"), std::string::npos);
+  TestClient renamed(site.configuration.socket);
+  protocol::Hello hello = feeder_hello(2);
+  hello.cluster = "new";
+  renamed.send(hello);
+  renamed.expect<protocol::Welcome>();
+}
+
 TEST_F(ServerTest, ReadersGetAnswersAndMayNotFeed) {
   const auto client = reader();
   EXPECT_EQ(client->ask(R"({"request":"status"})")["plugin"]["connected"], false);

@@ -118,17 +118,6 @@ TEST_F(ServiceTest, AJobThatTheSnapshotLacksEndsWhereTheBooksLastKnewIt) {
   EXPECT_TRUE(service->books().state().jobs_with_open_segments().empty());
 }
 
-TEST_F(ServiceTest, AJobThatTheSnapshotLacksTooSoonToBePurgedWasForgotten) {
-  connect(1);
-  snapshot({running({.id = 1, .start = now - 50}), running({.id = 3, .node = "n2", .start = now - 40})});
-  now += 30;
-  see({waiting({.id = 2, .start = now})});
-  now += 298;  // MinJobAge is 300
-  connect(2);
-  snapshot({running({.id = 3, .node = "n2", .start = k_begin - 40})});
-  EXPECT_EQ(rows("SELECT job FROM segments WHERE kind = 'run' AND retracted IS NULL"), Lines{"3"});
-}
-
 TEST_F(ServiceTest, WhatTheSnapshotLacksIsNotBroughtBackByAnOlderRecord) {
   connect(1);
   // Suspended in the second in which it is seen running: which came last cannot be told, so the later record waits.

@@ -1,0 +1,70 @@
+// Whose records the books are made of, and whose are refused.
+#include "daemon/books/cluster_name.hpp"
+
+#include <gtest/gtest.h>
+
+#include "service_fixture.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class ClusterNameTest : public ServiceTest {
+ protected:
+  [[nodiscard]] Expected<void> come(const std::string& cluster) {
+    protocol::Hello hello = feeder_hello(1);
+    hello.cluster = cluster;
+    SHAPLEY_TRY(service->cluster().admit(cluster, Instant{now}));
+    service->begin_session(hello, Instant{now});
+    return {};
+  }
+  [[nodiscard]] Lines names() const { return rows("SELECT cluster, author, reason FROM clusters"); }
+  [[nodiscard]] nlohmann::json told() { return ask(R"({"request":"status"})")["daemon"]["cluster"]; }
+};
+
+TEST_F(ClusterNameTest, TheLedgerKnowsItFromTheFirstFeederOn) {
+  EXPECT_EQ(told(), (nlohmann::json{{"name", nullptr}, {"refused", nullptr}}));
+  EXPECT_TRUE(come("box"));
+  EXPECT_EQ(names(), Lines{"box|the first feeder|"});
+  restart();
+  EXPECT_EQ(told()["name"], "box");
+  const auto refused = come("trial");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::denied);
+  EXPECT_NE(refused.error().what.find("cluster 'box', not of 'trial'"), std::string::npos) << refused.error().what;
+  EXPECT_NE(refused.error().what.find("shapleyctl rename-cluster"), std::string::npos);
+  now += 5;
+  EXPECT_FALSE(come("trial"));
+  EXPECT_EQ(told()["refused"],
+            (nlohmann::json{{"cluster", "trial"}, {"times", 2}, {"first_at", now - 5}, {"last_at", now}}));
+  EXPECT_TRUE(come("box"));
+  EXPECT_TRUE(come("")) << "a feeder that does not say";
+  EXPECT_EQ(names().size(), 1U);
+}
+
+TEST_F(ClusterNameTest, AnAdministratorRenamesItWithAReason) {
+  EXPECT_TRUE(come("box"));
+  EXPECT_FALSE(come("new"));
+  const auto renamed = [&](const std::string& cluster, const std::string& reason) {
+    const nlohmann::json request{{"request", "rename_cluster"}, {"cluster", cluster}, {"reason", reason}};
+    return nlohmann::json::parse(
+        std::get<std::string>(answer(*service, request.dump(), Instant{now}, Asker::administrator, 0)));
+  };
+  EXPECT_EQ(renamed("", "why")["error"]["code"], "invalid_argument");
+  EXPECT_EQ(renamed("new", "")["error"]["code"], "invalid_argument");
+  EXPECT_EQ(renamed("box", "why")["error"]["code"], "invalid_argument");
+  EXPECT_EQ(names().size(), 1U);
+  EXPECT_EQ(renamed("new", "moved")["before"], "box");
+  EXPECT_EQ(told(), (nlohmann::json{{"name", "new"}, {"refused", nullptr}}));
+  EXPECT_EQ(rows("SELECT cluster, reason FROM clusters"), (Lines{"box|", "new|moved"}));
+  EXPECT_FALSE(come("box"));
+  EXPECT_TRUE(come("new"));
+  // Twice in one second: both are kept, in their order.
+  EXPECT_EQ(renamed("newer", "again")["before"], "new");
+  EXPECT_EQ(told()["name"], "newer");
+  EXPECT_EQ(ask(R"({"request":"rename_cluster","cluster":"mine","reason":"because"})")["error"]["code"], "denied");
+}
+
+}  // namespace
+}  // namespace shapley::daemon

@@ -1,0 +1,183 @@
+// slurmctld comes back without records that it had: killed before it saved them, or without the state that it saved.
+#include <gtest/gtest.h>
+
+#include "daemon/books/last_look.hpp"
+#include "service_fixture.hpp"
+
+namespace shapley::daemon {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Instant at(std::int64_t t) {
+  return {k_begin + t};
+}
+
+class StateLossTest : public ServiceTest {
+ protected:
+  // A feeder of a slurmctld that starts now; `before`: until when the records were looked at by its spool.
+  void come_back(std::uint64_t instance, std::int64_t before = 0) {
+    service->end_session();
+    protocol::Hello hello = feeder_hello(instance);
+    hello.observing_since = now;
+    hello.observed_before = before;
+    service->begin_session(hello, Instant{now});
+    sequence = service->acknowledged(instance);
+  }
+  void wait(std::int64_t seconds) {
+    now += seconds;
+    service->tick(Instant{now});
+  }
+  [[nodiscard]] Lines counted() const {
+    return rows("SELECT job, begin - " + std::to_string(k_begin) + ", end - " + std::to_string(k_begin) +
+                ", reason FROM segments WHERE kind = 'run' AND retracted IS NULL ORDER BY job, begin");
+  }
+  [[nodiscard]] nlohmann::json told() { return ask(R"({"request":"status"})")["daemon"]["state_losses"]; }
+};
+
+TEST_F(StateLossTest, RunsThatWereSavedEndWhereTheyWereSeenLastAndYoungOnesAreRetracted) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 50})});
+  EXPECT_EQ(told()["count"], 0);
+  EXPECT_EQ(told()["last"], nullptr);
+  now += 30;
+  see({running({.id = 2, .node = "n2", .cpus = 2, .start = now - 1})});
+  now += 10;
+  come_back(2);
+  snapshot({});
+  EXPECT_EQ(counted(), Lines{"1|-50|30|vanished"});
+  const nlohmann::json expected{{"count", 1},
+                                {"closed", 1},
+                                {"closed_processor_seconds", 4 * 80},
+                                {"retracted", 1},
+                                {"retracted_processor_seconds", 2},
+                                {"last",
+                                 {{"at", now},
+                                  {"seen", k_begin + 30},
+                                  {"closed", 1},
+                                  {"closed_processor_seconds", 4 * 80},
+                                  {"retracted", 1},
+                                  {"retracted_processor_seconds", 2}}}};
+  EXPECT_EQ(told(), expected);
+  restart();
+  EXPECT_EQ(told(), expected) << "the ledger knows it";
+  EXPECT_EQ(rows("SELECT closed, retracted FROM state_losses"), Lines{"1|1"});
+}
+
+// On a quiet cluster nothing is sent for hours: that the feeder was connected says that the run went on.
+TEST_F(StateLossTest, WhereNothingChangedTheConnectionSaysUntilWhenARunWasSeen) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 1})});
+  wait(4000);
+  service->end_session();
+  now += 20;
+  come_back(2);
+  snapshot({});
+  EXPECT_EQ(counted(), Lines{"1|-1|3997|vanished"});
+}
+
+// The machine is switched off, and StateSaveLocation was on a tmpfs: neither the spool nor slurmctld's state is there.
+TEST_F(StateLossTest, AfterARebootAFileBesideTheLedgerSaysUntilWhenARunWasSeen) {
+  for (const bool in_order : {true, false}) {
+    const std::int64_t begin = now;
+    const std::uint32_t job = in_order ? 1 : 2;
+    come_back(in_order ? 1 : 3);
+    snapshot({running({.id = job, .start = begin - 1})});
+    wait(4000);
+    if (in_order) service->stop(Instant{now});
+    restart();
+    now += 20;
+    come_back(in_order ? 2 : 4);
+    snapshot({});
+    EXPECT_EQ(rows("SELECT end - " + std::to_string(begin) +
+                   " FROM segments WHERE kind = 'run' AND job = " + std::to_string(job)),
+              Lines{"3997"});
+    now += 20;
+  }
+}
+
+TEST_F(StateLossTest, WhatTheNextFeederFoundInTheSpoolSaysItToo) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 1})});
+  service->end_session();
+  now += 200;
+  restart();  // of the daemon, too, with the whole machine
+  now += 20;
+  come_back(2, k_begin + 190);
+  snapshot({});
+  EXPECT_EQ(counted(), Lines{"1|-1|190|vanished"});
+  EXPECT_EQ(told()["last"]["seen"], k_begin + 190);
+}
+
+// slurmctld that is down purges nothing, however long.
+TEST_F(StateLossTest, ALossIsToldAlsoAfterALongTime) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 100})});
+  service->end_session();
+  now += 5000;  // MinJobAge is 300
+  come_back(2);
+  snapshot({});
+  EXPECT_EQ(counted(), Lines{"1|-100|0|vanished"});
+  EXPECT_EQ(told()["closed"], 1);
+}
+
+// The new life was fed into the spool while shapleyd was away: what it observed is not when the old runs were seen.
+TEST_F(StateLossTest, WhatTheNewLifeObservedDoesNotLengthenRunsOfTheOldOne) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 100}), running({.id = 2, .node = "n2", .start = now - 100})});
+  service->end_session();
+  now += 10;
+  come_back(2);
+  protocol::JobRecord other = running({.id = 2, .node = "n2", .start = now + 3});
+  other.submit_time = now + 2;
+  now += 50;
+  see({other, running({.id = 3, .cpus = 1, .start = now})});
+  now += 50;
+  snapshot({other, running({.id = 3, .cpus = 1, .start = k_begin + 60})});
+  EXPECT_EQ(counted(), (Lines{"1|-100|0|vanished", "2|-100|0|vanished", "2|13||", "3|60||"}));
+  EXPECT_EQ(told()["closed"], 2);
+  EXPECT_EQ(told()["count"], 1);
+}
+
+TEST_F(StateLossTest, ASlurmctldThatHasItsRunsLosesNothing) {
+  connect(1);
+  snapshot({running({.id = 1, .start = now - 100})});
+  service->end_session();
+  now += 10;
+  come_back(2);
+  snapshot({running({.id = 1, .start = k_begin - 100})});
+  EXPECT_EQ(told()["count"], 0);
+  EXPECT_FALSE(service->books().state().jobs_with_open_segments().empty());
+}
+
+TEST(LastLook, IsTheLatestOfWhatIsKnown) {
+  LastLook look;
+  look.begin_session({.since = at(100), .before = at(80)});
+  look.note_read(at(90), at(50));
+  EXPECT_EQ(look.before_life(), std::nullopt) << "of the feeder before";
+  look.note_read(at(100), at(50));
+  EXPECT_EQ(look.before_life(), at(80));
+  EXPECT_EQ(look.life_began(), at(100));
+  look.begin_session({.since = at(200), .before = at(190)});
+  look.note_read(at(200), at(195));
+  EXPECT_EQ(look.before_life(), at(80)) << "it went away again before it was known what it had lost";
+  look.end_snapshot();
+  EXPECT_EQ(look.before_life(), std::nullopt);
+  EXPECT_EQ(look.refined(at(10), at(500)), at(190));
+  EXPECT_EQ(look.refined(at(10), at(150)), at(10)) << "that was later";
+  EXPECT_EQ(look.refined(at(300), at(500)), at(300));
+}
+
+TEST(LastLook, OfAFeederThatIsBackIsNone) {
+  LastLook look;
+  look.begin_session({.since = at(100)});
+  look.note_read(at(300), at(250));
+  EXPECT_EQ(look.before_life(), std::nullopt);
+  LastLook first;
+  first.begin_session({.since = at(100)});
+  first.note_read(at(100), std::nullopt);
+  EXPECT_EQ(first.before_life(), std::nullopt) << "there are no books yet";
+}
+
+}  // namespace
+}  // namespace shapley::daemon

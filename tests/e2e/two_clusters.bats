@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# A trial slurmctld from a copy of slurm.conf finds the socket of the real one.
+
+load lib/e2e
+
+cluster_told() { status_json | jq -r ".daemon.cluster$1"; }
+cluster_told_is() { test "$(cluster_told "$1")" = "$2"; }
+refused_often() { test "$(cluster_told '.refused.times // 0')" -ge "$1"; }
+
+# A ClusterName, ports and folders of its own, all else as it is. Its nodes do not answer, so its jobs wait.
+trial_conf() {
+  mkdir -p "$CLUSTER_DIR/trial-state"
+  sed -e "s/^ClusterName=.*/ClusterName=$1/" -e "s/^SlurmctldPort=.*/SlurmctldPort=$((CLUSTER_PORT + 30))/" \
+    -e "s#^StateSaveLocation=.*#StateSaveLocation=$CLUSTER_DIR/trial-state#" \
+    -e "s#^SlurmctldPidFile=.*#SlurmctldPidFile=$CLUSTER_DIR/run/trial-own.pid#" \
+    -e "s#^SlurmctldLogFile=.*#SlurmctldLogFile=$CLUSTER_DIR/log/trial.log#" \
+    -e "s#^JobCompLoc=.*#JobCompLoc=$CLUSTER_DIR/trial-jobcomp.txt#" -e 's/^\(NodeName=.*\) Port=[0-9]*/\1 Port=9/' "$SLURM_CONF" >"$CLUSTER_DIR/trial.conf"
+}
+trial_start() { daemon_start trial slurmctld -D -f "$CLUSTER_DIR/trial.conf"; }
+in_trial() { SLURM_CONF=$CLUSTER_DIR/trial.conf "$@"; }
+trial_answers() { in_trial ctld_answers; }
+
+teardown() {
+  daemon_stop trial
+  end_cluster
+}
+
+@test "a trial slurmctld on the same socket is refused by its ClusterName, and the books are as without it" {
+  start_with
+  wait_until 10 cluster_told_is .name shapleytest
+  plain_load 4
+  trial_conf trial
+  trial_start
+  wait_until 30 trial_answers
+  wait_until 30 refused_often 1
+  # Its jobs have numbers like ours.
+  in_trial submit astro -n1 "sleep 1" >"$CLUSTER_DIR/trial-job"
+  wait_until 30 refused_often 3
+  plugin_connected
+  cluster_told_is .refused.cluster trial
+  plain_load 4
+  wait_drained 60
+  [ "$(grep -c "not of 'trial'" "$CLUSTER_DIR/log/shapleyd.out")" -eq 1 ]
+  [ "$(grep -c 'replaced by a new feeder' "$CLUSTER_DIR/log/shapleyd.out")" -eq 0 ]
+  run shapleyctl status
+  echo "$output"
+  [[ $output == *"Cluster: REFUSED: the plugin of cluster trial, "*"this ledger is of cluster shapleytest"* ]]
+  run shapleyctl health
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"the plugin of another cluster, trial, is refused"* ]]
+  expect_books_correct 8
+  daemon_stop trial
+
+  # The cluster is really renamed.
+  ctld_stop
+  sed -i 's/^ClusterName=.*/ClusterName=renamed/' "$SLURM_CONF"
+  rm -f "$CLUSTER_DIR/state/clustername"
+  ctld_start
+  wait_until 30 cluster_told_is .refused.cluster renamed
+  run shapleyctl rename-cluster renamed --reason "a new machine room"
+  echo "$output"
+  [ "$status" -eq 0 ]
+  wait_until 30 plugin_connected
+  plain_load 2
+  wait_drained 60
+  expect_books_correct 10
+  [ "$(ledger_sql "SELECT cluster FROM clusters" | tr '\n' ' ')" = "shapleytest renamed " ]
+}
