@@ -3,7 +3,7 @@
 // phi is the Shapley value of the game of virtual schedules, that of all players among them, plus the gap: of each
 // stretch of time in which the same players were there, the work really done in it, valued at t, less what the virtual
 // schedule of all did in it, in equal parts to those who were there. So Sum(phi) = Sum(psi), who joins has no part in
-// what was before, and who has left none in what comes later. Where nobody was there, all share.
+// what was before, and who has left none in what comes later.
 //
 // Exact: parts are kept as multiples of 1 / k_gap_parts, which every number of players divides. Values;
 // single-threaded.

@@ -380,8 +380,10 @@ void add_hindsight(const Facts& facts, Instant first, Instant begin, Instant t, 
     Second second = during(facts, s);
     for (const std::string& name : names) gap += second.used[name];
     std::set<std::size_t> sharing = present_at(virtual_schedules, facts, names, players, s);
-    if (sharing.empty()) {
-      for (std::size_t i = 0; i < players.size(); ++i) sharing.insert(i);
+    if (sharing.empty() && gap != 0) {
+      for (Instant then = first; then < s; then = then + Duration{1}) {
+        sharing.merge(present_at(virtual_schedules, facts, names, players, then));
+      }
     }
     for (const std::size_t i : sharing) {
       const Int128 part = scale / static_cast<Int128>(sharing.size()) * gap;

@@ -67,7 +67,7 @@ void Attendance::go_on(Span& span, Instant until) const {
   auto change =
       std::lower_bound(changes_.begin(), changes_.end(), Change{.at = span.at_, .organization = {}}, is_before);
   hindsight::Done<Int128> ran;
-  const auto share_out = [&] { span.ran[span.period_].add(span.present, std::exchange(ran, {})); };
+  const auto share_out = [&] { span.ran[span.period_].add(span.sharing(), std::exchange(ran, {})); };
   while (true) {
     Instant next = until;
     if (change != changes_.end()) next = std::min(next, change->at);
@@ -90,8 +90,9 @@ void Attendance::go_on(Span& span, Instant until) const {
     if (present == span.present && !is_boundary) continue;
     share_out();
     span.present = present;
+    span.ever_ |= present;
     if (is_boundary) ++span.period_;
-    span.stretches.push_back({next, present, span.period_});
+    span.stretches.push_back({next, span.sharing(), span.period_});
   }
 }
 
@@ -107,6 +108,7 @@ Attendance::Span Attendance::until(Instant t, Instant firm) {
   go_on(span, t + Duration{1});
   span.stretches.resize(before);
   span.ran = std::move(ran);
+  span.present = span.sharing();
   return span;
 }
 
@@ -125,8 +127,9 @@ void Attendance::forget_periods(std::size_t count) {
   forget(firm_.ran);
 }
 
-void Attendance::restore(GapOfPeriods ran) {
+void Attendance::restore(GapOfPeriods ran, hindsight::Coalition ever) {
   base_.ran = std::move(ran);
+  base_.ever_ = ever;
   firm_ = base_;
 }
 

@@ -2,7 +2,7 @@
 //
 // An organization is there while it offers a processor or has an open request: one that was released and has not ended.
 // A stretch is a time in which the same organizations were there, within one period. What really ran in it is shared
-// out among them (hindsight/gap_shares.hpp).
+// out among them (hindsight/gap_shares.hpp); while nobody is there, among those who had been.
 //
 // Facts come in any order, with a sign. What lies before the horizon is summed up and forgotten. Memory: 32 bytes for
 // each instant of an organization's facts since the horizon. Single-threaded; the estimator owns it.
@@ -21,7 +21,7 @@ namespace shapley::accounting {
 
 struct Stretch {
   Instant begin;
-  hindsight::Coalition present = 0;  // bits: OrgId
+  hindsight::Coalition present = 0;  // bits: OrgId; of a time when nobody was there those who had been before
   std::size_t period = 0;
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
@@ -52,8 +52,10 @@ class Attendance {
       std::int64_t owned = 0;
     };
     std::vector<Has> has_;  // by OrgId
+    [[nodiscard]] hindsight::Coalition sharing() const { return present != 0 ? present : ever_; }
     Instant at_ = k_beginning_of_time;
     std::size_t period_ = 0;
+    hindsight::Coalition ever_ = 0;  // who was there at some time
   };
 
   // REQUIRES: organization < 32. What lies before the horizon counts as if it were at it.
@@ -69,8 +71,8 @@ class Attendance {
   void forget_before(Instant horizon);
   // What ran in these first periods is not asked for any more.
   void forget_periods(std::size_t count);
-  // What ran until the horizon: instead of what was told of it.
-  void restore(GapOfPeriods ran);
+  // What ran until the horizon, and who had been there: instead of what was told of it.
+  void restore(GapOfPeriods ran, hindsight::Coalition ever);
 
  private:
   void tidy();

@@ -100,8 +100,12 @@ class Hindsight final : public Estimator {
     return release < horizon_ && segment.begin >= horizon_ && !settled_.waits(group_of(segment));
   }
 
+  // Nor can it be taken back that somebody asked for it, and was there, before the horizon.
   [[nodiscard]] bool stays(const SegmentFact& segment) const override {
-    return !is_off_ && players_.hangs_on(segment.organization, fact_of(segment));
+    if (is_off_) return false;
+    const Players::Fact fact = fact_of(segment);
+    return (fact.at < horizon_ && segment.key.kind == SegmentKind::run) ||
+           players_.hangs_on(segment.organization, fact);
   }
 
   [[nodiscard]] bool is_off() const override { return is_off_; }
@@ -486,7 +490,9 @@ void Hindsight::load(TextReader& in, const Remembered& books) {
   horizon_ = books.horizon;
   if (settled_.horizon() != horizon_) return in.fault("the coalitions' schedules do not end at the horizon");
   attendance_.forget_before(horizon_);
-  attendance_.restore(load_gap(in, organizations_));
+  hindsight::Coalition ever = 0;
+  for (const Players::Joined& player : players_.settled()) ever |= hindsight::Coalition{1} << player.organization.value;
+  attendance_.restore(load_gap(in, organizations_), ever);
   // What the remembered facts told from before the horizon is in the schedules.
   requests_.forget_before(horizon_);
   capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon_, OrgId{}}));
