@@ -1,12 +1,15 @@
-// How much memory and time `shapleyctl audit` takes for a ledger of a given length. Measures, asserts nothing:
+// How much memory and time the commands of shapleyctl take that read a whole ledger, of a given length. Measures,
+// asserts nothing: tests/bench/run holds the figures against their bounds.
 //
 //   bench_audit EVENTS [SHAPLEYCTL...]
+//   bench_audit --of PROGRAM ARGUMENT...
 //
 // Writes a ledger of so many events (10,000 at least) in TMPDIR with the program's own writer: 50,000 jobs a day on 500
 // owned nodes, in the order of their times, months as periods, the books of every day, checkpoints. Each SHAPLEYCTL
-// (without one: this build's) audits it, one after the other; its peak resident memory, seconds and exit code are
-// printed. SHAPLEY_BENCH_LEDGER=FILE: the ledger is made there and kept; if it is there, it is audited as it is.
-// SHAPLEY_BENCH_JOBS_A_DAY=N: so many, so that fewer events make closed periods to archive.
+// (without one: this build's) does each command with it, one after the other; its peak resident memory, seconds and
+// exit code are printed. --of: the same of any other program. SHAPLEY_BENCH_LEDGER=FILE: the ledger is made there and
+// kept; if it is there, it is taken as it is. SHAPLEY_BENCH_JOBS_A_DAY=N: so many, so that fewer events make closed
+// periods to archive. SHAPLEY_BENCH_COMMANDS="audit statement": these commands only.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -38,6 +41,7 @@ constexpr std::uint32_t k_jobs_in_a_commit = 2'000;
 constexpr std::int64_t k_events_of_a_job = 5;
 constexpr std::int64_t k_processors_of_a_node = 64;
 constexpr std::int64_t k_days_with_checkpoints = 5;
+constexpr const char* k_begin_utc = "2023-11-14T22:13:20";
 
 std::vector<Event> declarations() {
   const Instant first{k_begin - k_day};
@@ -115,13 +119,16 @@ bool make_ledger_apart(const std::filesystem::path& file, std::int64_t events) {
   return ::waitpid(child, &status, 0) == child && status == 0;
 }
 
-void audit(const std::string& program, const std::filesystem::path& file) {
+void measure(const std::string& title, std::vector<std::string> command) {
   const auto begin = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
   if (child == 0) {
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(nowhere, STDOUT_FILENO);
-    ::execl(program.c_str(), program.c_str(), "audit", file.c_str(), static_cast<char*>(nullptr));
+    std::vector<char*> arguments;
+    for (std::string& argument : command) arguments.push_back(argument.data());
+    arguments.push_back(nullptr);
+    ::execv(arguments.front(), arguments.data());
     ::_exit(127);
   }
   int status = 0;
@@ -131,10 +138,30 @@ void audit(const std::string& program, const std::filesystem::path& file) {
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
-  std::printf("%s: %.1f MB at most, %.1f s (%.1f s of processor time), exit code %d\n", program.c_str(),
+  std::printf("%s: %.1f MB at most, %.1f s (%.1f s of processor time), exit code %d\n", title.c_str(),
               static_cast<double>(usage.ru_maxrss) / 1000, took.count(),
               seconds(usage.ru_utime) + seconds(usage.ru_stime), WIFEXITED(status) ? WEXITSTATUS(status) : -1);
   std::fflush(stdout);
+}
+
+// Commands with a whole ledger, of the whole of its time.
+void measure_all(const std::string& program, const std::filesystem::path& file, const std::string& directory) {
+  const char* chosen = std::getenv("SHAPLEY_BENCH_COMMANDS");
+  struct Command {
+    std::string name;
+    std::vector<std::string> arguments;
+  };
+  for (const Command& command :
+       {Command{"audit", {file}}, Command{"statement", {"--ledger", file, "--since", k_begin_utc}},
+        Command{"history", {"--ledger", file, "--since", k_begin_utc, "--by", "day"}},
+        Command{"report", {"--ledger", file, "--since", k_begin_utc, "--no-charts", "-o", directory + "/page"}},
+        Command{"backup", {"--ledger", file, "--force", directory + "/copy.db"}}}) {
+    if (chosen != nullptr && (" " + std::string(chosen) + " ").find(" " + command.name + " ") == std::string::npos)
+      continue;
+    std::vector<std::string> whole{program, command.name};
+    whole.insert(whole.end(), command.arguments.begin(), command.arguments.end());
+    measure(program + " " + command.name, std::move(whole));
+  }
 }
 
 int run(std::int64_t events, const std::vector<std::string>& programs) {
@@ -146,7 +173,8 @@ int run(std::int64_t events, const std::vector<std::string>& programs) {
   if (made) {
     std::printf("%s events, %.1f MB\n", std::to_string(events).c_str(),
                 static_cast<double>(std::filesystem::file_size(file)) / 1e6);
-    for (const std::string& program : programs) audit(program, file);
+    std::fflush(stdout);
+    for (const std::string& program : programs) measure_all(program, file, directory);
   }
   std::filesystem::remove_all(directory);
   return made ? 0 : 1;
@@ -156,6 +184,10 @@ int run(std::int64_t events, const std::vector<std::string>& programs) {
 }  // namespace shapley::ledger::bench
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--of") {
+    shapley::ledger::bench::measure(argv[2], {argv + 2, argv + argc});
+    return 0;
+  }
   const std::int64_t events = argc > 1 ? std::stoll(argv[1]) : 100'000;
   std::vector<std::string> programs(argv + std::min(argc, 2), argv + argc);
   if (programs.empty()) programs.emplace_back(SHAPLEYCTL);

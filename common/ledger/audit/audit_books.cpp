@@ -62,6 +62,7 @@ class BooksAudit {
     SHAPLEY_TRY_ASSIGN(const std::optional<Genesis> genesis, read_genesis(database_));
     if (genesis) begin_ = genesis->until;
     SHAPLEY_TRY_ASSIGN(kept_, estimators_of_last_day(database_));
+    SHAPLEY_TRY(recover_rows());
     SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, remembers_nothing(kept_)));
     State& state = opening.state;
     // A moment may be known already that lies after what was archived.
@@ -69,7 +70,7 @@ class BooksAudit {
     naive_.emplace(facts_, instants_);
     SHAPLEY_TRY(follow_events(state, opening.last_sequence));
     check_closed_periods(state);
-    SHAPLEY_TRY(compare_with_recovered(state));
+    compare_with_recovered(state);
     write_notes();
     return {};
   }
@@ -238,34 +239,34 @@ class BooksAudit {
   }
 
   // What shapleyd would know after a restart, checkpoint included, must be what all events say.
-  Expected<void> compare_with_recovered(State& state) {
-    tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
+  void compare_with_recovered(State& state) {
     state.compact();
-    Instant t = state.now();
-    SHAPLEY_TRY_ASSIGN(auto theirs, recovered_rows(t));
-    for (const auto& [name, row] : rows_by_name(state, t)) {
-      compare_recovered(name, figures_of(theirs[name], kept_), figures_of(row, kept_));
-      theirs.erase(name);
+    // Which shapleyd keeps may have changed since the day that was recorded last.
+    for (const EstimatorId estimator : estimator_ids()) {
+      if (!recovered_kept_.contains(estimator)) kept_.erase(estimator);
     }
-    for (const auto& [name, row] : theirs) compare_recovered(name, figures_of(row, kept_), figures_of({}, kept_));
-    return {};
+    for (const auto& [name, row] : rows_by_name(state, recovered_at_)) {
+      compare_recovered(name, figures_of(recovered_[name], kept_), figures_of(row, kept_));
+      recovered_.erase(name);
+    }
+    for (const auto& [name, row] : recovered_) compare_recovered(name, figures_of(row, kept_), figures_of({}, kept_));
   }
 
   using RowsByName = std::map<std::string, Standing>;
 
-  // At t, or at their present if that is later: then t is moved there. These books come from a checkpoint that
-  // remembers days, so they forget, and are gone, before others are asked.
-  Expected<RowsByName> recovered_rows(Instant& t) {
+  // At the last event, or at their present if that is later. These books come from a checkpoint that remembers days:
+  // they forget before they are asked, and are gone before others are made.
+  Expected<void> recover_rows() {
+    tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
     accounting::StateOptions options = k_remembers_nothing;
     options.as_saved = true;
     SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover(options));
+    SHAPLEY_TRY_ASSIGN(const std::int64_t last, database_.integer("SELECT COALESCE(MAX(at), 0) FROM main.event_rows"));
     forget_in_steps(recovered.state);
-    t = std::max(t, recovered.state.now());
-    // Which shapleyd keeps may have changed since the day that was recorded last.
-    for (const EstimatorId estimator : estimator_ids()) {
-      if (!recovered.state.kept().contains(estimator)) kept_.erase(estimator);
-    }
-    return rows_by_name(recovered.state, t);
+    recovered_at_ = std::max(Instant{last}, recovered.state.now());
+    recovered_kept_ = recovered.state.kept();
+    recovered_ = rows_by_name(recovered.state, recovered_at_);
+    return {};
   }
 
   static RowsByName rows_by_name(State& state, Instant t) {
@@ -297,6 +298,9 @@ class BooksAudit {
   const AuditOptions& options_;
   Instant begin_ = k_beginning_of_time;  // what was before is in an archive
   EstimatorSet kept_;                    // by shapleyd
+  RowsByName recovered_;                 // as shapleyd recovers them
+  Instant recovered_at_;
+  EstimatorSet recovered_kept_;
   std::vector<Instant> instants_;
   std::int64_t checked_ = 0;
   Utility sum_;
