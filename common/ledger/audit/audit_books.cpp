@@ -108,6 +108,7 @@ class BooksAudit {
       for (; next < instants_.size() && instants_[next] < t; ++next) {
         forgetting.now(instants_[next].value, state, instants_[next]);
         check_at(state, instants_[next]);
+        forget_before(instants_[next]);
       }
       if (forgetting.before(t.value, state, t)) forget_before(t);
       if (stored.sequence > after) apply(state, stored);
