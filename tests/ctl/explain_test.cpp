@@ -465,6 +465,7 @@ TEST_F(BookedBy, AnAdjustment) {
   AdjustmentMade made{.number = 1,
                       .at = second(39),
                       .kind = AdjustmentKind::attribute,
+                      .organization = "",
                       .into = "B",
                       .what = "job 1",
                       .runs = 1,
@@ -489,6 +490,7 @@ TEST_F(BookedBy, AnOrganizationThatWasRenamedHasItsPresentName) {
                         .organization = "A",
                         .into = "arts",
                         .what = "A",
+                        .author = "uid 0 (root)",
                         .reason = "the senate"}},
         40);
   EXPECT_EQ(sentence("1"), "arts: by the rule account acct_a.");

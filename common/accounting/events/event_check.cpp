@@ -193,15 +193,15 @@ Expected<void> check_content(const ObservationGap& event) {
 }
 
 Expected<void> check_content(const StateLost& event) {
-  if (event.seen > event.at) return refuse(event, "a loss is learned after the records were seen");
+  if (event.seen > event.at) return refuse("a loss is learned after the records were seen");
   for (const std::int64_t count : {event.closed, event.closed_seconds, event.retracted, event.retracted_seconds}) {
-    if (count < 0) return refuse(event, "runs and processor-seconds count from 0");
+    if (count < 0) return refuse("runs and processor-seconds count from 0");
   }
   return {};
 }
 
 Expected<void> check_content(const ClusterNamed& event) {
-  return event.cluster.empty() ? refuse(event, "the cluster needs a name") : Expected<void>{};
+  return event.cluster.empty() ? refuse("the cluster needs a name") : Expected<void>{};
 }
 
 Expected<void> check_content(const AdjustmentMade& event) {

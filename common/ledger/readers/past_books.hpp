@@ -60,7 +60,7 @@ class PastBooks {
 
  private:
   PastBooks(std::unique_ptr<PastFiles> files, PastEvents events, Submitters submitters, accounting::State state,
-            const ReplayPace& pace)
+            Instant begin, const ReplayPace& pace)
       : files_(std::move(files)),
         events_(std::move(events)),
         submitters_(std::move(submitters)),
