@@ -127,7 +127,7 @@ Expected<BooksThen> books_of(const Files& files, const PastQuestion& question, c
 }  // namespace
 
 Expected<BooksThen> books_then(const Ledger& ledger, const PastQuestion& question, const OnInstant& on_instant) {
-  SHAPLEY_TRY_ASSIGN(const PastFiles past, PastFiles::open(ledger, question.archives, question.at));
+  SHAPLEY_TRY_ASSIGN(const PastFiles past, PastFiles::open(ledger, question.archives, question.at, question.at));
   return books_of(past.files(), question, on_instant);
 }
 

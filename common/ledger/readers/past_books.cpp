@@ -8,7 +8,7 @@ namespace shapley::ledger {
 
 Expected<PastBooks> PastBooks::read(const Ledger& ledger, const Asked& asked) {
   const std::filesystem::path directory = asked.archives.empty() ? archives_near(asked.ledger) : asked.archives;
-  SHAPLEY_TRY_ASSIGN(PastFiles past, PastFiles::open(ledger, directory, asked.since));
+  SHAPLEY_TRY_ASSIGN(PastFiles past, PastFiles::open(ledger, directory, asked.since, asked.until));
   auto kept = std::make_unique<PastFiles>(std::move(past));
   const std::vector<const Ledger*>& files = kept->files();
   SHAPLEY_TRY_ASSIGN(PastEvents events, PastEvents::open(files, asked.until));

@@ -30,7 +30,8 @@ Expected<Instant> last_recorded(const Ledger& ledger) {
   return *last;
 }
 
-Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem::path& archives, Instant since) {
+Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem::path& archives, Instant since,
+                                    Instant until) {
   PastFiles past;
   past.files_.push_back(&ledger);
   std::optional<ArchiveLink> link;
@@ -40,7 +41,7 @@ Expected<PastFiles> PastFiles::open(const Ledger& ledger, const std::filesystem:
     auto opened = open_archive(*past.files_.front(), *link, archives);
     if (!opened && opened.error().code == Errc::not_found) {
       SHAPLEY_TRY_ASSIGN(const Recovered opening, past.files_.front()->opening());
-      if (const Instant begin = begin_of(opening.state); begin > since) return before_the_books(since, begin);
+      if (const Instant begin = begin_of(opening.state); begin > until) return before_the_books(until, begin);
       return fail(Errc::not_found, "the books of " + format_instant(since) + " need the archive " + described(*link) +
                                        ", which is not in " + archives.native() +
                                        "; --archives DIRECTORY says where it is");

@@ -21,10 +21,11 @@ namespace shapley::ledger {
 // The file whose books begin at an instant or before, and those after it, the ledger itself last.
 class PastFiles {
  public:
-  // `ledger` must outlive it. Errc::not_found names an archive that is needed and is not in `archives`; Errc::corrupt
-  // one that is another file (open_archive).
+  // For the time from `since` to `until`; `ledger` must outlive it. Errc::not_found names an archive that is needed and
+  // is not in `archives`; Errc::corrupt one that is another file (open_archive). Errc::invalid_argument: such an
+  // archive is missing, and the books begin after `until` (before_the_books).
   [[nodiscard]] static Expected<PastFiles> open(const Ledger& ledger, const std::filesystem::path& archives,
-                                                Instant since);
+                                                Instant since, Instant until);
   [[nodiscard]] const std::vector<const Ledger*>& files() const { return files_; }
 
  private:
