@@ -344,13 +344,13 @@ TEST_F(ImportTest, runs_whose_end_was_not_seen_end_as_they_are_recorded) {
   ASSERT_TRUE(import_history(question(row("70", 70, "bio", "COMPLETED", 0, 0, 1, 2, 0, 1, 0, 0, "n2"))));
   std::vector<accounting::Event> seen;
   for (const std::uint32_t job : {80U, 81U, 82U, 83U}) {
-    auto opened = ledger::testing::opened(job, k_begin + 1000, "bio", 2);
+    auto opened = ledger::testing::opened(job, k_begin + 1000, "bio", 1);
     seen.emplace_back(opened);
     seen.emplace_back(ledger::testing::closed(opened, k_begin + 1100, accounting::CloseReason::vanished));
   }
   must(ledger::testing::writer(file()).append(seen, {1789999999}));
   const auto recorded = [](int job, int end, int suspended) {
-    return row(std::to_string(job), job, "bio", "CANCELLED", 900, 900, 1000, end, suspended, 2, 0, 0, "n1");
+    return row(std::to_string(job), job, "bio", "CANCELLED", 900, 900, 1000, end, suspended, 1, 0, 0, "n1");
   };
   ImportQuestion asked =
       question(recorded(80, 1160, 0) + recorded(81, 1100, 0) + recorded(82, 1090, 0) + recorded(83, 1200, 60));
@@ -362,10 +362,10 @@ TEST_F(ImportTest, runs_whose_end_was_not_seen_end_as_they_are_recorded) {
   EXPECT_EQ(mended->runs.known, 4);
   EXPECT_EQ(mended->ends, 3);
   EXPECT_EQ(runs(), (std::vector<std::string>{
-                        "70|1|0|1|2|bio|1000000|ended", "80|1000|0|1000|1100|bio|2000000|vanished",
-                        "80|1000|1|1100|1160|bio|2000000|ended", "81|1000|0|1000|1100|bio|2000000|vanished",
-                        "82|1000|1|1000|1090|bio|2000000|ended", "83|1000|0|1000|1100|bio|2000000|vanished",
-                        "83|1000|1|1100|1140|bio|2000000|suspended", "83|1000|2|1200|1200|bio|2000000|ended"}));
+                        "70|1|0|1|2|bio|1000000|ended", "80|1000|0|1000|1100|bio|1000000|vanished",
+                        "80|1000|1|1100|1160|bio|1000000|ended", "81|1000|0|1000|1100|bio|1000000|vanished",
+                        "82|1000|1|1000|1090|bio|1000000|ended", "83|1000|0|1000|1100|bio|1000000|vanished",
+                        "83|1000|1|1100|1140|bio|1000000|suspended", "83|1000|2|1200|1200|bio|1000000|ended"}));
   EXPECT_EQ(ledger::testing::rows(file(),
                                   "SELECT json_extract(payload, '$.since') - 1773043200, "
                                   "json_extract(payload, '$.until') - 1773043200 FROM events "

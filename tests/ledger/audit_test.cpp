@@ -350,29 +350,41 @@ TEST_F(Audit, compares_the_books_of_closed_periods_with_sums_of_its_own) {
 TEST_F(Audit, against_records_reads_the_file_and_says_what_is_wrong_with_it) {
   ::setenv("TZ", "UTC0", 1);
   ::tzset();
+  // Records of a time before there was Slurm are left out, so this ledger is of 2026-11-21, 07:00 and later.
+  constexpr std::int64_t k_begin = 1'795'244'400;
+  const auto recent = directory() / "recent.db";
+  const auto first = opened(1, k_begin, "a", 4);
+  const auto second = opened(2, k_begin + 50, "b", 2);
+  const auto third = opened(3, k_begin + 200, "b", 8);
+  {
+    Ledger made = writer(recent);
+    must(made.append(
+        std::vector<Event>{first, second, closed(first, k_begin + 100), closed(second, k_begin + 150), third},
+        {k_begin + 201}));
+  }
   const auto records = directory() / "records";
   std::ofstream(records) << "JobIDRaw|Start|End|State|NCPUS\n"
-                            "1|1970-01-01T02:46:40|1970-01-01T02:48:20|COMPLETED|4\n"
-                            "2|1970-01-01T02:47:30|1970-01-01T02:49:11|COMPLETED|2\n";
-  const Ledger ledger = reader(file());
+                            "1|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|4\n"
+                            "2|2026-11-21T07:00:50|2026-11-21T07:02:31|COMPLETED|2\n";
+  const Ledger ledger = reader(recent);
   const auto found = must(audit_against(ledger, records));
   EXPECT_EQ(found.records, 2);
   EXPECT_EQ(found.runs_compared, 2);
   EXPECT_EQ(of(found, "records"),
-            "job 2, run from 1970-01-01T02:47:30Z (line 3, COMPLETED): ends at 1970-01-01T02:49:10Z in the ledger, at "
-            "1970-01-01T02:49:11Z in the record\n");
+            "job 2, run from 2026-11-21T07:00:50Z (line 3, COMPLETED): ends at 2026-11-21T07:02:30Z in the ledger, at "
+            "2026-11-21T07:02:31Z in the record\n");
 
   {
-    Ledger longer = writer(file());
-    must(longer.append(std::vector<Event>{closed(opened(3, 10'200, "b", 8), 10'260)}, {10'261}));
+    Ledger longer = writer(recent);
+    must(longer.append(std::vector<Event>{closed(third, k_begin + 260)}, {k_begin + 261}));
   }
   std::ofstream(records) << "JobIDRaw|Start|End|State|NCPUS\n"
-                            "1|1970-01-01T02:46:40|1970-01-01T02:48:20|COMPLETED|4\n"
-                            "2|1970-01-01T02:47:30|1970-01-01T02:49:10|COMPLETED|2\n"
-                            "3|1970-01-01T02:50:00|1970-01-01T02:51:01|COMPLETED|8\n";
+                            "1|2026-11-21T07:00:00|2026-11-21T07:01:40|COMPLETED|4\n"
+                            "2|2026-11-21T07:00:50|2026-11-21T07:02:30|COMPLETED|2\n"
+                            "3|2026-11-21T07:03:20|2026-11-21T07:04:21|COMPLETED|8\n";
   const auto last = must(audit_against(ledger, records));
   EXPECT_EQ(last.runs_compared, 3);
-  EXPECT_TRUE(has(of(last, "records"), "job 3, run from 1970-01-01T02:50:00Z (line 4, COMPLETED): ends at "));
+  EXPECT_TRUE(has(of(last, "records"), "job 3, run from 2026-11-21T07:03:20Z (line 4, COMPLETED): ends at "));
 
   std::ofstream(records) << "something else\n";
   const auto refused = audit_against(ledger, records);

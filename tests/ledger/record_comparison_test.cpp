@@ -185,7 +185,7 @@ TEST_F(RecordComparison, what_lies_outside_the_ledger_or_the_records_is_left_out
   const auto older =
       against(jobcomp(3, k_t - 5000, k_t - 1000, 1) + jobcomp(18, k_t, k_t + 50, 4) + jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(older));
-  EXPECT_TRUE(notes(older, "1 recorded runs ended before the ledger began"));
+  EXPECT_TRUE(notes(older, "1 recorded run ended before the ledger began"));
 }
 
 // The ledger's last event was received at k_t + 100,000.
@@ -193,8 +193,7 @@ TEST_F(RecordComparison, what_a_copy_of_the_ledger_is_too_old_for_is_a_note) {
   run(17, k_t, k_t + 100, 4);
   const auto later = against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(18, k_t + 200'000, k_t + 200'100, 4));
   EXPECT_TRUE(clean(later));
-  EXPECT_TRUE(
-      notes(later, "1 recorded runs began after the ledger's last event was received, at 2026-11-22T10:46:40Z"));
+  EXPECT_TRUE(notes(later, "1 recorded run began after the ledger's last event was received, at 2026-11-22T10:46:40Z"));
   add(opened(18, k_t + 99'000, "a", 4));
   const auto ended = [&](std::int64_t end) {
     return against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("18", k_t + 99'000, end, 4) +
@@ -444,7 +443,7 @@ TEST_F(RecordComparison, what_ended_while_nobody_looked_is_a_note) {
   const auto report = against_sacct(sacct("17", k_t, k_t + 140, 4) + sacct("18", k_t, k_t + 50, 1) +
                                     sacct("19", k_t + 110, k_t + 130, 2));
   EXPECT_TRUE(clean(report));
-  EXPECT_TRUE(notes(report, "1 recorded runs are not in the ledger and ended in a gap of observation"));
+  EXPECT_TRUE(notes(report, "1 recorded run is not in the ledger and ended in a gap of observation"));
   EXPECT_TRUE(notes(report, "1 run ended in a gap of observation"));
   // What ended when somebody looked is a finding as ever.
   EXPECT_FALSE(clean(against_sacct(sacct("18", k_t, k_t + 50, 1) + sacct("20", k_t + 110, k_t + 170, 2))));
@@ -463,12 +462,14 @@ TEST_F(RecordComparison, runs_that_slurmctld_lost_end_where_they_were_seen_last)
   const std::string other = sacct("19", k_t, k_t + 200, 1) + sacct("20", k_t - 500, k_t - 400, 1);
   const auto report = against_sacct(sacct("17", k_t, k_t + 128, 4, "00:00:00", "CANCELLED") + other);
   ASSERT_EQ(report.findings.size(), 1U) << "of the run that the ledger lacks";
-  EXPECT_TRUE(notes(report,
-                    "1 runs were going on when slurmctld lost its state: they end in the ledger when they were "
-                    "seen last, and in the record otherwise"));
-  EXPECT_TRUE(notes(report,
-                    "1 runs were going on when slurmctld lost its state: they end in the ledger when they were "
-                    "seen last, and are not recorded"));
+  EXPECT_TRUE(
+      notes(report,
+            "1 run was going on when slurmctld lost its state: in the ledger it ends when it was seen last, and "
+            "in the record otherwise"));
+  EXPECT_TRUE(
+      notes(report,
+            "1 run was going on when slurmctld lost its state: in the ledger it ends when it was seen last, and "
+            "it is not recorded"));
   // A run whose end was seen, or that ended at another time, is none of these.
   EXPECT_EQ(against_sacct(sacct("17", k_t, k_t + 100, 4) + sacct("19", k_t, k_t + 190, 1)).findings.size(), 2U)
       << "end and length";
@@ -486,15 +487,18 @@ TEST_F(RecordComparison, runaway_jobs_of_slurmdbd_are_named_as_what_they_are) {
       against_sacct(sacct("17", k_t, 0, 4, "00:00:00", "RUNNING") + sacct("18", k_t, 0, 4, "00:00:00", "RUNNING") +
                     sacct("20", k_t + 10, 0, 1, "00:00:00", "SUSPENDED") + other);
   EXPECT_TRUE(clean(report));
-  EXPECT_TRUE(notes(report, "3 recorded runs have no end, and slurmctld knows of none of them"));
+  EXPECT_TRUE(
+      notes(report, "3 recorded runs have no end, and by the ledger, which goes on, slurmctld knows nothing of them"));
   EXPECT_TRUE(notes(report, "sacctmgr show runawayjobs lists and ends them), not compared: jobs 17, 18, 20"));
   // One that ended only just may still be on its way to slurmdbd, and one that ended without an end is no such job.
   run(21, k_t, k_t + 195, 1);
   const auto young =
       against_sacct(sacct("21", k_t, 0, 1, "00:00:00", "RUNNING") + sacct("18", k_t, k_t + 50, 4) + other);
   EXPECT_TRUE(clean(young));
-  EXPECT_TRUE(notes(young, "1 runs had not ended when the records were made"));
-  EXPECT_FALSE(clean(against_sacct(sacct("20", k_t + 10, 0, 1, "00:00:00", "COMPLETED") + other)));
+  EXPECT_TRUE(notes(young, "1 run had not ended when the records were made"));
+  const auto ended = against_sacct(sacct("20", k_t + 10, 0, 1, "00:00:00", "COMPLETED") + other);
+  EXPECT_TRUE(notes(ended, "1 record says that a run has ended, and not when"));
+  EXPECT_FALSE(notes(ended, "runaway"));
 }
 
 TEST_F(RecordComparison, a_recorded_run_that_was_retracted_is_named_with_the_way_to_have_it_again) {
@@ -591,7 +595,7 @@ TEST_F(RecordComparison, a_record_that_has_ended_and_does_not_say_when_is_named)
   EXPECT_TRUE(clean(report));
   EXPECT_TRUE(notes(report, "2 records say that a run has ended, and not when"));
   EXPECT_TRUE(notes(report, "(line 2, 3)"));
-  EXPECT_TRUE(notes(report, "1 runs had not ended when the records were made")) << "RUNNING is another thing";
+  EXPECT_TRUE(notes(report, "1 run had not ended when the records were made")) << "RUNNING is another thing";
   EXPECT_TRUE(finds_only(against_sacct(rows + sacct("18", k_t + 5, 0, 2, "00:00:00", "FAILED")),
                          "job 18, run from 2026-11-21T07:00:05Z (line 5, FAILED): is still open in the ledger; the "
                          "record says that it has ended, and not when"));
@@ -603,7 +607,7 @@ TEST_F(RecordComparison, an_impossible_record_is_left_out_and_named) {
   const auto report = against_sacct(sacct("17", 3600, k_t + 100, 4) + sacct("18", k_t, k_t + 100, 1));
   EXPECT_TRUE(clean(report));
   EXPECT_TRUE(notes(report, "line 2, job 17: the record cannot be right, it starts before there was Slurm: left out"));
-  EXPECT_TRUE(notes(report, "1 runs of the ledger are of these jobs: not compared"));
+  EXPECT_TRUE(notes(report, "1 run of the ledger is of such a job: not compared"));
 }
 
 }  // namespace

@@ -351,12 +351,10 @@ class Comparison {
          "record");
     note(lost_ends_,
          "run[ was|s were] going on when slurmctld lost its state: in the ledger [it ends when it was|they end when "
-         "they "
-         "were] seen last, and in the record otherwise (shapleyctl import --into takes these ends)");
+         "they were] seen last, and in the record otherwise (shapleyctl import --into takes these ends)");
     note(lost_,
          "run[ was|s were] going on when slurmctld lost its state: in the ledger [it ends when it was|they end when "
-         "they "
-         "were] seen last, and [it is|they are] not recorded");
+         "they were] seen last, and [it is|they are] not recorded");
     note(suspended_unknown_,
          "run[ was|s were] suspended and the records do not say for how long: compared by start and end only");
     note(resized_since_, "run[ was|s were] resized and had not ended on one side: [its|their] sizes are not compared");
