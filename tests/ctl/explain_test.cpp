@@ -472,7 +472,8 @@ TEST_F(BookedBy, AnAdjustment) {
                       .facts = 3,
                       .author = "uid 0 (root)",
                       .reason = "a typo"};
-  JobDescribed described = job_of(1, "B", 0);
+  JobDescribed described = job_of(1, "A", 0);
+  described.organization = "B";  // an adjustment leaves the account as it is
   write({made, SegmentRetracted{run.key, second(39)}, moved, ended(moved, 10, CloseReason::ended),
          change_to(described, second(39))},
         40);
@@ -602,7 +603,7 @@ TEST_F(Explain, KnowsPartsOfHeterogeneousJobs) {
   EXPECT_EQ((*answered)["job"]["job_id"], "7+1");
   const auto other = asked("3+0");
   ASSERT_FALSE(other) << "job 3 is no heterogeneous job";
-  EXPECT_EQ(other.error().what.find("job 3+0 is not in the ledger"), 0U) << other.error().what;
+  EXPECT_EQ(other.error().what.find(file().native() + ": job 3+0 is not in the ledger"), 0U) << other.error().what;
 }
 
 TEST_F(Explain, RefusesTheFuture) {

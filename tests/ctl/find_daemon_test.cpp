@@ -111,9 +111,10 @@ TEST_F(FindDaemon, OnSlurmctldsHostTheSocketIsWhatIsMissing) {
   const Endpoint endpoint = *find({});
   const auto away = Client::connect(endpoint);
   ASSERT_FALSE(away.has_value());
-  EXPECT_EQ(away.error().what, "cannot reach shapleyd: " + missing +
-                                   "; nor over TCP: 127.0.0.1:1 Connection refused. Another host: --host HOST:PORT or "
-                                   "SHAPLEY_HOST; without a daemon: --ledger FILE");
+  EXPECT_EQ(away.error().what,
+            "cannot reach shapleyd: " + missing +
+                "; nor over TCP: 127.0.0.1:1 does not answer: Connection refused. Another host: --host HOST:PORT or "
+                "SHAPLEY_HOST; without a daemon: --ledger FILE");
   EXPECT_EQ(daemon_ledger(endpoint).error().what, missing + ", so none says which ledger is its own: name the file");
   variables.erase("SHAPLEYCTL_CONFIG");
   EXPECT_EQ(find({})->missing_here, missing);

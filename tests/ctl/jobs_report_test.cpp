@@ -268,7 +268,8 @@ TEST_F(JobsReport, FindsPartsOfHeterogeneousJobsAsSlurmWritesThem) {
     JobsFilter filter{.all = true};
     EXPECT_TRUE(ctl::add_jobs_named(text, filter));
     std::string ids;
-    for (const json& job : report(filter)["jobs"]) ids += job["job"].dump() + ' ';
+    const json jobs = report(filter)["jobs"];
+    for (const json& job : jobs) ids += job["job"].dump() + ' ';
     return ids;
   };
   EXPECT_EQ(found("20+0"), "20 ");
