@@ -193,7 +193,8 @@ void Service::become_standby(Instant now) {
 }
 
 Expected<void> Service::state_configuration(const Site& site, Instant now) {
-  if (const auto faults = config::former_name_faults(site.configuration, accounting::former_names(books_.state().adjustments()));
+  if (const auto faults =
+          config::former_name_faults(site.configuration, accounting::former_names(books_.state().adjustments()));
       !faults.empty()) {
     return fail(Errc::invalid_argument, one_line(faults, options_.configuration_file.string()));
   }

@@ -20,7 +20,8 @@ struct CheckConfigArguments {
   std::string file{config::k_default_file};
   bool against_slurm = false;
   bool diff = false;
-  std::string ledger = {};  // whose books are asked, and what was loaded last there is in force; empty: the running daemon
+  std::string ledger =
+      {};  // whose books are asked, and what was loaded last there is in force; empty: the running daemon
 };
 
 void add_check_config(CLI::App& app, CheckConfigArguments& arguments);
