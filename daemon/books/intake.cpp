@@ -70,6 +70,8 @@ std::uint64_t number_of(const FeederFrame& frame) {
   return std::visit([](const auto& f) { return f.sequence; }, frame);
 }
 
+constexpr Duration k_last_word{60};
+
 }  // namespace
 
 Expected<void> Intake::process(Instant now) {
@@ -93,7 +95,8 @@ Expected<void> Intake::process(Instant now) {
   if (now > told_at_) tell_of_mistimed(now);
   if (in_session_ && caught_up()) {
     watch_.note_connected(now);
-    last_look_.note_scanned(surely_scanned(now));
+    // A feeder with nothing to tell says so every few seconds; one whose last word is older has more on its way.
+    if (known_until_ && now - *known_until_ <= k_last_word) last_look_.note_scanned(surely_scanned(now));
   }
   return flush(now);
 }

@@ -60,7 +60,6 @@ member() { setpriv --reuid="$JOB_UID" --regid="$JOB_GID" --clear-groups "$@"; }
   wait_until 10 explained "$later" '.slurm.job.reason == "BeginTime" and .priority.agrees == null'
   says "because it is not its time yet (BeginTime)"
   scancel "$later"
-  tells '.waits_for == "dependency"'
   tell enough
   wait_drained 30
 }

@@ -60,11 +60,12 @@ std::vector<std::string> declared_members(const std::string& name) {
   return members;
 }
 
-// The number of elements of the outermost array, read from the bytes.
+// The number of elements of the outermost array, read from the bytes: MessagePack's fixarray or array 16.
 std::size_t encoded_members(const Message& message) {
   const std::string frame = encode_frame(message);
-  const auto first = static_cast<unsigned char>(frame.at(5));
-  return (first & 0xf0U) == 0x90U ? first & 0x0fU : 0;
+  const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(frame.at(i))}; };
+  if (byte(5) == 0xdcU) return (byte(6) << 8U) + byte(7);
+  return (byte(5) & 0xf0U) == 0x90U ? byte(5) & 0x0fU : 0;
 }
 
 // The names in the declaration of Message, in its order.

@@ -19,7 +19,11 @@ class ClusterNameTest : public ServiceTest {
     service->begin_session(hello, Instant{now});
     return {};
   }
-  [[nodiscard]] Lines names() const { return rows("SELECT cluster, author, reason FROM clusters"); }
+  [[nodiscard]] Lines names() const {
+    return rows(
+        "SELECT json_extract(payload, '$.cluster'), json_extract(payload, '$.author'), "
+        "json_extract(payload, '$.reason') FROM events WHERE kind = 'cluster_named' ORDER BY seq");
+  }
   [[nodiscard]] nlohmann::json told() { return ask(R"({"request":"status"})")["daemon"]["cluster"]; }
 };
 
@@ -57,7 +61,9 @@ TEST_F(ClusterNameTest, AnAdministratorRenamesItWithAReason) {
   EXPECT_EQ(names().size(), 1U);
   EXPECT_EQ(renamed("new", "moved")["before"], "box");
   EXPECT_EQ(told(), (nlohmann::json{{"name", "new"}, {"refused", nullptr}}));
-  EXPECT_EQ(rows("SELECT cluster, reason FROM clusters"), (Lines{"box|", "new|moved"}));
+  EXPECT_EQ(rows("SELECT json_extract(payload, '$.cluster'), json_extract(payload, '$.reason') FROM events "
+                 "WHERE kind = 'cluster_named' ORDER BY seq"),
+            (Lines{"box|", "new|moved"}));
   EXPECT_FALSE(come("box"));
   EXPECT_TRUE(come("new"));
   // Twice in one second: both are kept, in their order.
