@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 
 #include "ledger/readers/declarations.hpp"
@@ -30,7 +29,8 @@ Expected<bool> restated(const Ledger& ledger, const AdjustmentMade& made, const 
 Expected<json> adjustment_of(const Ledger& ledger, const Moment& moment, const json& job) {
   std::set<std::uint32_t> reversed;
   for (const AdjustmentMade& made : moment.adjustments) reversed.insert(made.reverses);
-  for (const AdjustmentMade& made : std::views::reverse(moment.adjustments)) {
+  for (auto last = moment.adjustments.rbegin(); last != moment.adjustments.rend(); ++last) {
+    const AdjustmentMade& made = *last;
     if (made.kind != accounting::AdjustmentKind::attribute || reversed.contains(made.number)) continue;
     SHAPLEY_TRY_ASSIGN(const bool is_of_job, restated(ledger, made, job));
     if (!is_of_job) continue;
