@@ -116,6 +116,7 @@ told_as_ended() {
   array=$(submit astro --hold --array=1-3 true)
   wait_until 10 job_is "$requeued" RUNNING
   wait_until 10 booked "$requeued"
+  wait_until 10 seconds_passed 1  # a run of no second would leave nothing to compare
   scontrol requeuehold "$requeued"
   wait_until 30 explained "$requeued" '.waits_for == "held"'
   wait_until 10 explained "$held" '.job.state == "blocked"'
