@@ -5,9 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/duration.hpp"
 #include "base/printable.hpp"
@@ -149,6 +147,13 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
     }
   }
   return best;
+}
+
+std::optional<std::string> no_command(std::span<const std::string> words, const std::vector<std::string>& commands) {
+  const auto word = std::ranges::find_if(words, [](const std::string& each) { return !each.starts_with('-'); });
+  if (word == words.end()) return std::nullopt;
+  const std::string_view near = nearest(*word, std::vector<std::string_view>(commands.begin(), commands.end()));
+  return "'" + *word + "' is no command" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
 }
 
 std::string shown(std::string_view text) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/types.hpp"
@@ -35,6 +37,11 @@ struct IntegerRange {
 
 // The known word that `word` most likely was meant to be; empty when none is near.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+
+// "'staus' is no command; did you mean status?" of the first word of a command line that is no option; nullopt: there
+// is none.
+[[nodiscard]] std::optional<std::string> no_command(std::span<const std::string> words,
+                                                    const std::vector<std::string>& commands);
 
 // The text in quotes, fit for one line of a message: long texts cut, what terminals obey escaped.
 [[nodiscard]] std::string shown(std::string_view text);

@@ -275,14 +275,10 @@ Action add_experiment(CLI::App& app) {
 // What is wrong with the command line; a word where a command is expected is named, with the command that it may mean.
 std::string fault_of(const CLI::App& app, const CLI::Error& error) {
   if (!app.get_subcommands().empty()) return error.what();
-  const std::vector<std::string> words = app.remaining();
-  const auto word = std::ranges::find_if(words, [](const std::string& each) { return !each.starts_with('-'); });
-  if (word == words.end()) return error.what();
-  const auto commands = app.get_subcommands([](const CLI::App* /*command*/) { return true; });
-  std::vector<std::string> names;
-  for (const CLI::App* command : commands) names.push_back(command->get_name());
-  const std::string_view near = config::nearest(*word, std::vector<std::string_view>(names.begin(), names.end()));
-  return "'" + *word + "' is no command" + (near.empty() ? "" : "; did you mean " + std::string(near) + "?");
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* /*command*/) { return true; }))
+    commands.push_back(command->get_name());
+  return config::no_command(app.remaining(), commands).value_or(error.what());
 }
 
 }  // namespace

@@ -37,9 +37,11 @@ Expected<bool> archives_are_whole(const path& prepared, const path& directory, c
     if (link->sequence <= begin.sequence) return link->sequence == begin.sequence;
     tell(on_progress, {.what = "archives are read once more"});
     auto opened = open_archive(file.ledger(), *link, directory);
-    const bool is_there = opened || (opened.error().code != Errc::corrupt && opened.error().code != Errc::not_found);
-    if (!is_there) return false;
-    if (!opened) return tl::unexpected<Error>(std::move(opened).error());
+    if (!opened) {
+      const Errc code = opened.error().code;
+      if (code == Errc::corrupt || code == Errc::not_found) return false;
+      return tl::unexpected<Error>(std::move(opened).error());
+    }
     file = *std::move(opened);
   }
 }

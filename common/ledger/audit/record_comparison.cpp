@@ -156,7 +156,7 @@ class Comparison {
       if (run.end) return end_untold_.push_back(recorded.pieces.back().line);
       find(name + ": is still open in the ledger; the record says that it has ended, and not when");
     } else if (!end && run.end && goes_on(recorded) && records_span_.made_after(*run.end)) {
-      runaway_.push_back(run.job);
+      runaway_.push_back(run.job.value);
     } else if (!end) {
       if (run.end) ++unfinished_records_;
     } else if (!run.end && end->instant > span_.last_received - k_on_the_way) {
@@ -244,7 +244,7 @@ class Comparison {
     } else if (start && start->instant > span_.last_received - k_on_the_way) {
       ++after_ledger_;
     } else if (goes_on(recorded)) {
-      runaway_.push_back(recorded.job);
+      runaway_.push_back(recorded.job.value);
     } else if (ended_unobserved(recorded)) {
       ++missed_;
     } else if (!end && recorded.has_ended) {
@@ -289,26 +289,27 @@ class Comparison {
     if (count > 0) report_.notes.push_back(counted_as(count, what));
   }
 
-  // "2 records say ...: left out (line 3, line 17)"
-  void note_lines(const std::vector<std::int64_t>& lines, const std::string& what) {
-    if (lines.empty()) return;
-    std::string named;
-    for (const std::int64_t line : lines) named += (named.empty() ? "line " : ", ") + std::to_string(line);
-    note(static_cast<std::int64_t>(lines.size()), what + " (" + named + ")");
+  // "3, 17", of many "3, 17, ... and others"
+  static std::string listed(const std::vector<std::int64_t>& numbers) {
+    constexpr std::size_t k_most_named = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(numbers.size(), k_most_named); ++i)
+      text += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
+    return numbers.size() > k_most_named ? text + " and others" : text;
+  }
+
+  void note_untold_ends() {
+    note(static_cast<std::int64_t>(end_untold_.size()),
+         "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger and "
+         "left out (line " +
+             listed(end_untold_) + ")");
   }
 
   void note_runaway_jobs() {
-    constexpr std::size_t k_most_named = 10;
-    if (runaway_.empty()) return;
-    std::string jobs;
-    for (std::size_t i = 0; i < std::min(runaway_.size(), k_most_named); ++i) {
-      jobs += (i > 0 ? ", " : "") + std::to_string(runaway_[i].value);
-    }
-    if (runaway_.size() > k_most_named) jobs += " and others";
     note(static_cast<std::int64_t>(runaway_.size()),
          "recorded run[ has|s have] no end, and by the ledger, which goes on, slurmctld knows nothing of [it|them]: "
          "runaway job[|s] of slurmdbd (sacctmgr show runawayjobs lists and ends them), not compared: job[|s] " +
-             jobs);
+             listed(runaway_));
   }
 
   void write_notes() {
@@ -317,9 +318,7 @@ class Comparison {
                               ": the record cannot be right, " + record.why + ": left out");
     }
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
-    note_lines(end_untold_,
-               "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger "
-               "and left out");
+    note_untold_ends();
     note_runaway_jobs();
     note(records_.steps, "row[|s] of job steps left out");
     if (records_.records.empty()) report_.notes.emplace_back("the records have no row of a job");
@@ -370,7 +369,7 @@ class Comparison {
   AuditReport& report_;
   LedgerRuns ledger_;
   std::int64_t before_records_, after_records_, empty_;
-  std::vector<JobId> runaway_;
+  std::vector<std::int64_t> runaway_;  // jobs
   std::int64_t after_ledger_ = 0, ended_since_ = 0, outside_ = 0, resized_since_ = 0;
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
                weighted_ = 0, recorded_again_ = 0, missed_ = 0, ended_unobserved_ = 0, impossible_ = 0, lost_ends_ = 0,

@@ -321,7 +321,7 @@ void read_jobcomp_line(std::string_view line, std::int64_t number_of_line, const
   read_jobcomp_record(line, number_of_line, reading);
 }
 
-// " ExitCode=0:0 ", the last member of a record, ends the text.
+// " ExitCode=0:0 ", the last member of a record, ends the line.
 bool is_whole(std::string_view text) {
   const std::size_t at = text.rfind(" ExitCode=");
   if (at == std::string_view::npos) return false;
@@ -347,8 +347,8 @@ class JobcompLines {
     if (full || (begins_record(line) && (ends_here_ || (!seen_whole_ && has_core(joined_))))) finish();
     if (lines_.empty()) number_ = number;
     joined_ += lines_.empty() ? line : '\n' + line;
+    ends_here_ = ends_here_ || is_whole(line);
     lines_.push_back(std::move(line));
-    ends_here_ = ends_here_ || is_whole(joined_);
     seen_whole_ = seen_whole_ || ends_here_;
   }
 
@@ -356,7 +356,7 @@ class JobcompLines {
     const bool imitates = std::any_of(lines_.begin() + (lines_.empty() ? 0 : 1), lines_.end(), begins_record);
     if (imitates) {
       reading_.set_aside(number_, "a line feed, and what follows looks like a record itself");
-    } else if (lines_.size() > 1 && is_whole(joined_)) {
+    } else if (lines_.size() > 1 && is_whole(lines_.back())) {
       read_jobcomp_line(joined_, number_, reading_);
     } else {
       for (std::size_t i = 0; i < lines_.size(); ++i) {

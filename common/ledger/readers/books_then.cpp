@@ -8,6 +8,7 @@
 
 #include "accounting/events/begin.hpp"
 #include "ledger/readers/past_files.hpp"
+#include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
 
@@ -34,9 +35,8 @@ class Reading {
 
   Expected<ToldUntil> read(const Files& files) {
     for (const Ledger* file : files) {
-      SHAPLEY_TRY_ASSIGN(const Recovered opening, file->opening());
-      SHAPLEY_TRY(
-          file->for_each_event(opening.last_sequence, [&](const StoredEvent& stored) { return take(stored.event); }));
+      SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(LedgerAccess::impl(*file).database));
+      SHAPLEY_TRY(file->for_each_event(begin.sequence, [&](const StoredEvent& stored) { return take(stored.event); }));
     }
     const auto is_retracted = [&](const SegmentKey* key) { return key != nullptr && told_.retracted.contains(*key); };
     std::erase_if(told_.events, [&](const Event& event) { return is_retracted(segment_of(event)); });

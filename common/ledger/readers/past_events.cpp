@@ -27,19 +27,19 @@ Expected<PastEvents> PastEvents::open(const std::vector<const Ledger*>& files, I
 }
 
 Expected<void> PastEvents::add(const Ledger& ledger, Instant until) {
-  SHAPLEY_TRY_ASSIGN(const Recovered opening, ledger.opening());
   const Database& database = LedgerAccess::impl(ledger).database;
+  SHAPLEY_TRY_ASSIGN(const Head begin, chain_begin(database));
   SHAPLEY_TRY_ASSIGN(Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
-  SHAPLEY_TRY(note_begin(database, opening.last_sequence));
-  SHAPLEY_TRY(note_retractions(database, opening.last_sequence));
+  SHAPLEY_TRY(note_begin(database, begin.sequence));
+  SHAPLEY_TRY(note_retractions(database, begin.sequence));
   // Sorting numbers and looking each event up costs far less room than sorting events.
   SHAPLEY_TRY_ASSIGN(Statement order, database.prepare("SELECT seq, at FROM main.event_rows WHERE seq > ?1 AND "
                                                        "at <= ?2 AND kind < 6 ORDER BY at, seq"));
-  order.bind(1, opening.last_sequence).bind(2, until.value);
+  order.bind(1, begin.sequence).bind(2, until.value);
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(database));
   SHAPLEY_TRY_ASSIGN(Lookback lookback,
-                     Lookback::by_time(database, opening.last_sequence, std::numeric_limits<std::int64_t>::max()));
-  files_.push_back({.after = opening.last_sequence,
+                     Lookback::by_time(database, begin.sequence, std::numeric_limits<std::int64_t>::max()));
+  files_.push_back({.after = begin.sequence,
                     .snapshot = std::move(snapshot),
                     .order = std::move(order),
                     .reader = std::move(reader),

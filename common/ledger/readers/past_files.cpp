@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "accounting/events/begin.hpp"
 #include "base/calendar.hpp"
 
 namespace shapley::ledger {

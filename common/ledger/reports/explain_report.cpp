@@ -29,11 +29,6 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
   return number;
 }
 
-json processor_count(MicroProcessors q) {
-  if (q.value % k_micro == 0) return q.value / k_micro;
-  return static_cast<double>(q.value) / static_cast<double>(k_micro);
-}
-
 std::string text_of(const JobName& name) {
   if (name.het_job != 0) return std::to_string(name.het_job) + "+" + std::to_string(name.job - name.het_job);
   return std::to_string(name.job) + (name.task ? "_" + std::to_string(*name.task) : "");

@@ -1,7 +1,6 @@
 #include "ledger/reports/job_history.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ledger/reports/report.hpp"
 #include "ledger/store/query.hpp"
 
 namespace shapley::ledger {
@@ -18,16 +18,6 @@ namespace {
 
 using nlohmann::json;
 using Row = std::vector<std::string>;
-
-std::optional<std::int64_t> number(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return std::strtoll(text.c_str(), nullptr, 10);
-}
-
-json processors_of(std::int64_t micro) {
-  if (micro % k_micro == 0) return micro / k_micro;
-  return static_cast<double>(micro) / static_cast<double>(k_micro);
-}
 
 std::string name_of(const Moment& moment, const std::string& organization) {
   return organization.empty() ? std::string(accounting::k_guests) : moment.row_name(organization);
@@ -40,7 +30,7 @@ struct LastRun {
   std::optional<Instant> released;
   std::optional<Instant> end;  // nullopt: it goes on
   Duration held;               // of the segments that have ended
-  std::int64_t processors = 0;
+  MicroProcessors processors;
 };
 
 Expected<std::optional<LastRun>> last_run(const Ledger& ledger, const json& job, QueryBudget budget) {
@@ -54,18 +44,18 @@ Expected<std::optional<LastRun>> last_run(const Ledger& ledger, const json& job,
                 " AND s.anchor = (SELECT MAX(s.anchor) FROM segment_events s WHERE " + of_job + ") ORDER BY o.at",
             budget));
   if (rows.empty()) return std::nullopt;
-  LastRun run{.start = Instant{number(rows.front()[5]).value_or(0)},
-              .first_event = number(rows.front()[4]).value_or(0),
+  LastRun run{.start = Instant{integer_of(rows.front()[5]).value_or(0)},
+              .first_event = integer_of(rows.front()[4]).value_or(0),
               .released = std::nullopt,
               .end = std::nullopt,
               .held = {},
-              .processors = 0};
-  if (const auto released = number(rows.front()[3])) run.released = Instant{*released};
+              .processors = {}};
+  if (const auto released = integer_of(rows.front()[3])) run.released = Instant{*released};
   for (const Row& row : rows) {
-    const auto end = number(row[1]);
+    const auto end = integer_of(row[1]);
     run.end = end ? std::optional(Instant{*end}) : std::nullopt;
-    if (end) run.held = run.held + Duration{*end - number(row[0]).value_or(*end)};
-    run.processors = std::max(run.processors, number(row[2]).value_or(0));
+    if (end) run.held = run.held + Duration{*end - integer_of(row[0]).value_or(*end)};
+    run.processors = std::max(run.processors, MicroProcessors{integer_of(row[2]).value_or(0)});
   }
   return run;
 }
@@ -100,15 +90,15 @@ Expected<json> started_meanwhile(const Moment& moment, const Ledger& ledger, con
   json organizations = json::array();
   for (const Row& row : sums) {
     organizations.push_back({{"organization", name_of(moment, row[0])},
-                             {"jobs", number(row[1]).value_or(0)},
-                             {"processors", processors_of(number(row[2]).value_or(0))}});
+                             {"jobs", integer_of(row[1]).value_or(0)},
+                             {"processors", processor_count({integer_of(row[2]).value_or(0)})}});
   }
   json jobs = json::array();
   for (const Row& row : last) {
-    json start{{"job", number(row[1]).value_or(0)},
+    json start{{"job", integer_of(row[1]).value_or(0)},
                {"organization", name_of(moment, row[0])},
-               {"processors", processors_of(number(row[3]).value_or(0))}};
-    add_instant(start, "begin", Instant{number(row[2]).value_or(0)});
+               {"processors", processor_count({integer_of(row[3]).value_or(0)})}};
+    add_instant(start, "begin", Instant{integer_of(row[2]).value_or(0)});
     jobs.push_back(std::move(start));
   }
   return json{{"organizations", std::move(organizations)}, {"last", std::move(jobs)}};
@@ -119,7 +109,7 @@ Expected<json> started_meanwhile(const Moment& moment, const Ledger& ledger, con
 Expected<json> job_history(const Moment& moment, const Ledger& ledger, const json& job, QueryBudget budget) {
   SHAPLEY_TRY_ASSIGN(const std::optional<LastRun> run, last_run(ledger, job, budget));
   if (!run) return json(nullptr);
-  json history{{"processors", processors_of(run->processors)},
+  json history{{"processors", processor_count(run->processors)},
                {"held_s", run->held.value},
                {"waited_s", run->released ? json((run->start - *run->released).value) : json(nullptr)},
                {"meanwhile", nullptr}};

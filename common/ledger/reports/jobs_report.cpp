@@ -1,7 +1,6 @@
 #include "ledger/reports/jobs_report.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,22 +21,14 @@ namespace {
 using nlohmann::json;
 using Row = std::vector<std::string>;
 
-// SQLite's integers as query() gives them; NULL comes as "".
-std::optional<std::int64_t> column_integer(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return std::strtoll(text.c_str(), nullptr, 10);
-}
-
 json number_or_null(const std::string& text) {
-  const auto value = column_integer(text);
+  const auto value = integer_of(text);
   return value ? json(*value) : json(nullptr);
 }
 
 json processors(const std::string& micro) {
-  const auto value = column_integer(micro);
-  if (!value) return nullptr;
-  if (*value % k_micro == 0) return *value / k_micro;
-  return static_cast<double>(*value) / static_cast<double>(k_micro);
+  const auto value = integer_of(micro);
+  return value ? processor_count({*value}) : json(nullptr);
 }
 
 std::string sql_text(std::string_view text) {
@@ -151,13 +142,13 @@ Expected<NodesOf> nodes_of(const Ledger& ledger, const std::string& jobs, QueryB
 
 Segment segment_of(const Row& row, const NodesOf& nodes) {
   Segment segment{.kind = row[2],
-                  .anchor = column_integer(row[1]).value_or(0),
-                  .begin = column_integer(row[4]),
-                  .end = column_integer(row[5]),
-                  .processors = column_integer(row[6]),
+                  .anchor = integer_of(row[1]).value_or(0),
+                  .begin = integer_of(row[4]),
+                  .end = integer_of(row[5]),
+                  .processors = integer_of(row[6]),
                   .reason = row[7],
                   .job_state = row[8],
-                  .retracted = column_integer(row[9]).has_value(),
+                  .retracted = integer_of(row[9]).has_value(),
                   .as_json = nullptr};
   const auto found = nodes.find({row.begin(), row.begin() + 4});
   segment.as_json = {{"kind", row[2]},
@@ -182,7 +173,7 @@ Expected<SegmentsByJob> segments_of(const Ledger& ledger, const std::string& job
                                jobs + " ORDER BY job, COALESCE(begin, end), kind DESC, ordinal",
                            budget));
   SegmentsByJob segments;
-  for (const Row& row : rows) segments[column_integer(row[0]).value_or(0)].push_back(segment_of(row, nodes));
+  for (const Row& row : rows) segments[integer_of(row[0]).value_or(0)].push_back(segment_of(row, nodes));
   return segments;
 }
 
@@ -239,10 +230,10 @@ std::vector<const Segment*> segments_between(const std::vector<Segment>& all, st
 // Columns: job, submit, organization, array_job, array_task, het_job, user_id, group_id, account, partition, qos, name,
 // wckey, next submit of the same id.
 json job_json(const Row& row, const std::vector<Segment>& all, Instant at) {
-  const auto segments = segments_between(all, column_integer(row[1]).value_or(0), column_integer(row[13]));
+  const auto segments = segments_between(all, integer_of(row[1]).value_or(0), integer_of(row[13]));
   Summary summary = summary_of(segments, at);
   // Of a submission that another one followed (a requeue, the number of a job that Slurm used again) no more comes.
-  if (column_integer(row[13])) summary.state = "ended";
+  if (integer_of(row[13])) summary.state = "ended";
   json listed_segments = json::array();
   for (const Segment* segment : segments) listed_segments.push_back(segment->as_json);
   return {{"job", number_or_null(row[0])},
@@ -352,12 +343,12 @@ Expected<json> bounded_report(const Ledger& ledger, const JobsFilter& filter, In
   std::reverse(rows.begin(), rows.end());
 
   std::vector<std::int64_t> ids;
-  for (const Row& row : rows) ids.push_back(column_integer(row[0]).value_or(0));
+  for (const Row& row : rows) ids.push_back(integer_of(row[0]).value_or(0));
   SHAPLEY_TRY_ASSIGN(const SegmentsByJob segments, segments_of(ledger, listed_numbers(ids), budget));
   json jobs = json::array();
   for (const Row& row : rows) {
     if (budget.is_ended()) return fail(Errc::limit, "nobody waits for the answer any more");
-    const auto found = segments.find(column_integer(row[0]).value_or(0));
+    const auto found = segments.find(integer_of(row[0]).value_or(0));
     jobs.push_back(job_json(row, found == segments.end() ? std::vector<Segment>{} : found->second, at));
   }
   return json{{"report_version", k_report_version},

@@ -34,12 +34,6 @@ std::string exact(CpuTime work) {
   return format_micro(work.value);
 }
 
-// Whole processors stay integers in JSON; fractions (shared nodes) become the nearest double of six decimals.
-json processors(MicroProcessors q) {
-  if (q.value % k_micro == 0) return q.value / k_micro;
-  return static_cast<double>(q.value) / static_cast<double>(k_micro);
-}
-
 // What an organization's open segments say.
 struct JobCounts {
   std::int64_t running = 0;
@@ -105,12 +99,12 @@ json organization_row(const Standing& standing, const RowContext& context) {
       {"given_core_hours", core_hours(standing.given(context.estimator))},
       {"got_processor_seconds", exact(standing.got)},
       {"given_processor_seconds", exact(standing.given(context.estimator))},
-      {"gives", processors(rate)},
-      {"owned", processors(standing.owned)},
-      {"used", processors(standing.used)},
-      {"lent", processors(standing.lent)},
-      {"borrowed", processors(standing.borrowed)},
-      {"waiting", processors(standing.waiting)},
+      {"gives", processor_count(rate)},
+      {"owned", processor_count(standing.owned)},
+      {"used", processor_count(standing.used)},
+      {"lent", processor_count(standing.lent)},
+      {"borrowed", processor_count(standing.borrowed)},
+      {"waiting", processor_count(standing.waiting)},
       {"running_jobs", context.jobs.running},
       {"waiting_jobs", context.jobs.waiting},
       {"no_start_since", no_start_since(context.jobs, context.last_start)},
@@ -260,6 +254,11 @@ json ranking_json(const accounting::State& state) {
 }
 
 }  // namespace
+
+json processor_count(MicroProcessors q) {
+  if (q.value % k_micro == 0) return q.value / k_micro;
+  return static_cast<double>(q.value) / static_cast<double>(k_micro);
+}
 
 double core_hours(CpuTime work) {
   return static_cast<double>(work.value) / static_cast<double>(k_micro) / k_seconds_per_hour;

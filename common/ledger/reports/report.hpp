@@ -30,6 +30,9 @@ namespace shapley::ledger {
 // Raised when a member of a report changes its meaning or goes away; new members do not raise it.
 inline constexpr int k_report_version = 2;
 
+// Whole processors are integers in JSON; fractions (shared nodes) are the nearest double of six decimals.
+[[nodiscard]] nlohmann::json processor_count(MicroProcessors q);
+
 // The books at max(t, state.now()): organizations in rank order (commons, which runs nothing and has no rank, last) and
 // the conservation sums. "ranking" says the rule and the mean residual run time in force, and in "sentences" who goes
 // before one that is owed more, and why. psi, phi and processor-seconds are exact decimal text; core-hours and

@@ -1,5 +1,6 @@
 #include "ledger/store/query.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "ledger/store/ledger_impl.hpp"
@@ -41,6 +42,11 @@ Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, cons
   }();
   if (!rows) return impl.failed("query", std::move(rows).error());
   return rows;
+}
+
+std::optional<std::int64_t> integer_of(const std::string& cell) {
+  if (cell.empty()) return std::nullopt;
+  return std::strtoll(cell.c_str(), nullptr, 10);
 }
 
 }  // namespace shapley::ledger

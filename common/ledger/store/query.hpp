@@ -2,7 +2,9 @@
 // (ledger/readers), so that SQL text and the schema's names stay in this layer.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,5 +34,7 @@ class Snapshot {
 // SQLite says.
 [[nodiscard]] Expected<std::vector<std::vector<std::string>>> query(const Ledger& ledger, const std::string& sql,
                                                                     QueryBudget budget = {});
+// An integer of such a row; nullopt: NULL.
+[[nodiscard]] std::optional<std::int64_t> integer_of(const std::string& cell);
 
 }  // namespace shapley::ledger
