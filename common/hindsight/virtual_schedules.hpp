@@ -274,7 +274,7 @@ class VirtualSchedules {
   std::vector<std::int64_t> cuts_;       // ascending
   std::vector<Done<Int128>> at_final_cuts_;
   std::vector<Request> learned_;  // durations since time_
-  Coalition touched_ = 0;         // whose facts have been told since time_
+  Coalition touched_ = 0;         // whose facts came since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> from_;  // by slot: of one correction

@@ -73,7 +73,7 @@ void check_job(const std::vector<const SacctRow*>& rows, Faults& faults) {
     } else if (row->start == before->start && before->state == "RESIZING" && same_owner(*row, *before)) {
       before = row;
     } else if (row->start == before->start && before->end && !row->end && same_owner(*row, *before)) {
-      faults.emplace(row->line, "End: is not told, but " + line_text(*before) + " tells it of the same run of " + name +
+      faults.emplace(row->line, "End: is missing, but " + line_text(*before) + " has it for the same run of " + name +
                                     "; leave one of the rows out");
     } else if (const std::string what = differences(*row, *before); !what.empty()) {
       const auto contradict = [&](const SacctRow& one, const SacctRow& other) {
@@ -110,11 +110,9 @@ void check_sizes(const Run& run, const SiteNodes& nodes, Faults& faults) {
     for (const std::string& name : row->nodes) {
       const auto node = nodes.find(name);
       if (node == nodes.end()) {
-        return add_run(run,
-                       "NodeList: of node " + name +
-                           " nobody says what it has; --nodes must name every node that ran "
-                           "anything",
-                       faults);
+        return add_run(
+            run, "NodeList: it is not known what node " + name + " has; --nodes must name every node that ran anything",
+            faults);
       }
       cpus += node->second.cpus;
     }

@@ -176,7 +176,7 @@ Expected<void> check_end(const Fields& fields, const SacctRow& row) {
   if (row.start && row.cpus > 0 && !row.end && !goes_on(row.state))
     return fields.bad(Column::end, "is no end, and State is " + row.state + "; correct the row or leave it out");
   if (row.end && (row.state == "RUNNING" || row.state == "SUSPENDED"))
-    return fields.bad(Column::end, "is told of a job that is " + row.state + "; export without sacct -T");
+    return fields.bad(Column::end, "is given for a job that is " + row.state + "; export without sacct -T");
   return {};
 }
 

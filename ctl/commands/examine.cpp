@@ -88,7 +88,7 @@ class Examiner {
   }
 
   // The runs of the ledger and of as many archives as the records reach back over, which are open all at once. One that
-  // is missing, damaged or another file ends them; whoever goes from file to file says so.
+  // is missing, damaged or another file ends them; the examination that goes from file to file says so.
   Expected<void> compare_records(const ledger::Ledger& ledger) {
     SHAPLEY_TRY_ASSIGN(const std::optional<Instant> first, ledger::first_recorded_start(ledger, against_));
     std::deque<ledger::OpenedFile> archives;

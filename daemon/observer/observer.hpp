@@ -67,7 +67,7 @@ struct Background {
 enum class Departure { purged, forgotten };
 
 // A job that slurmctld no longer has. What is open ends at `last_alive`, the last instant at which it was known to be
-// there, so that nobody is charged for time that nobody saw. The open run of a forgotten job is retracted if it began
+// there, so that no time is charged that was not observed. The open run of a forgotten job is retracted if it began
 // within k_few_saves before that.
 [[nodiscard]] Observation observe_gone(const accounting::State& books, JobId job, Instant last_alive,
                                        Departure departure = Departure::purged);

@@ -245,10 +245,11 @@ Answer explain(Service& service, const Question& question) {
     if (!report) return text_of_error(report.error());
     if (const auto done = hide_starts(*report, *ledger, visible, source.now(), budget); !done)
       return text_of_error(done.error());
-    const json told = (*report)["job"];
-    (*report)["rule"] = rule.is_null() ? rule_of(protocol::Classifier(rules), told) : rule;
-    auto booked = ledger::booked_by(*ledger, *moment, told, (*report)["rule"],
-                                    [&told](const std::string& configuration) { return rule_in(configuration, told); });
+    const json explained = (*report)["job"];
+    (*report)["rule"] = rule.is_null() ? rule_of(protocol::Classifier(rules), explained) : rule;
+    auto booked =
+        ledger::booked_by(*ledger, *moment, explained, (*report)["rule"],
+                          [&explained](const std::string& configuration) { return rule_in(configuration, explained); });
     if (!booked) return text_of_error(booked.error());
     (*report)["booked_by"] = *std::move(booked);
     (*report)["priorities"] = priorities;

@@ -1,4 +1,4 @@
-// Who joins, by hindsight: nobody's phi changes in the second in which an organization joins that asks for nothing yet,
+// Who joins, by hindsight: no phi changes in the second in which an organization joins that asks for nothing yet,
 // who has left has no part in what comes later, and the example of docs/concepts.md, by hand.
 #include <algorithm>
 #include <map>

@@ -140,7 +140,7 @@ TEST_F(Adjust, WhatAFileCannotDoIsSaid) {
   EXPECT_EQ(run("--reverse 7 --reason x").exit_code, 2);
 }
 
-// In the words of who asked: the events behind a correction have names that nobody outside the ledger knows.
+// In the words of who asked: the events behind a correction have names that are known in the ledger only.
 TEST_F(Adjust, OwnersThatCannotBeAreToldInTheWordsOfTheQuestion) {
   const Outcome twice =
       run("--nodes n1 --owners physics=60%,physics=30% -S 2026-10-31T21:00:00 -E 2026-10-31T22:00:00 "

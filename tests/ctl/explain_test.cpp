@@ -213,7 +213,7 @@ TEST_F(Explain, OfThePastTellsWhoWaitedAndWhoStartedNext) {
   EXPECT_EQ(explained("4")["job"]["state"], "running");
 }
 
-// A task has a number of its own, which nobody but Slurm knows it by.
+// A task has a number of its own, which only Slurm uses.
 TEST_F(Explain, OfThePastNamesTasksByTheirArray) {
   JobDescribed task = job_of(73, "B", 36);
   task.array_job = 72;

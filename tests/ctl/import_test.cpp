@@ -236,7 +236,7 @@ TEST_F(ImportTest, good_rows_are_imported_where_malformed_ones_may_be_left_out) 
   std::vector<std::int64_t> lines;
   for (const history::BadRow& row : result->bad) lines.push_back(row.line);
   // Job 79 goes on for ever in this export, and job 98 ran on all of its node since: which of the two is wrong is not
-  // known, but that one of them is, and an end that nobody has seen is likelier to be missing.
+  // known, but that one of them is, and an end that was not recorded is likelier to be missing.
   EXPECT_EQ(lines, (std::vector<std::int64_t>{2, 3, 4, 5, 6, 7, 8, 18}));
   EXPECT_EQ(result->runs.runs, 8);
   EXPECT_EQ(result->runs.not_ended, 0);

@@ -242,7 +242,7 @@ TEST(SacctRows, a_run_that_has_ended_has_an_end) {
   for (const char* state : {"RUNNING", "SUSPENDED", "COMPLETING"})
     EXPECT_EQ(bad_lines(of(state)), (std::vector<std::int64_t>{})) << state;
   EXPECT_EQ(fault_of(of("RUNNING", "11:00")),
-            "line 2: End: '2025-03-01T11:00:00' is told of a job that is RUNNING; export without sacct -T");
+            "line 2: End: '2025-03-01T11:00:00' is given for a job that is RUNNING; export without sacct -T");
   // A job that ran again is not running since then.
   EXPECT_EQ(bad_lines(of("RUNNING") + run_row(1, "COMPLETED", "amy", "north", "11:00", "12:00", "13:00", 16, "n1")),
             (std::vector<std::int64_t>{2}));

@@ -2,7 +2,8 @@
 //
 // An organization is there while it offers a processor or has an open request: one that was released and has not ended.
 // A stretch is a time in which the same organizations were there, within one period. What really ran in it is shared
-// out among them (hindsight/gap_shares.hpp); while nobody is there, among those who had been.
+// out among them (hindsight/gap_shares.hpp); while none is there, among all
+// that had been there before.
 //
 // Facts come in any order, with a sign. What lies before the horizon is summed up and forgotten. Memory: 32 bytes for
 // each instant of an organization's facts since the horizon. Single-threaded; the estimator owns it.
@@ -21,7 +22,7 @@ namespace shapley::accounting {
 
 struct Stretch {
   Instant begin;
-  hindsight::Coalition present = 0;  // bits: OrgId; of a time when nobody was there those who had been before
+  hindsight::Coalition present = 0;  // bits: OrgId; while none is there, those that had been there before
   std::size_t period = 0;
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
@@ -71,7 +72,7 @@ class Attendance {
   void forget_before(Instant horizon);
   // What ran in these first periods is not asked for any more.
   void forget_periods(std::size_t count);
-  // What ran until the horizon, and who had been there: instead of what was told of it.
+  // What ran until the horizon, and who had been there: instead of what its changes come to.
   void restore(GapOfPeriods ran, hindsight::Coalition ever);
 
  private:

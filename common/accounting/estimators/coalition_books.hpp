@@ -51,7 +51,7 @@ class CoalitionBooks {
   [[nodiscard]] const GapOfPeriods& did_finally() const { return did_; }
   // It is kept, or will be saved, elsewhere.
   void forget_did(std::size_t periods) { did_.erase(did_.begin(), did_.lower_bound(periods)); }
-  // Nothing before `until` will be told any more. REQUIRES: it was reached.
+  // No fact of before `until` will come any more. REQUIRES: it was reached.
   void settle(Instant until);
   // Forgets, at once, all that it can.
   void forget_settled();

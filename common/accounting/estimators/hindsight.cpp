@@ -318,8 +318,8 @@ class Hindsight final : public Estimator {
     return Outcome::done;
   }
 
-  // Everything that was released before `released` has been told. When all is told from the beginning, or up to a
-  // horizon, what will not be kept open is settled on the way: else there would be room for all of it.
+  // The schedules have every request that was released before `released`. When they get all from the beginning, or up
+  // to a horizon, what will not be kept open is settled on the way: else there would be room for all of it.
   void told_until(Instant released, Instant t, Instant horizon) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
     schedules.advance(std::max(schedules.time(), released.value));
@@ -387,7 +387,7 @@ class Hindsight final : public Estimator {
   RequestFacts requests_;  // those that ended before the horizon apart
   Capacities capacities_;  // changes from the horizon on
   Attendance attendance_;
-  Attendance::Span attended_;  // what the present schedules were told of it
+  Attendance::Span attended_;  // as the present schedules have it
   std::vector<Instant> boundaries_;
   Instant horizon_ = k_beginning_of_time;
   Instant latest_ = k_beginning_of_time;  // that the present schedules were asked for

@@ -198,7 +198,7 @@ class State {
   [[nodiscard]] std::vector<ObservationGap> observation_gaps() const;
   // All of them, ascending.
   [[nodiscard]] std::vector<StateLost> state_losses() const;
-  // What the cluster was named last; nullptr: nobody has said.
+  // What the cluster was named last; nullptr: no feeder has named it.
   [[nodiscard]] const ClusterNamed* cluster() const;
   // All of them, ascending by number.
   [[nodiscard]] std::vector<AdjustmentMade> adjustments() const;

@@ -24,7 +24,7 @@ struct Cuts {
 // What the ledger would begin with if everything up to the end of each closed period but the last were archived. An
 // archive has all events received before its end; where there are none, since the period was imported later, the events
 // up to the first one that speaks of its end or of later. A period into which later events reach back by more than two
-// weeks, or without any event, is archived together with the next one. REQUIRES: nobody writes.
+// weeks, or without any event, is archived together with the next one. REQUIRES: no process writes.
 [[nodiscard]] Expected<Cuts> plan_cuts(const Database& database, const std::filesystem::path& ledger,
                                        const OnProgress& on_progress);
 

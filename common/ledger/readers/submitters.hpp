@@ -25,7 +25,7 @@ class Submitters {
   // REQUIRES: the files outlive it and stay where they are.
   [[nodiscard]] static Expected<Submitters> open(const std::vector<const Ledger*>& files);
 
-  // The last submission of the job before `start`, as far as it was described; else nobody (account "", user 0).
+  // The last submission of the job before `start`, as far as it was described; else account "" and user 0.
   [[nodiscard]] Expected<Submitter> of(JobId job, Instant start);
   [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
 
@@ -33,7 +33,7 @@ class Submitters {
   Submitters() { (void)accounts_.number_of(""); }
 
   std::vector<Statement> lookups_;  // by file
-  NameIndex accounts_;              // the first is nobody's
+  NameIndex accounts_;              // the first is ""
   std::map<std::pair<JobId, Instant>, Submitter> known_;
 };
 

@@ -39,7 +39,7 @@ inline constexpr accounting::StateOptions k_remembers_nothing{
 [[nodiscard]] std::string reach_of_segment(const std::string& row);
 
 // Lets the books forget what they may from before `keep`, some time of it after the other, not all at once: the
-// schedules of coalitions have room for what is told at once.
+// schedules of coalitions take memory for all that they learn at once.
 void forget_in_steps(accounting::State& books, Instant keep = k_end_of_time);
 
 class Lookback {

@@ -48,7 +48,7 @@ inline constexpr std::array k_intervals{Interval::ten_seconds, Interval::minute,
 [[nodiscard]] std::vector<Instant> begins_between(Interval interval, Instant since, Instant until);
 
 // A row for each interval and organization, from the one in which the books begin: the books at its end, and what
-// happened in it. Errors as above, and where so many intervals shorter than an hour are asked that nobody reads them.
+// happened in it. Errors as above, and where more than 2,000 intervals shorter than an hour are asked for.
 [[nodiscard]] Expected<nlohmann::json> history_report(PastBooks& books, const IntervalAsked& asked, Interval by);
 
 }  // namespace shapley::ledger

@@ -24,7 +24,7 @@ bool is_anybody_without_processors(const Instance& instance) {
   return std::ranges::find(instance.processors, 0U) != instance.processors.end();
 }
 
-// Who has processors is there all the time. Where nobody comes and goes the gap to the virtual schedule of all is
+// Who has processors is there all the time. Where none comes or goes the gap to the virtual schedule of all is
 // everybody's alike, and that schedule is not made.
 std::vector<Coalition> and_all_where_it_matters(std::vector<Coalition> proper, const Instance& instance) {
   if (is_anybody_without_processors(instance)) proper.push_back(game::grand_coalition(instance.organizations()));
