@@ -48,7 +48,7 @@ USERS
   held=$(submit stars -N4 --exclusive "$(until_told enough)")
   wait_until 20 job_is "$held" RUNNING
   hidden=$(submit bio --job-name=secret "sleep 2")
-  submit cells "sleep 2" >/dev/null
+  cells=$(submit cells "sleep 2")
   own=$(sbatch --parsable --uid="$ORDINARY" --gid="$JOB_GID" --account=bio --chdir=/ --output=/dev/null --wrap="sleep 2")
   wait_until 20 sees root "bio cells stars"
   wait_until 20 sees "$OPERATOR" "bio cells stars"
@@ -80,7 +80,7 @@ USERS
   # The past: what the child reads for them is theirs to see, too.
   tell enough
   wait_drained 60
-  wait_until 20 nothing_open
+  wait_until 20 nothing_open "$held" "$hidden" "$cells" "$own"
   for way in here elsewhere; do
     [ "$("$way" "$OPERATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '["bio","cells","stars"]' ]
     [ "$("$way" "$COORDINATOR" statement --json | jq -c '[.organizations[].users[].account] | unique')" = '[null,"stars"]' ]

@@ -12,6 +12,7 @@ records() { sacct -a -D -P -S now-1hours -o JobIDRaw,Start,End,State,AllocCPUS,S
 export_runs() {
   sacct -a -D -P -S now-1hours -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,Suspended,ReqCPUS,AllocCPUS,AllocTRES,NodeList
 }
+recorded() { [ -n "$(sacct -X -n -P -j "$1" -S now-1hours -o Start)" ]; }
 records_end() { test "$(records | awk -F '|' 'NR > 1 && $3 == "Unknown"' | wc -l)" -eq 0; }
 
 @test "runs that were going on when slurmctld lost its state keep what was seen of them, and slurmdbd's word makes them whole" {
@@ -21,6 +22,8 @@ records_end() { test "$(records | awk -F '|' 'NR > 1 && $3 == "Unknown"' | wc -l
   wait_until 30 seconds_passed 20
   young=$(submit astro -n2 -N1 "sleep 3000")
   wait_until 20 booked "$young"
+  # What slurmctld has not sent to slurmdbd yet lies in StateSaveLocation, and would be lost with it.
+  wait_until 10 recorded "$young"
   stopped=$(date +%s)
   ctld_stop
   find "$CLUSTER_DIR/state" -mindepth 1 -delete  # the plugin's spool, too
@@ -76,7 +79,7 @@ records_end() { test "$(records | awk -F '|' 'NR > 1 && $3 == "Unknown"' | wc -l
   # The numbers begin anew: another job of the same number is a run of its own.
   again=$(submit chem -n1 "sleep 1")
   wait_drained 60
-  wait_until 20 nothing_open
+  wait_until 20 nothing_open "$again"
   [ "$(ledger_sql "SELECT COUNT(DISTINCT anchor) FROM segments WHERE job = $again AND kind = 'run' AND retracted IS NULL")" -ge 1 ]
   shapleyctl audit "$CLUSTER_LEDGER"
 }

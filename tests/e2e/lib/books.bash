@@ -123,8 +123,15 @@ books_agree() {
 # audit_agrees [RECORDS]: so says shapleyctl, of jobcomp's records unless others are given.
 audit_agrees() { shapleyctl audit "$CLUSTER_LEDGER" --against "${1:-$CLUSTER_JOBCOMP}" >"$CLUSTER_DIR/audit.txt" 2>&1; }
 
-# nothing_open: the books have seen every end. squeue may know of one a moment before.
-nothing_open() { [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0 ]; }
+# nothing_open [JOB...]: no run of the ledger goes on, and each of these jobs has one. squeue may know of an end before the ledger knows of the
+# start, so a caller who needs the runs of certain jobs names them.
+nothing_open() {
+  local job
+  for job in "$@"; do
+    [ "$(ledger_sql "SELECT COUNT(*) > 0 FROM segments WHERE kind = 'run' AND job = $job")" = 1 ] || return 1
+  done
+  [ "$(ledger_sql "SELECT COUNT(*) FROM segments WHERE end IS NULL AND retracted IS NULL")" -eq 0 ]
+}
 
 # waiting_is ORGANIZATION PROCESSORS: so many its startable jobs ask for, by the books.
 waiting_is() { [ "$(shapleyctl status --json | jq --arg name "$1" '.organizations[] | select(.name == $name) | .waiting == '"$2")" = true ]; }
