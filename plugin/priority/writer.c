@@ -13,12 +13,12 @@
 #include "plugin/priority/waiting.h"
 
 enum {
-  /* One hold of the job write lock ends at the first reading of the clock after this; 64 jobs take about 0.1 ms. Half
-   * of the 10 ms that a hold may last: the kernel may take the processor away in its midst. */
-  k_max_hold_us = 5000,
+  /* One hold of the job write lock ends at the first reading of the clock after this; 64 jobs take about 0.1 ms. A
+   * fifth of the 10 ms that a hold may last: the kernel may take the processor away in its midst. */
+  k_max_hold_us = 2000,
   k_jobs_between_clock_readings = 64,
   /* Between two holds: others have the lock four fifths of the time. */
-  k_pause_ms = 20,
+  k_pause_ms = 8,
   /* Ranks that slurmctld recovered with its jobs hold this long without word from shapleyd. */
   k_recovered_ranks_timeout_ms = 300 * 1000,
 };
