@@ -128,11 +128,15 @@ Expected<nlohmann::json> interval_report(const ledger::Ledger& ledger, const Int
   SHAPLEY_TRY_ASSIGN(auto books, ledger::PastBooks::read(ledger, {.ledger = question.ledger,
                                                                   .archives = question.archives,
                                                                   .since = since,
-                                                                  .until = until,
+                                                                  .until = question.as_of_now ? last : until,
                                                                   .by = kind.needed(configuration, contribution)}));
   if (books.begin() >= until) return ledger::before_the_books(until, books.begin());
   SHAPLEY_TRY_ASSIGN(nlohmann::json report,
-                     make(books, {.since = since, .until = until, .estimator = contribution, .only = question.only}));
+                     make(books, {.since = since,
+                                  .until = until,
+                                  .estimator = contribution,
+                                  .only = question.only,
+                                  .as_of = question.as_of_now ? std::optional(last) : std::nullopt}));
   // Where the books are not of all of the time that was asked.
   const auto add_bound = [&report](const std::string& name, bool shortens, Instant bound) {
     report[name] = shortens ? nlohmann::json(bound.value) : nlohmann::json(nullptr);

@@ -58,6 +58,7 @@ struct IntervalQuestion {
   std::optional<accounting::EstimatorId> contribution =
       std::nullopt;                    // none: as the configuration in force at `until` says
   std::vector<std::string> only = {};  // organizations; empty: all of them
+  bool as_of_now = false;              // closed periods by all that is known (IntervalAsked::as_of)
 };
 
 // ledger::statement_report, with the members "books_begin" and "recorded_until"; without `since` of the month (UTC)

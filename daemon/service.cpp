@@ -84,8 +84,8 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   service->begin_memory(now);
   service->refresh_ranks(now);
   service->configure_workflows(now);
-  spdlog::info("ledger: {}: open with {} events, {} of them replayed", service->site_.configuration.ledger.string(),
-               service->books_.last_sequence(), service->books_.replayed_at_start());
+  spdlog::info("ledger: {}: open with {}, {} of them replayed", service->site_.configuration.ledger.string(),
+               counted(service->books_.last_sequence(), "event"), service->books_.replayed_at_start());
   return service;
 }
 
@@ -479,8 +479,8 @@ void Service::note_able(const accounting::EstimatorSet& able) {
     spdlog::warn("ranks: {} is behind what happened; they are by {} until it has caught up",
                  accounting::name_of(wanted), accounting::name_of(by));
   } else {
-    spdlog::warn("ranks: {} is not kept for {} organizations; they are by {}", accounting::name_of(wanted),
-                 state.organizations().size(), accounting::name_of(by));
+    spdlog::warn("ranks: {} is not kept for {}; they are by {}", accounting::name_of(wanted),
+                 counted(state.organizations().size(), "organization"), accounting::name_of(by));
   }
 }
 

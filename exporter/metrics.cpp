@@ -133,6 +133,16 @@ void estimators_behind(const json& status, MetricFamily& family) {
   }
 }
 
+// Of runs that slurmctld lost.
+Fill by_outcome(const char* suffix) {
+  return [suffix](const json& status, MetricFamily& family) {
+    for (const char* outcome : {"closed", "retracted"}) {
+      const auto found = number(at(status, (std::string("/daemon/state_losses/") + outcome + suffix).c_str()));
+      if (found) add(family, *found, {{"outcome", outcome}});
+    }
+  };
+}
+
 void commit_times(const json& status, MetricFamily& family) {
   const json commits = at(status, "/daemon/commits");
   const auto count = number(at(commits, "/count"));
@@ -286,6 +296,17 @@ std::vector<Metric> daemon_metrics() {
        "How long those were together in which slurmctld ran", value("/daemon/gaps/unobserved_seconds")},
       {"shapley_observation_gap_end_timestamp_seconds", k_gauge, "", "When the last of them ended",
        instant("/daemon/gaps/last_end")},
+      {"shapley_state_losses_total", k_counter, "", "Times when slurmctld came back without runs, of the whole ledger",
+       value("/daemon/state_losses/count")},
+      {"shapley_state_lost_runs_total", k_counter, "outcome",
+       "Those runs: closed where they were seen last, or retracted", by_outcome("")},
+      {"shapley_state_lost_core_seconds_total", k_counter, "outcome", "What was booked of them before that",
+       by_outcome("_processor_seconds")},
+      {"shapley_state_loss_timestamp_seconds", k_gauge, "", "When that was learned last",
+       instant("/daemon/state_losses/last/at")},
+      {"shapley_refused_feeders_total", k_counter, "",
+       "Connections of plugins that were refused: of another cluster, or of a second slurmctld of this one",
+       value("/daemon/cluster/refusals")},
       {"shapley_queries_waiting", k_gauge, "", "Readers' queries that wait", value("/daemon/queries/waiting")},
       {"shapley_queries_answered_total", k_counter, "", "Readers' queries answered", value("/daemon/queries/answered")},
       {"shapley_queries_dropped_total", k_counter, "", "Queries whose clients went before the answer",
@@ -331,6 +352,9 @@ std::vector<Metric> plugin_metrics() {
       {"shapley_plugin_last_heard_timestamp_seconds", k_gauge, "",
        "When a message of it came last; every ten seconds there is one while slurmctld's records can be read",
        instant("/plugin/last_heard_at")},
+      {"shapley_plugin_sign_of_life_seconds", k_gauge, "",
+       "So often a message of it comes at least while it is connected; absent: it sends changes only",
+       instant("/plugin/sign_of_life_s")},
       {"shapley_plugin_backlog_messages", k_gauge, "",
        "Messages, spooled ones included, that are known to exist and are not in the ledger yet",
        value("/plugin/backlog")},

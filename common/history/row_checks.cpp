@@ -13,10 +13,6 @@
 
 namespace shapley::history {
 
-namespace {
-
-using Faults = std::map<std::int64_t, std::string>;  // by line
-
 Expected<void> leave_out(SacctRows& sacct, const Faults& faults, Malformed choice) {
   if (faults.empty()) return {};
   if (choice == Malformed::refuse) {
@@ -29,6 +25,8 @@ Expected<void> leave_out(SacctRows& sacct, const Faults& faults, Malformed choic
   std::sort(sacct.bad.begin(), sacct.bad.end(), [](const BadRow& a, const BadRow& b) { return a.line < b.line; });
   return {};
 }
+
+namespace {
 
 std::string line_text(const SacctRow& row) {
   return "line " + std::to_string(row.line);

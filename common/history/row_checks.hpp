@@ -4,11 +4,20 @@
 // them to `bad` (Malformed::skip). Pure.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 #include "base/error.hpp"
 #include "history/sacct_rows.hpp"
 #include "history/site_nodes.hpp"
 
 namespace shapley::history {
+
+using Faults = std::map<std::int64_t, std::string>;  // by line
+
+// What every check ends with.
+[[nodiscard]] Expected<void> leave_out(SacctRows& sacct, const Faults& faults, Malformed choice);
 
 // A job runs once at a time: rows of one number whose times overlap are parts of a resized run, or they contradict each
 // other, as those of two clusters do. Of two such rows both are bad, but of a run that goes on and one that begins

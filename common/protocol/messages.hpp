@@ -32,6 +32,9 @@ inline constexpr std::size_t k_max_placement_text = 1024;
 inline constexpr std::size_t k_max_node_names = 256;
 inline constexpr std::size_t k_max_features_text = 4096;
 
+// The path of StateSaveLocation in a Hello, whose frame is short.
+inline constexpr std::size_t k_max_location = 1024;
+
 enum class Role : std::uint8_t { feeder = 0, reader = 1 };
 
 struct Hello {
@@ -54,6 +57,11 @@ struct Hello {
   // feeder: while it is connected and looks at slurmctld's records, a message comes this often at least, an empty one
   // where nothing changed; 0: an older one, which sends changes only.
   std::uint32_t sign_of_life_s = 0;
+  // feeder: StateSaveLocation, cut to k_max_location characters, and which directory that is on this host, whatever
+  // path leads there ("DEVICE:INODE"). A slurmctld that restarts, and its backup, have the same; a second one of the
+  // same ClusterName has not. Empty: it does not say.
+  std::string state_location = {};
+  std::string state_location_id = {};
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

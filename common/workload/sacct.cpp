@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -70,7 +72,7 @@ constexpr std::size_t k_absent = static_cast<std::size_t>(-1);
 
 struct Columns {
   std::size_t id = k_absent, user = k_absent, submit = k_absent, elapsed = k_absent, processors = k_absent;
-  std::size_t group = k_absent;
+  std::size_t group = k_absent, cluster = k_absent, start = k_absent, state = k_absent;
   std::size_t count = 0;
 };
 
@@ -90,6 +92,9 @@ Expected<Columns> find_columns(std::string_view line) {
                   .elapsed = find_column(header, {"ElapsedRaw", "Elapsed"}),
                   .processors = find_column(header, {"AllocCPUS", "NCPUS"}),
                   .group = find_column(header, {"Account", "Group", "GID"}),
+                  .cluster = find_column(header, {"Cluster"}),
+                  .start = find_column(header, {"Start"}),
+                  .state = find_column(header, {"State"}),
                   .count = header.size()};
   const auto need = [](std::size_t place, const char* name) -> Expected<void> {
     if (place != k_absent) return {};
@@ -105,9 +110,62 @@ Expected<Columns> find_columns(std::string_view line) {
   return columns;
 }
 
+// Job numbers are a cluster's own: rows of two clusters (sacct -M all) are refused. Where the export does not name
+// them, rows that say different things of one job tell.
+class OneCluster {
+ public:
+  explicit OneCluster(const Columns& columns) : columns_(columns) {}
+
+  Expected<void> check(std::uint64_t line, const std::vector<std::string_view>& fields) {
+    if (columns_.cluster != k_absent) return check_name(line, fields[columns_.cluster]);
+    // A job that was resized has a row for each of its sizes.
+    if (columns_.state != k_absent && fields[columns_.state] == "RESIZING") return {};
+    std::string job(fields[columns_.id]);
+    job.append("|").append(fields[columns_.submit]).append("|").append(field(fields, columns_.start));
+    std::string said(fields[columns_.user]);
+    said.append("|").append(field(fields, columns_.group));
+    // A job that was requeued has a row for each run, which only the start tells apart.
+    if (columns_.start != k_absent)
+      said.append("|").append(fields[columns_.processors]).append("|").append(fields[columns_.elapsed]);
+    const auto [known, is_new] = jobs_.try_emplace(std::move(job), Row{line, said});
+    if (is_new || known->second.said == said) return {};
+    return fail(Errc::invalid_argument, "line " + std::to_string(line) + ": job " + std::string(fields[columns_.id]) +
+                                            " is another one in line " + std::to_string(known->second.line) +
+                                            "; are these jobs of two clusters? Export one at a time (sacct -M NAME)");
+  }
+
+ private:
+  struct Row {
+    std::uint64_t line = 0;
+    std::string said;
+  };
+
+  static std::string_view field(const std::vector<std::string_view>& fields, std::size_t place) {
+    return place == k_absent ? std::string_view() : fields[place];
+  }
+
+  Expected<void> check_name(std::uint64_t line, std::string_view cluster) {
+    if (line_ == 0) {
+      line_ = line;
+      cluster_ = cluster;
+    }
+    if (cluster == cluster_) return {};
+    return fail(Errc::invalid_argument, "line " + std::to_string(line) + ": Cluster: '" +
+                                            std::string(cluster.substr(0, 64)) + "', and line " +
+                                            std::to_string(line_) + " is of '" + cluster_.substr(0, 64) +
+                                            "'; their jobs have the same numbers, so export one cluster at a time "
+                                            "(sacct -M NAME)");
+  }
+
+  const Columns& columns_;
+  std::uint64_t line_ = 0;  // of the first row; 0: none so far
+  std::string cluster_;
+  std::unordered_map<std::string, Row> jobs_;
+};
+
 class Reader {
  public:
-  Reader(const Columns& columns, Malformed choice) : columns_(columns), choice_(choice) {}
+  Reader(const Columns& columns, Malformed choice) : columns_(columns), choice_(choice), one_cluster_(columns_) {}
 
   Expected<void> read(std::uint64_t line_number, std::string_view line) {
     const auto fields = split(line, '|');
@@ -118,6 +176,7 @@ class Reader {
     }
     const std::string_view id = fields[columns_.id];
     if (id.find('.') != std::string_view::npos) return {};  // a step of a job that has a line of its own
+    SHAPLEY_TRY(one_cluster_.check(line_number, fields));
     const auto submit = parse_instant(fields[columns_.submit]);
     const auto elapsed = parse_elapsed(fields[columns_.elapsed]);
     const auto processors = number(fields[columns_.processors]);
@@ -160,6 +219,7 @@ class Reader {
 
   Columns columns_;
   Malformed choice_;
+  OneCluster one_cluster_;
   Trace trace_;
   NameIndex users_;
   NameIndex groups_;

@@ -37,16 +37,20 @@ std::optional<std::uint32_t> whole_number(std::string_view text) {
   return failure == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-// "4711", "72_3".
+// "4711", "72_3", "72+1".
 Expected<void> take_job(const std::string& text, json& attribute) {
-  const std::size_t mark = text.find('_');
+  const std::size_t mark = text.find_first_of("_+");
   const auto job = whole_number(std::string_view(text).substr(0, mark));
-  if (!job) return wrong("--job: '" + text + "' is no job; write 4711, or 72_3 for a task of an array");
+  if (!job)
+    return wrong("--job: '" + text +
+                 "' is no job; write 4711, 72_3 for a task of an array, or 72+1 for a part of a heterogeneous job");
   attribute["job"] = *job;
   if (mark == std::string::npos) return {};
-  const auto task = whole_number(std::string_view(text).substr(mark + 1));
-  if (!task) return wrong("--job: '" + text + "' names no task; write 72_3");
-  attribute["task"] = *task;
+  const bool is_task = text[mark] == '_';
+  const auto number = whole_number(std::string_view(text).substr(mark + 1));
+  if (!number)
+    return wrong("--job: '" + text + (is_task ? "' names no task; write 72_3" : "' names no part; write 72+1"));
+  attribute[is_task ? "task" : "part"] = *number;
   return {};
 }
 
@@ -222,7 +226,8 @@ Expected<ExitCode> list(const AdjustArguments& arguments, const Endpoint& endpoi
 void add_adjust(CLI::App& app, AdjustArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "adjust", "Correct the books: whose runs were, who owned nodes, what an organization is called");
-  command->add_option("--job", arguments.job, "Runs of this job, array, or task of an array (72_3)")->type_name("JOB");
+  command->add_option("--job", arguments.job, "Runs of this job, array, task (72_3), heterogeneous job, or part (72+1)")
+      ->type_name("JOB");
   command->add_option("--account", arguments.account, "Runs of this account that began in a time")->type_name("NAME");
   command->add_option("--user", arguments.user, "Runs of this user that began in a time")->type_name("USER");
   command->add_option("--nodes", arguments.nodes, "Who owned these nodes in a time that is past")->type_name("NODES");

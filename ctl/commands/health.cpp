@@ -114,7 +114,11 @@ class Judgement {
     const json refused = part_of(part_of(daemon_, "cluster"), "refused");
     // The plugin tries again every few seconds.
     if (const auto at = integer_of(refused, "last_at"); at > 0 && now_ - at < k_hour_s) {
-      warning("the plugin of another cluster, " + member_text(refused, "cluster") + ", is refused, last " + ago(at));
+      const std::string location = member_text(refused, "state_location");
+      warning("the plugin of " +
+              (location.empty() ? "another cluster, " + member_text(refused, "cluster")
+                                : "a second slurmctld of this cluster, whose StateSaveLocation is " + location) +
+              ", is refused, last " + ago(at));
     }
     const json loss = part_of(part_of(daemon_, "state_losses"), "last");
     if (const auto at = integer_of(loss, "at"); at > 0 && now_ - at < k_day_of_loss_s) {

@@ -70,8 +70,11 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   const PastRuns& runs = result.runs;
   if (arguments.json) {
     const bool any = runs.runs > 0;
-    nlohmann::json malformed = nlohmann::json::array();
-    for (const history::BadRow& row : result.bad) malformed.push_back({{"line", row.line}, {"why", row.why}});
+    const auto listed = [](const std::vector<history::BadRow>& rows) {
+      nlohmann::json list = nlohmann::json::array();
+      for (const history::BadRow& row : rows) list.push_back({{"line", row.line}, {"why", row.why}});
+      return list;
+    };
     environment.out << json_text({{"ledger", file},
                                   {"rows", result.rows},
                                   {"runs", runs.runs},
@@ -81,7 +84,8 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
                                   {"since", any ? nlohmann::json(runs.since.value) : nlohmann::json(nullptr)},
                                   {"until", any ? nlohmann::json(runs.until.value) : nlohmann::json(nullptr)},
                                   {"notes", result.notes},
-                                  {"malformed", std::move(malformed)}})
+                                  {"malformed", listed(result.bad)},
+                                  {"differing", listed(result.differing)}})
                     << '\n';
     return ExitCode::success;
   }
@@ -98,10 +102,14 @@ Expected<ExitCode> run_import(const ImportArguments& arguments, const Environmen
   }
   if (result.events > 0)
     for (const std::string& note : result.notes) environment.out << "note: " << printable(note) << '\n';
-  if (!result.bad.empty())
-    environment.out << "LEFT OUT: " << grouped(static_cast<std::int64_t>(result.bad.size()), "row") << '\n';
-  for (const history::BadRow& row : result.bad)
-    environment.out << "  line " << row.line << ": " << printable(row.why) << '\n';
+  const auto list = [&](const char* what, const std::vector<history::BadRow>& rows, const char* noun) {
+    if (rows.empty()) return;
+    environment.out << what << grouped(static_cast<std::int64_t>(rows.size()), noun) << '\n';
+    for (const history::BadRow& row : rows)
+      environment.out << "  line " << row.line << ": " << printable(row.why) << '\n';
+  };
+  list("LEFT OUT: ", result.bad, "row");
+  list("DIFFERS from the ledger, which stays as it is: ", result.differing, "run");
   return ExitCode::success;
 }
 

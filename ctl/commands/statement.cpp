@@ -254,6 +254,12 @@ void add_statement(CLI::App& app, StatementArguments& arguments) {
       "statement", "Of a month: what every organization got, gave, lent to whom, and which accounts and users got it");
   add_interval(*command, arguments.interval);
   add_month(*command, arguments.month);
+  command
+      ->add_option("--as-of", arguments.as_of,
+                   "Closed periods by what was known at their end (then), or by what is known today (now)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"then", "now"}))
+      ->type_name("WHEN");
 }
 
 namespace {
@@ -281,10 +287,19 @@ std::string corrections_text(const json& report) {
 
 }  // namespace
 
+namespace {
+
+std::string as_of_line(const json& report) {
+  const std::string at = member_text(report, "as_of_utc");
+  return at.empty() ? "" : "Closed periods by what was known at " + at + ".\n";
+}
+
+}  // namespace
+
 std::string render_statement(const json& report) {
   std::string text = "Statement: " + member_text(report, "since_utc") + " to " + member_text(report, "until_utc") +
                      ", months and days in UTC; contribution " + member_text(report, "contribution") +
-                     "; amounts in core-hours\n" + recorded_line(report) + '\n';
+                     "; amounts in core-hours\n" + recorded_line(report) + as_of_line(report) + '\n';
   for (const json& part : report["periods"]) text += period_text(part);
   text +=
       "Before + Given - Got = After: work given less work got since the period began, a sum. A standing is that\n"
@@ -324,7 +339,14 @@ Expected<ExitCode> run_statement(const StatementArguments& arguments, const Endp
                                  const Environment& environment) {
   IntervalArguments interval = arguments.interval;
   SHAPLEY_TRY(take_month(arguments.month, interval));
-  SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, {{"request", "statement"}}, offline_statement));
+  json request{{"request", "statement"}};
+  const bool as_of_now = arguments.as_of == "now";
+  if (as_of_now) request["as_of"] = "now";
+  const auto offline = [as_of_now](IntervalQuestion question) {
+    question.as_of_now = as_of_now;
+    return offline_statement(question);
+  };
+  SHAPLEY_TRY_ASSIGN(json report, interval_report(interval, endpoint, std::move(request), offline));
   for (json& row : report["organizations"]) {
     for (json& user : row["users"]) name_user(user);
   }

@@ -14,7 +14,8 @@ namespace shapley::ctl {
 
 struct StatementArguments {
   IntervalArguments interval;
-  std::string month;  // "2026-11"
+  std::string month;           // "2026-11"
+  std::string as_of = "then";  // or "now"
 };
 
 void add_statement(CLI::App& app, StatementArguments& arguments);

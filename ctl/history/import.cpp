@@ -12,6 +12,7 @@
 #include "accounting/state/state.hpp"
 #include "base/counted.hpp"
 #include "config/configuration.hpp"
+#include "ctl/history/booked_rows.hpp"
 #include "history/row_checks.hpp"
 #include "ledger/chain/hash_chain.hpp"
 #include "ledger/readers/runs.hpp"
@@ -278,6 +279,9 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
     if (node.cpus == 0) node.cpus = capacity.cpus;
   }
   SHAPLEY_TRY(check_nodes(question, nodes, past));
+  auto differing = check_booked(ledger, past.sacct, question.malformed);
+  if (!differing) return with_context("import: " + question.sacct.string(), std::move(differing).error());
+  result.differing = *std::move(differing);
   const history::Attribution attribution(past.site.configuration, past.sacct.rows, past.parents);
   const daemon::ReadingRules rules = rules_of(past, attribution);
   std::vector<Event> events;

@@ -35,8 +35,9 @@ struct ImportResult {
   std::int64_t ends = 0;  // of runs that the ledger has, whose end was not seen, and which end now as recorded
   std::int64_t rows = 0;
   std::int64_t events = 0;
-  std::vector<std::string> notes;    // what was assumed, in sentences
-  std::vector<history::BadRow> bad;  // rows that were left out (Malformed::skip), by line
+  std::vector<std::string> notes;          // what was assumed, in sentences
+  std::vector<history::BadRow> bad;        // rows that were left out (Malformed::skip), by line
+  std::vector<history::BadRow> differing;  // what the ledger has otherwise, and keeps so, by line
 };
 
 // Errors name file, line, fault and remedy: Errc::conflict when the new ledger exists, or a daemon writes the old one;

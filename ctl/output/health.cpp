@@ -170,12 +170,16 @@ std::string refused_cluster_line(const json& daemon, bool colour) {
   const json cluster = daemon.value("cluster", json::object());
   const auto refused = cluster.find("refused");
   if (refused == cluster.end() || !refused->is_object()) return {};
-  const std::int64_t times = number(*refused, "times").value_or(0);
-  return painted("Cluster: REFUSED: the plugin of cluster " + member_text(*refused, "cluster") + ", " + grouped(times) +
-                     (times == 1 ? " time" : " times") + ", last at " +
-                     format_instant(Instant{number(*refused, "last_at").value_or(0)}) + "; this ledger is of cluster " +
-                     member_text(cluster, "name") + " (one that was renamed: shapleyctl rename-cluster)",
-                 Paint::bad, colour) +
+  const std::string times = grouped(number(*refused, "times").value_or(0), "time") + ", last at " +
+                            format_instant(Instant{number(*refused, "last_at").value_or(0)});
+  const std::string location = member_text(*refused, "state_location");
+  return painted(
+             "Cluster: REFUSED: the plugin of " +
+                 (location.empty()
+                      ? "cluster " + member_text(*refused, "cluster") + ", " + times + "; this ledger is of cluster " +
+                            member_text(cluster, "name") + " (one that was renamed: shapleyctl rename-cluster)"
+                      : "a second slurmctld of this cluster, whose StateSaveLocation is " + location + ", " + times),
+             Paint::bad, colour) +
          '\n';
 }
 

@@ -40,7 +40,8 @@ std::string intro(const SiteReport& report) {
   const json& statement = report.statement;
   std::string text = paragraph("From " + text_of(statement, "since_utc") + " to " + text_of(statement, "until_utc") +
                                "; months and days are those of UTC.");
-  if (const std::string lines = recorded_line(statement); !lines.empty()) text += paragraph(lines);
+  std::istringstream bounds(recorded_line(statement));
+  for (std::string line; std::getline(bounds, line);) text += paragraph(line);
   text +=
       "<p class=\"soft\">Amounts are core-hours. A standing is what an organization gave less what it got, on "
       "average over its period so far: owed by the others (+) or to them (-). Everything else is a sum over the "

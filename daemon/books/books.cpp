@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "ledger/readers/days.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/runs.hpp"
@@ -160,7 +161,7 @@ Expected<void> Books::begin_rebuild() {
   auto rebuild = ledger::Rebuild::start(file_, ledger_.turns(), {.state = options_});
   if (!rebuild) return with_context("books: rebuild", std::move(rebuild).error());
   rebuild_ = std::move(*rebuild);
-  spdlog::info("books: rebuild begins; the ledger has {} events", last_sequence_);
+  spdlog::info("books: rebuild begins; the ledger has {}", counted(last_sequence_, "event"));
   return {};
 }
 
@@ -177,7 +178,7 @@ Expected<void> Books::end_rebuild() {
   });
   if (!read) return with_context("books: rebuild", std::move(read).error());
   ++rebuilds_;
-  spdlog::info("books: rebuilt: {} events replayed{}", books.replayed,
+  spdlog::info("books: rebuilt: {} replayed{}", counted(books.replayed, "event"),
                complete ? "" : "; one that came meanwhile is older than they remember, so it is done once more");
   if (!complete) return {};
   state_ = std::move(books.state);

@@ -10,20 +10,50 @@ namespace shapley::daemon {
 
 using accounting::ClusterNamed;
 
-Expected<void> ClusterName::admit(const std::string& cluster, Instant now) {
-  if (name().empty()) first_ = cluster;
-  if (is_ours(cluster)) return {};
-  std::string why = fmt::format(
-      "these are the books of cluster '{}', not of '{}': give its slurmctld a shapleyd of its own, or take the plugin "
-      "out of its slurm.conf; if the cluster was renamed: shapleyctl rename-cluster",
-      name(), cluster);
-  if (!refused_ || refused_->cluster != cluster) {
-    refused_ = Refused{.cluster = cluster, .times = 0, .first = now, .last = now};
+Expected<void> ClusterName::admit(const protocol::Hello& hello, bool is_connected, Instant now) {
+  if (name().empty()) first_ = hello.cluster;
+  if (!is_ours(hello.cluster)) return refuse(hello, false, now);
+  if (is_second(hello.state_location_id, is_connected, now)) return refuse(hello, true, now);
+  feeder_ = hello;
+  seconds_.erase(hello.state_location_id);
+  return {};
+}
+
+bool ClusterName::is_second(const std::string& location_id, bool is_connected, Instant now) {
+  constexpr std::size_t k_most_seconds = 100;
+  const std::string& ours = feeder_.state_location_id;
+  if (location_id.empty() || ours.empty() || location_id == ours) return false;
+  if (is_connected) {
+    if (seconds_.size() >= k_most_seconds) seconds_.clear();
+    seconds_[location_id] = now;
+    return true;
   }
-  constexpr std::size_t k_most_names = 100;
-  if (logged_.size() < k_most_names && logged_.insert(cluster).second) {
-    spdlog::warn("server: a feeder was refused: {}; this is said once of each cluster", why);
+  const auto known = seconds_.find(location_id);
+  return known != seconds_.end() && now < known->second + k_patience;
+}
+
+tl::unexpected<Error> ClusterName::refuse(const protocol::Hello& hello, bool is_second, Instant now) {
+  std::string why =
+      is_second ? fmt::format(
+                      "the slurmctld of cluster '{}' whose StateSaveLocation is {} feeds these books; this is a second "
+                      "one, whose StateSaveLocation is {}: give this slurmctld a shapleyd of its own, or take the "
+                      "plugin out of its slurm.conf; where it replaces the first one, it is let in {} minutes after "
+                      "that one has gone, or when shapleyd restarts",
+                      name(), feeder_.state_location, hello.state_location, k_patience.value / 60)
+                : fmt::format(
+                      "these are the books of cluster '{}', not of '{}': give its slurmctld a shapleyd of its own, or "
+                      "take the plugin out of its slurm.conf; if the cluster was renamed: shapleyctl rename-cluster",
+                      name(), hello.cluster);
+  const std::string location = is_second ? hello.state_location : std::string();
+  if (!refused_ || refused_->cluster != hello.cluster || refused_->state_location != location) {
+    refused_ = Refused{.cluster = hello.cluster, .state_location = location, .times = 0, .first = now, .last = now};
   }
+  constexpr std::size_t k_most_logged = 100;
+  const std::string who = hello.cluster + '\n' + (is_second ? hello.state_location_id : std::string());
+  if (logged_.size() < k_most_logged && logged_.insert(who).second) {
+    spdlog::warn("server: a feeder was refused: {}; this is said once of each", why);
+  }
+  ++refusals_;
   ++refused_->times;
   refused_->last = now;
   return fail(Errc::denied, std::move(why));

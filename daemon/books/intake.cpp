@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 
 namespace shapley::daemon {
 
@@ -144,8 +145,9 @@ void Intake::tell_of_mistimed(Instant now) {
     told_at_ = now;
     batch_.emplace_back(event);
     batch_sequence_ = std::max(batch_sequence_, static_cast<std::uint64_t>(event.message));
-    spdlog::warn("observer: {} messages that claim to be of {} to {}: a wrong clock made them; {}", event.messages,
-                 format_instant(event.observed_from), format_instant(event.observed_to),
+    spdlog::warn("observer: {} to be of {} to {}: a wrong clock made them; {}",
+                 counted_as(event.messages, "message[ that claims|s that claim]"), format_instant(event.observed_from),
+                 format_instant(event.observed_to),
                  event.ahead == Duration{0} ? "they are not read, a snapshot is asked for"
                                             : fmt::format("read with {} s taken off", event.ahead.value));
   }
@@ -315,11 +317,13 @@ void Intake::tell_of_loss(Instant at) {
   const accounting::StateLost loss = loss_of(lost, at, std::min(seen, at));
   batch_.emplace_back(loss);
   spdlog::warn(
-      "observer: slurmctld came back without {} runs that were going on at {}: {} of them, {} processor-seconds, are "
-      "counted until then; {}, {} processor-seconds, began right before and are retracted; shapleyctl import --into "
-      "takes what Slurm's accounting has of them",
-      loss.closed + loss.retracted, format_instant(loss.seen), loss.closed, loss.closed_seconds, loss.retracted,
-      loss.retracted_seconds);
+      "observer: slurmctld came back without {} going on at {}: {} of them, {} processor-seconds, {} counted until "
+      "then; {}, {} processor-seconds, began right before and {} retracted; shapleyctl import --into takes what "
+      "Slurm's "
+      "accounting has of them",
+      counted_as(loss.closed + loss.retracted, "run[ that was|s that were]"), format_instant(loss.seen), loss.closed,
+      loss.closed_seconds, loss.closed == 1 ? "is" : "are", loss.retracted, loss.retracted_seconds,
+      loss.retracted == 1 ? "is" : "are");
 }
 
 // Between two frames the feeder scanned and found nothing changed; two intervals back it surely had scanned.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include "base/counted.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::daemon {
@@ -129,8 +130,8 @@ void Controllers::on_answer(const Expected<std::string>& answer, Instant now) {
   }
   silence_.clear();
   if (!std::exchange(reachable_, true)) {
-    spdlog::info("controllers: {}: {} on {}, {} events", options_.peer, name_of(parsed->controller.role),
-                 parsed->controller.host, parsed->part.head.sequence);
+    spdlog::info("controllers: {}: {} on {}, {}", options_.peer, name_of(parsed->controller.role),
+                 parsed->controller.host, counted(parsed->part.head.sequence, "event"));
   }
   peer_ = Peer{.heard = now, .controller = parsed->controller, .head = parsed->part.head};
   on_peer(*parsed, now);
@@ -192,9 +193,9 @@ void Controllers::go_on_bisecting() {
   if (more_) return;
   parting_ = Parting{.common = bisection_->in_common, .own = books_.last_sequence() - bisection_->in_common};
   spdlog::warn(
-      "controllers: superseded: {} was promoted (epoch {}) without the last {} events of this ledger, which is set "
+      "controllers: superseded: {} was promoted (epoch {}) without {} at the end of this ledger, which is set "
       "aside; followed from event {} on",
-      peer_->controller.host, peer_->controller.promotion->epoch, parting_->own, parting_->common);
+      peer_->controller.host, peer_->controller.promotion->epoch, counted(parting_->own, "event"), parting_->common);
 }
 
 void Controllers::on_other_ledger(const FollowAnswer& answer, Instant now) {
@@ -306,8 +307,8 @@ void Controllers::compare_set_aside(Instant now) {
     if (!parted) return say_fault(parted.error().what);
     if (last.parted == *parted) return;
     last.parted = *parted;
-    spdlog::warn("controllers: {}: of its {} own events {} are not in the present ledger, {} are there otherwise",
-                 last.file, parted->events, parted->absent, parted->different);
+    spdlog::warn("controllers: {}: {} of its own; not in the present ledger: {}, there otherwise: {}", last.file,
+                 counted(parted->events, "event"), parted->absent, parted->different);
     keep_record();
     return;
   }

@@ -39,9 +39,13 @@ Answer rename_cluster(Service& service, const Question& question) {
 
 json cluster_object(const Service& service) {
   const ClusterName& cluster = service.cluster();
-  json object{{"name", cluster.name().empty() ? json(nullptr) : json(cluster.name())}, {"refused", nullptr}};
+  json object{{"name", cluster.name().empty() ? json(nullptr) : json(cluster.name())},
+              {"refused", nullptr},
+              {"refusals", cluster.refusals()}};
   if (const auto& refused = cluster.refused()) {
+    const std::string& location = refused->state_location;
     object["refused"] = {{"cluster", refused->cluster},
+                         {"state_location", location.empty() ? json(nullptr) : json(location)},
                          {"times", refused->times},
                          {"first_at", refused->first.value},
                          {"last_at", refused->last.value}};

@@ -184,7 +184,11 @@ Answer status_at(const Service& service, const Question& question) {
 }
 
 Answer statement(const Service& service, const Question& question) {
-  return report_or_refusal(interval_arguments(service, question, "statement"), question.visible);
+  const json as_of = question.request.value("as_of", json("then"));
+  if (as_of != "then" && as_of != "now") return text_of_error(Errc::invalid_argument, "as_of is then or now");
+  auto arguments = interval_arguments(service, question, "statement");
+  if (arguments) arguments->insert(arguments->end(), {"--as-of", as_of.get<std::string>()});
+  return report_or_refusal(std::move(arguments), question.visible);
 }
 
 Answer history(const Service& service, const Question& question) {

@@ -225,7 +225,7 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
                                           service_.site().configuration.slurm_user));
   }
   if (!service_.is_active()) return fail(Errc::unavailable, service_.controllers()->refusal());
-  SHAPLEY_TRY(service_.cluster().admit(hello.cluster, clock_()));
+  SHAPLEY_TRY(service_.cluster().admit(hello, feeder_ != nullptr && !feeder_->has_gone(), clock_()));
   install_feeder(session, hello);
   return {};
 }

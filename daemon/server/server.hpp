@@ -7,8 +7,9 @@
 // and per user. The limits with their reasons: docs/operating/security.md.
 //
 // One feeder at a time: slurmctld is one. A new one replaces the old, which after a restart of slurmctld is a dead
-// connection. Everything runs in the io_context's one thread, but for queries that read the ledger: they have two lanes
-// (reading_lane.hpp), each with a thread of its own, and their answers come back through the io_context.
+// connection; one of another cluster, or of a second slurmctld, is refused (books/cluster_name.hpp). Everything runs in
+// the io_context's one thread, but for queries that read the ledger: they have two lanes (reading_lane.hpp), each with
+// a thread of its own, and their answers come back through the io_context.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,13 @@
 #include "daemon/server/session.hpp"
 
+#include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 
 namespace shapley::daemon {
@@ -56,6 +59,12 @@ void Session::watch_hang_up() {
     // Gone, or it sent urgent data, which no client of ours does.
     if (!error) self->close();
   });
+}
+
+bool Session::has_gone() {
+  pollfd descriptor{socket_.native_handle(), 0, 0};
+  if (::poll(&descriptor, 1, 0) == 1 && (descriptor.revents & (POLLHUP | POLLERR)) != 0) return true;
+  return peer_.pid > 0 && ::kill(peer_.pid, 0) != 0 && errno == ESRCH;
 }
 
 void Session::read() {

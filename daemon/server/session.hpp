@@ -75,6 +75,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void check_progress(Clock::time_point now);
 
   [[nodiscard]] const Peer& peer() const { return peer_; }
+  // Its process ended, or closed the connection: on_closed() follows, or something else holds the connection open.
+  [[nodiscard]] bool has_gone();
   // From now on its questions are this user's.
   void ask_for(std::uint32_t uid) { peer_.uid = uid; }
   [[nodiscard]] std::optional<protocol::Role> role() const { return role_; }

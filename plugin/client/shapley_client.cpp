@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/client/client.hpp"
@@ -88,6 +90,12 @@ protocol::Hello hello_from(const shapley_client_options_t& options) {
   // The first scan follows at once, and slurmctld starts no job before it has begun.
   hello.observing_since = std::time(nullptr);
   hello.controller_ran_at = options.state_saved_at;
+  const std::filesystem::path location = std::filesystem::path(text_or_empty(options.spool_path)).parent_path();
+  hello.state_location = location.string().substr(0, protocol::k_max_location);
+  struct stat directory {};
+  if (::stat(location.c_str(), &directory) == 0) {
+    hello.state_location_id = std::to_string(directory.st_dev) + ':' + std::to_string(directory.st_ino);
+  }
   return hello;
 }
 

@@ -34,6 +34,8 @@ TEST(AdjustRequest, SaysWhatTheOptionsSay) {
             json({{"reason", "why"}, {"attribute", {{"job", 4711}, {"into", "physics"}}}}));
   EXPECT_EQ(adjust_request(with({.job = "72_3", .to = "physics", .since = "1970-01-02"})).value()["attribute"],
             json({{"job", 72}, {"task", 3}, {"since", 86400}, {"into", "physics"}}));
+  EXPECT_EQ(adjust_request(with({.job = "72+1", .to = "physics"})).value()["attribute"],
+            json({{"job", 72}, {"part", 1}, {"into", "physics"}}));
   EXPECT_EQ(adjust_request(with({.account = "phsyics", .to = "a", .since = "1970-01-01", .until = "1970-01-02"}))
                 .value()["attribute"],
             json({{"account", "phsyics"}, {"since", 0}, {"until", 86400}, {"into", "a"}}));

@@ -96,6 +96,13 @@ TEST(Health, WarnsOfWhatWillWantAttention) {
   loss["at"] = k_now - 90'000;
   EXPECT_EQ(words_with("/daemon/state_losses", {{"count", 1}, {"last", loss}}),
             "SHAPLEY OK: plugin connected, mode priorities");
+  json refused{{"cluster", "trial"}, {"state_location", nullptr}, {"times", 2}, {"last_at", k_now - 5}};
+  EXPECT_EQ(words_with("/daemon/cluster", {{"name", "box"}, {"refused", refused}}),
+            "SHAPLEY WARNING: the plugin of another cluster, trial, is refused, last 5 s ago");
+  refused["state_location"] = "/var/trial";
+  EXPECT_EQ(words_with("/daemon/cluster", {{"name", "box"}, {"refused", refused}}),
+            "SHAPLEY WARNING: the plugin of a second slurmctld of this cluster, whose StateSaveLocation is /var/trial, "
+            "is refused, last 5 s ago");
   EXPECT_EQ(words_with("/daemon/gaps",
                        {{"count", 1}, {"seconds", 60}, {"last_begin", k_now - 3660}, {"last_end", k_now - 3600}}),
             "SHAPLEY WARNING: nothing was observed for 1 min until 1 h 0 min ago");

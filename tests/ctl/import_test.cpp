@@ -248,6 +248,45 @@ TEST_F(ImportTest, good_rows_are_imported_where_malformed_ones_may_be_left_out) 
   EXPECT_EQ(booked, runs()) << "as if the malformed rows had not been there";
 }
 
+// Another cluster's job of the same number, and a run that the ledger has with another end and other CPUs.
+TEST_F(ImportTest, an_old_ledger_is_compared_with_the_rows_of_jobs_that_it_has) {
+  ASSERT_TRUE(import_history(question(row("5", 5, "astro", "COMPLETED", 0, 0, 100, 200, 0, 2, 0, 0, "n1") +
+                                      row("6", 6, "astro", "COMPLETED", 0, 0, 100, 200, 0, 2, 0, 0, "n2"))));
+  const auto before = runs();
+  const std::string good = row("7", 7, "astro", "COMPLETED", 0, 0, 300, 400, 0, 2, 0, 0, "n1");
+  ImportQuestion asked = question(row("5", 5, "astro", "COMPLETED", 0, 0, 150, 250, 0, 1, 0, 0, "n2") + good);
+  asked.into = file();
+  asked.ledger.clear();
+  const auto refused = import_history(asked);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("line 2: Start: in the ledger job 5 runs from "), std::string::npos)
+      << refused.error().what;
+  EXPECT_EQ(runs(), before);
+  asked.malformed = history::Malformed::skip;
+  const auto skipped = import_history(asked);
+  ASSERT_TRUE(skipped) << skipped.error().what;
+  ASSERT_EQ(skipped->bad.size(), 1U);
+  EXPECT_EQ(skipped->bad[0].line, 2);
+  EXPECT_EQ(skipped->runs.runs, 1);
+  EXPECT_TRUE(skipped->differing.empty());
+
+  asked = question(row("5", 5, "astro", "COMPLETED", 0, 0, 100, 260, 0, 2, 0, 0, "n1") +
+                   row("6", 6, "astro", "COMPLETED", 0, 0, 100, 200, 0, 1, 0, 0, "n2") + good +
+                   // Requeued, right behind a run that the ledger has.
+                   row("6", 6, "astro", "COMPLETED", 0, 0, 200, 230, 0, 2, 0, 0, "n2"));
+  asked.into = file();
+  asked.ledger.clear();
+  const auto differing = import_history(asked);
+  ASSERT_TRUE(differing) << differing.error().what;
+  ASSERT_EQ(differing->differing.size(), 2U);
+  EXPECT_EQ(differing->differing[0].line, 2);
+  EXPECT_NE(differing->differing[0].why.find("End: job 5, run from "), std::string::npos);
+  EXPECT_EQ(differing->differing[1].line, 3);
+  EXPECT_NE(differing->differing[1].why.find("the ledger has 2 CPUs of it"), std::string::npos);
+  EXPECT_EQ(differing->runs.known, 3);
+  EXPECT_EQ(differing->runs.runs, 1);
+}
+
 TEST_F(ImportTest, an_export_without_a_good_row_makes_no_ledger) {
   ImportQuestion asked = question(row("91", 91, "bio", "COMPLETED", 0, 0, 10, -1, 0, 4, 0, 0, "n2"));
   asked.malformed = history::Malformed::skip;

@@ -17,7 +17,9 @@
 #include "interval_fixture.hpp"
 #include "ledger/archive/archive.hpp"
 #include "ledger/audit/naive_books.hpp"
+#include "ledger/readers/past_files.hpp"
 #include "ledger/reports/report.hpp"
+#include "ledger/reports/worth_report.hpp"
 #include "ledger/store/backup.hpp"
 #include "program.hpp"
 #include "tests/ledger/archived_months.hpp"
@@ -218,12 +220,34 @@ TEST_F(Statement, others_are_one_row) {
   EXPECT_TRUE(contains(statement_csv(report), ",user_own,direct_contr,,,(others),")) << statement_csv(report);
 }
 
+// A job that would have run and ended before the month's end on its organization's own nodes, and waited for 18 hours:
+// that it takes five hours is known after the month's end.
+void tell_late_start(std::vector<ledger::testing::Told>& told, std::uint32_t job, Instant month_end) {
+  using namespace accounting;
+  constexpr std::int64_t k_hour_s = 3600;
+  const Instant submit = month_end - Duration{20 * k_hour_s};
+  const Instant start = month_end - Duration{2 * k_hour_s};
+  const Instant end = month_end + Duration{3 * k_hour_s};
+  SegmentOpened wait = ledger::testing::opened(job, submit.value, "biology", 2, "n2");
+  wait.key.kind = SegmentKind::wait;
+  wait.nodes.clear();
+  SegmentOpened run = ledger::testing::opened(job, start.value, "biology", 2, "n2");
+  run.released = submit;
+  told.push_back({submit, wait});
+  told.push_back({start, SegmentClosed{wait.key, start, CloseReason::started, "RUNNING"}});
+  told.push_back({start, run});
+  told.push_back({end, SegmentClosed{run.key, end, CloseReason::ended, "COMPLETED"}});
+}
+
 // The months that archive_test has: shared nodes, suspensions, retracted runs, owners that change.
 class MonthsOfStatements : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     made = std::make_unique<ledger::testing::TemporaryDirectory>();
-    ledger::testing::write_months(made->path() / "ledger.db", 4, 30);
+    std::vector<ledger::testing::Told> late;
+    for (const int month : {0, 1, 2})
+      tell_late_start(late, 90'001 + static_cast<std::uint32_t>(month), month_begin(month + 1));
+    ledger::testing::write_months(made->path() / "ledger.db", 4, 30, late);
   }
   static void TearDownTestSuite() { made.reset(); }
   [[nodiscard]] static fs::path file() { return made->path() / "ledger.db"; }
@@ -269,6 +293,69 @@ TEST_F(MonthsOfStatements, say_what_cooperation_was_worth_as_status_does) {
   const json one = must(offline_statement({.ledger = file(), .since = since, .until = until, .only = {name}}));
   ASSERT_EQ(one["periods"][0]["worth"]["organizations"].size(), 1U);
   EXPECT_EQ(one["periods"][0]["worth"]["organizations"][0], status["worth"]["organizations"][0]);
+}
+
+// By hindsight what a closed month comes to is corrected while runs of it go on. The books as shapleyd would have them
+// today know that; the statement says it when it is asked to.
+TEST_F(MonthsOfStatements, say_what_is_known_now_of_a_closed_month) {
+  accounting::State books;  // that forget nothing
+  must(ledger::testing::reader(file()).for_each_event(0, [&](const ledger::StoredEvent& stored) -> Expected<void> {
+    must(books.apply(stored.event));
+    return {};
+  }));
+  books.advance(must(ledger::last_recorded(ledger::testing::reader(file()))));
+  const std::vector<accounting::ClosedPeriod> closed = books.closed_periods();
+  std::size_t corrected = 0;
+  std::size_t corrected_worths = 0;
+  for (int month = 0; month < 3; ++month) {
+    for (const char* name : {"hindsight", "direct_contr"}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(month));
+      const accounting::EstimatorId estimator = *accounting::parse_estimator(name);
+      IntervalQuestion question{.ledger = file(),
+                                .since = month == 0 ? Instant{0} : month_begin(month),
+                                .until = month_begin(month + 1),
+                                .contribution = estimator};
+      const json then = must(offline_statement(question));
+      question.as_of_now = true;
+      const json now = must(offline_statement(question));
+      EXPECT_EQ(then["as_of"], nullptr);
+      EXPECT_TRUE(now["exact"]);
+      ASSERT_EQ(now["periods"].size(), 1U);
+      for (const accounting::Standing& row : closed[static_cast<std::size_t>(month)].standings) {
+        const std::string& organization = books.organizations()[row.organization.value];
+        const json& ours = named(now["periods"][0]["organizations"], organization);
+        EXPECT_EQ(ours["closing"]["phi_minus_psi"], format_micro(row.balance(estimator).value)) << organization;
+        EXPECT_EQ(ours["given"]["processor_seconds"], format_micro(row.given(estimator).value)) << organization;
+        EXPECT_EQ(named(now["organizations"], organization)["given"], ours["given"]) << organization;
+        const json& before = named(then["periods"][0]["organizations"], organization);
+        corrected += before["closing"] == ours["closing"] ? 0 : 1;
+        EXPECT_TRUE(before == ours || std::string(name) == "hindsight") << organization;
+      }
+      const json worth = ledger::worth_report(books, books.closed_worth(static_cast<std::size_t>(month)));
+      ASSERT_FALSE(worth.is_null());
+      EXPECT_EQ(now["periods"][0]["worth"], worth);
+      corrected_worths += then["periods"][0]["worth"] == worth ? 0 : 1;
+    }
+  }
+  EXPECT_GT(corrected, 0U) << "nothing was learned after a month's end";
+  EXPECT_GT(corrected_worths, 0U);
+}
+
+TEST_F(MonthsOfStatements, know_now_of_whole_closed_periods_and_of_the_present_one) {
+  const auto run = [&](const std::string& arguments) {
+    return run_shapleyctl(made->path(), "statement --as-of now --ledger " + file().string() + " " + arguments);
+  };
+  const Outcome month = run("--month 2026-11 --contribution hindsight");
+  EXPECT_EQ(month.exit_code, code(ExitCode::success)) << month.err;
+  EXPECT_TRUE(contains(month.out, "\nClosed periods by what was known at 2027-01-")) << month.out;
+  EXPECT_EQ(run("-S 2026-11-01 -E 2027-01-01").exit_code, code(ExitCode::success));
+  EXPECT_EQ(run("-S 2026-12-01").exit_code, code(ExitCode::success)) << "up to the present";
+  for (const char* within : {"-S 2026-11-03 -E 2026-12-01", "-S 2026-11-01 -E 2026-11-20", "-S 2026-11-03"}) {
+    const Outcome refused = run(within);
+    EXPECT_EQ(refused.exit_code, code(ExitCode::usage)) << within;
+    EXPECT_TRUE(contains(refused.err, "is kept of whole closed periods only, and at 2026-11-")) << refused.err;
+  }
+  EXPECT_EQ(run("--month 2026-11 --as-of tomorrow").exit_code, code(ExitCode::usage));
 }
 
 TEST_F(MonthsOfStatements, agree_with_the_auditors_own_books) {

@@ -242,6 +242,28 @@ TEST(Status, SaysWhatSlurmctldLost) {
   EXPECT_FALSE(is_painted()) << "a week is long enough to see it";
 }
 
+TEST(Status, SaysWhosePluginIsRefused) {
+  json report = with_daemon(fixed_report());
+  json& cluster = report["daemon"]["cluster"];
+  cluster = {{"name", "box"}, {"refused", nullptr}};
+  EXPECT_EQ(render_status(report, {}).value().find("Cluster:"), std::string::npos);
+  cluster["refused"] = {{"cluster", "trial"}, {"state_location", nullptr}, {"times", 1}, {"last_at", 1795244400 - 65}};
+  EXPECT_NE(render_status(report, {})
+                .value()
+                .find("\nCluster: REFUSED: the plugin of cluster trial, 1 time, last at 2026-11-21T06:58:55Z; this "
+                      "ledger is of "
+                      "cluster box (one that was renamed: shapleyctl rename-cluster)\n"),
+            std::string::npos);
+  cluster["refused"]["state_location"] = "/var/trial";
+  cluster["refused"]["times"] = 2;
+  EXPECT_NE(
+      render_status(report, {})
+          .value()
+          .find("\nCluster: REFUSED: the plugin of a second slurmctld of this cluster, whose StateSaveLocation is "
+                "/var/trial, 2 times, last at 2026-11-21T06:58:55Z\n"),
+      std::string::npos);
+}
+
 json observing_report() {
   json report = with_daemon(fixed_report());
   report["ranks_act"] = false;

@@ -25,6 +25,35 @@ teardown() {
   end_cluster
 }
 
+@test "a trial slurmctld of the same ClusterName is refused by its StateSaveLocation, and a restart comes in at once" {
+  start_with
+  wait_until 10 plugin_connected
+  plain_load 4
+  trial_conf shapleytest
+  trial_start
+  wait_until 30 trial_answers
+  wait_until 30 refused_often 1
+  in_trial submit astro -n1 "sleep 1" >"$CLUSTER_DIR/trial-job"
+  wait_until 30 refused_often 3
+  plugin_connected
+  cluster_told_is .refused.state_location "$CLUSTER_DIR/trial-state"
+  # The trial tries again every few seconds, also while ours is away.
+  ctld_restart
+  wait_until 30 plugin_connected
+  plain_load 4
+  wait_drained 60
+  [ "$(grep -c 'this is a second one, whose StateSaveLocation is' "$CLUSTER_DIR/log/shapleyd.out")" -eq 1 ]
+  [ "$(grep -c "cluster shapleytest, scans" "$CLUSTER_DIR/log/shapleyd.out")" -eq 2 ]
+  run shapleyctl status
+  echo "$output"
+  [[ $output == *"Cluster: REFUSED: the plugin of a second slurmctld of this cluster, whose StateSaveLocation is $CLUSTER_DIR/trial-state"* ]]
+  run shapleyctl health
+  echo "$output"
+  [[ $output == *"the plugin of a second slurmctld of this cluster, whose StateSaveLocation is $CLUSTER_DIR/trial-state, is refused"* ]]
+  daemon_stop trial
+  expect_books_correct 8
+}
+
 @test "a trial slurmctld on the same socket is refused by its ClusterName, and the books are as without it" {
   start_with
   wait_until 10 cluster_told_is .name shapleytest

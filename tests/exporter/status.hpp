@@ -36,9 +36,12 @@ inline nlohmann::json full_status() {
                         "refused_at": 1795240003, "refusal": "no such node"},
       "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
                "last_cause": "unobserved"},
+      "state_losses": {"count": 2, "closed": 3, "closed_processor_seconds": "7200.5", "retracted": 1,
+                       "retracted_processor_seconds": "60", "last": {"at": 1795230070}},
+      "cluster": {"name": "consort", "refused": null, "refusals": 7},
       "controller": {"role": "active", "state": "writes", "epoch": 3, "peer_answers": true, "behind": 0}},
     "plugin": {"connected": true, "program": "priority/shapley 0.1.0", "cluster": "consort", "slurm_version": "22.05.8",
-               "last_heard_at": 1795244390, "backlog": 9, "dropped_backlogs": 1}
+               "last_heard_at": 1795244390, "sign_of_life_s": 10, "backlog": 9, "dropped_backlogs": 1}
   })");
 }
 

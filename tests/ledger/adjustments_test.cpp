@@ -335,6 +335,28 @@ TEST_F(AdjustmentTest, AUsersRunsAndAnArraysTask) {
   EXPECT_EQ(make(ledger, of_job(70, "a"), {1000}).runs, 2) << "the whole array";
 }
 
+TEST_F(AdjustmentTest, APartOfAHeterogeneousJobAndTheWholeOfIt) {
+  for (const std::uint32_t part : {0U, 1U}) {
+    JobDescribed described = std::get<JobDescribed>(job_of(80 + part, 500, "x", 7));
+    described.het_job = 80;
+    record({described, opened(80 + part, 500, "guests", 1)});
+  }
+  // Of a number in a row, and no part.
+  record({job_of(82, 500, "x", 7), opened(82, 500, "guests", 1)});
+  AttributionAsked asked = of_job(80, "b");
+  asked.part = 1;
+  const AdjustmentMade made = make(ledger, asked, {1000});
+  EXPECT_EQ(made.runs, 1);
+  EXPECT_EQ(made.what, "runs of job 80+1");
+  EXPECT_EQ(rows(file(), "SELECT job, organization FROM jobs WHERE job >= 80 ORDER BY job"),
+            (std::vector<std::string>{"80|guests", "81|b", "82|guests"}));
+  asked.part = 2;
+  EXPECT_EQ(refused(asked).what, "there are no runs of job 80+2 that are not booked under b already");
+  asked.task = 1;
+  EXPECT_EQ(refused(asked).code, Errc::invalid_argument);
+  EXPECT_EQ(make(ledger, of_job(80, "a"), {1001}).runs, 2) << "the whole job";
+}
+
 TEST_F(AdjustmentTest, WhatCannotBeIsRefusedWithTheWayOut) {
   EXPECT_EQ(refused(of_job(9, "a")).what, "there are no runs of job 9 that are not booked under a already");
   EXPECT_EQ(refused(of_job(9, "a")).code, Errc::invalid_argument);

@@ -43,6 +43,46 @@ TEST(Sacct, ColumnsMayComeInAnyOrderAndAsSeconds) {
   EXPECT_EQ(trace->jobs[0].run.value, 7);
 }
 
+// sacct -M all: job 17 of two clusters.
+TEST(Sacct, RowsOfTwoClustersAreRefusedByTheirColumn) {
+  const auto two = parse_lines(
+      "Cluster|JobIDRaw|User|Submit|ElapsedRaw|AllocCPUS\n"
+      "north|17|ada|1700000000|600|4\n"
+      "south|18|bob|1700000000|600|4\n",
+      Malformed::skip);
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().what.rfind("line 3: Cluster: 'south', and line 2 is of 'north'; ", 0), 0U) << two.error().what;
+  EXPECT_TRUE(
+      parse_lines("Cluster|JobIDRaw|User|Submit|ElapsedRaw|AllocCPUS\n"
+                  "north|17|ada|1700000000|600|4\n"
+                  "north|18|bob|1700000000|600|4\n"));
+}
+
+TEST(Sacct, RowsThatContradictEachOtherAreRefused) {
+  const std::string header = "JobIDRaw|User|Account|Submit|Start|ElapsedRaw|AllocCPUS|State\n";
+  const std::string first = "17|ada|astro|1700000000|1700000100|600|4|COMPLETED\n";
+  for (const char* second :
+       {"17|bob|astro|1700000000|1700000100|600|4|COMPLETED\n", "17|ada|bio|1700000000|1700000100|600|4|COMPLETED\n",
+        "17|ada|astro|1700000000|1700000100|601|4|COMPLETED\n",
+        "17|ada|astro|1700000000|1700000100|600|8|COMPLETED\n"}) {
+    const auto refused = parse_lines(header + first + second);
+    ASSERT_FALSE(refused) << second;
+    EXPECT_EQ(refused.error().what.rfind("line 3: job 17 is another one in line 2; ", 0), 0U) << refused.error().what;
+  }
+  const auto without_start =
+      parse_lines("JobIDRaw|User|Submit|ElapsedRaw|AllocCPUS\n17|ada|1700000000|600|4\n17|bob|1700000000|600|4\n");
+  ASSERT_FALSE(without_start);
+  // Requeued, resized, its number used again; a task of another array; the same row twice.
+  for (const char* second :
+       {"17|ada|astro|1700000000|1700009100|60|8|COMPLETED\n", "17|ada|astro|1700000000|1700000100|30|2|RESIZING\n",
+        "17|bob|bio|1800000000|1800000100|600|4|COMPLETED\n", "17_1|bob|bio|1700000000|1700000100|600|4|COMPLETED\n",
+        "17|ada|astro|1700000000|1700000100|600|4|COMPLETED\n"}) {
+    const auto fine = parse_lines(header + first + second);
+    ASSERT_TRUE(fine) << second << fine.error().what;
+    EXPECT_EQ(fine->jobs.size(), 2U);
+  }
+}
+
 TEST(Sacct, SaysWhichColumnIsMissing) {
   const auto trace = parse_lines("JobIDRaw|User|Submit|AllocCPUS\n");
   ASSERT_FALSE(trace);

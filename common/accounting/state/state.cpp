@@ -31,6 +31,8 @@ bool State::is_too_old(const Event& event) const {
 }
 
 void State::advance(Instant t) {
+  // What is known of a run grows while it goes on, and with it what a closed period comes to.
+  if (t > impl_->now) impl_->closed_stale = true;
   impl_->advance(t);
 }
 
@@ -165,10 +167,8 @@ std::optional<CooperationWorth> State::worth(Instant t, const EstimatorSet& by) 
   return impl_->worth_in(impl_->got.periods().size() - 1, impl_->now, by);
 }
 
-std::optional<CooperationWorth> State::last_closed_worth() {
-  const std::size_t open = impl_->got.periods().size() - 1;
-  if (open == 0) return std::nullopt;
-  return impl_->worth_in(open - 1, impl_->got.periods()[open - 1].end, EstimatorSet::all());
+std::optional<CooperationWorth> State::closed_worth(std::size_t i) {
+  return impl_->worth_in(i, impl_->got.periods()[i].end, EstimatorSet::all());
 }
 
 Instant State::period_begin() const {

@@ -177,9 +177,9 @@ class State {
   // What cooperation is worth in the current period, at max(t, now()); moves the present there, like advance().
   // nullopt: none of these estimators can say. One that has fallen behind catches up with everything: leave it out.
   [[nodiscard]] std::optional<CooperationWorth> worth(Instant t, const EstimatorSet& by = EstimatorSet::all());
-  // The same of the closed period that ended last, as of its end, by what is known now. nullopt, too: there is none, or
-  // it is so long ago that nothing changes it any more, and what coalitions did in it is forgotten.
-  [[nodiscard]] std::optional<CooperationWorth> last_closed_worth();
+  // The same of closed_periods()[i], as of its end, by what is known now. nullopt, too: it is so long ago that nothing
+  // changes it any more, and what coalitions did in it is forgotten. REQUIRES: i < closed_periods().size().
+  [[nodiscard]] std::optional<CooperationWorth> closed_worth(std::size_t i);
 
   // The last declaration of the rule of ranks with `at` <= now(); published_rule() when there is none.
   [[nodiscard]] RankingDeclared ranking_rule() const;

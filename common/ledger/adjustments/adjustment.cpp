@@ -35,6 +35,8 @@ std::string words_of_asked(const AttributionAsked& asked) {
   std::string whose;
   if (asked.job && asked.task) {
     whose = "job " + std::to_string(asked.job->value) + "_" + std::to_string(*asked.task);
+  } else if (asked.job && asked.part) {
+    whose = "job " + std::to_string(asked.job->value) + "+" + std::to_string(*asked.part);
   } else if (asked.job) {
     whose = "job " + std::to_string(asked.job->value);
   } else if (asked.account) {
@@ -114,6 +116,7 @@ class AdjustmentPlanner {
   Expected<void> plan(const AttributionAsked& asked) {
     const int ways = (asked.job ? 1 : 0) + (asked.account ? 1 : 0) + (asked.user_id ? 1 : 0);
     if (ways != 1) return fail(Errc::invalid_argument, "name one of a job, an account and a user");
+    if (asked.task && asked.part) return fail(Errc::invalid_argument, "name a task of an array, or a part of a job");
     if (!asked.job && (!asked.since || !asked.until)) {
       return fail(Errc::invalid_argument, "the runs of an account or a user are corrected for a time: since and until");
     }

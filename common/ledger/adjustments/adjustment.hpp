@@ -23,11 +23,13 @@ namespace shapley::ledger {
 // More runs are restated by several adjustments, so that the feeder does not wait long for one of them.
 inline constexpr std::int64_t k_most_adjusted_runs = 20'000;
 
-// Runs of one job, of one array task, of an account or of a user that began in [since, until) become another
-// organization's, and the waits that led to them. Exactly one of job, account and user_id is there.
+// Runs of one job (all tasks of an array, all parts of a heterogeneous one), of one task or part, of an account or of a
+// user that began in [since, until) become another organization's, and the waits that led to them. Exactly one of job,
+// account and user_id is there.
 struct AttributionAsked {
-  std::optional<JobId> job;           // with `task`: the array's
+  std::optional<JobId> job;           // with `task` or `part`: the array's, the heterogeneous job's
   std::optional<std::uint32_t> task;  // of the array `job`
+  std::optional<std::uint32_t> part;  // of the heterogeneous job `job`, from 0; not both
   std::optional<std::string> account;
   std::optional<std::uint32_t> user_id;
   std::optional<Instant> since;  // account and user: both are there

@@ -95,8 +95,14 @@ Expected<std::vector<Submission>> submissions_of(const Database& database, const
     select.bind(1, std::int64_t{asked.job->value}).bind(2, std::int64_t{*asked.task});
     return read_submissions(std::move(select));
   }
+  if (asked.job && asked.part) {
+    // Slurm numbers the parts in a row.
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "job = ?1 AND het_job = ?2"));
+    select.bind(1, std::int64_t{asked.job->value} + *asked.part).bind(2, std::int64_t{asked.job->value});
+    return read_submissions(std::move(select));
+  }
   if (asked.job) {
-    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "job = ?1 OR array_job = ?1"));
+    SHAPLEY_TRY_ASSIGN(Statement select, database.prepare(sql + "job = ?1 OR array_job = ?1 OR het_job = ?1"));
     select.bind(1, std::int64_t{asked.job->value});
     return read_submissions(std::move(select));
   }

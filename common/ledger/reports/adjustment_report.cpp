@@ -62,6 +62,7 @@ Expected<AttributionAsked> parse_attribution(const json& object) {
   SHAPLEY_TRY_ASSIGN(const auto job, small_number(object, "job"));
   if (job) asked.job = JobId{*job};
   SHAPLEY_TRY_ASSIGN(asked.task, small_number(object, "task"));
+  SHAPLEY_TRY_ASSIGN(asked.part, small_number(object, "part"));
   SHAPLEY_TRY_ASSIGN(asked.user_id, small_number(object, "user_id"));
   if (object.contains("account")) {
     SHAPLEY_TRY_ASSIGN(asked.account, text_of(object, "account"));

@@ -12,6 +12,7 @@
 
 #include "base/calendar.hpp"
 #include "ledger/reports/adjustment_report.hpp"
+#include "ledger/reports/closed_worths.hpp"
 #include "ledger/reports/report.hpp"
 #include "ledger/reports/worth_report.hpp"
 
@@ -59,17 +60,20 @@ struct UserWork {
 // What the whole of the time that is asked comes to.
 class Totals {
  public:
-  void add(const Stretch& stretch, EstimatorId estimator) {
+  void add(const Stretch& stretch) {
     got_.resize(stretch.closing.size());
-    given_.resize(stretch.closing.size());
     waited_.resize(stretch.closing.size());
-    for (std::size_t i = 0; i < stretch.closing.size(); ++i) {
-      got_[i] += stretch.closing[i].got - stretch.opening[i].got;
-      given_[i] += stretch.closing[i].given(estimator) - stretch.opening[i].given(estimator);
-    }
+    for (std::size_t i = 0; i < stretch.closing.size(); ++i) got_[i] += stretch.closing[i].got - stretch.opening[i].got;
     for (std::size_t i = 0; i < stretch.waited.size(); ++i) waited_[i] += stretch.waited[i];
     for (const auto& [key, work] : stretch.held) held_[key] += work;
     exact_ = exact_ && is_exact(stretch);
+  }
+
+  // What was given may be known better later.
+  void add_given(const Stretch& stretch, EstimatorId estimator) {
+    given_.resize(std::max(given_.size(), stretch.closing.size()));
+    for (std::size_t i = 0; i < stretch.closing.size(); ++i)
+      given_[i] += stretch.closing[i].given(estimator) - stretch.opening[i].given(estimator);
   }
 
   [[nodiscard]] bool exact() const { return exact_; }
@@ -205,32 +209,70 @@ json history_row(const Stretch& stretch, std::size_t id, EstimatorId estimator, 
           {"waiting", processors(closing.waiting)}};
 }
 
+tl::unexpected<Error> within_a_period(Instant t) {
+  return fail(Errc::invalid_argument,
+              "what is known now of a time that is over is kept of whole closed periods only, and at " +
+                  format_instant(t) + " none begins or ends; ask for whole ones, or without --as-of");
+}
+
+// What closed periods come to by what is known at `as_of`. `books` are at the end of the last stretch.
+Expected<void> restate(PastBooks& books, Instant as_of, std::vector<Stretch>& stretches, ClosedWorths& worths) {
+  for (const Stretch& stretch : stretches) {
+    if (!stretch.opens_period) return within_a_period(stretch.begin);
+    if (!stretch.closes_period && stretch.end < as_of) return within_a_period(stretch.end);
+  }
+  for (Instant t = stretches.back().end; t < as_of;) {
+    t = std::min(day_begin(t) + Duration{k_day_s}, as_of);
+    SHAPLEY_TRY(books.advance_to(t));
+    worths.look(books.state());
+    books.forget();
+  }
+  const std::vector<accounting::ClosedPeriod>& closed = books.state().closed_periods();
+  for (Stretch& stretch : stretches) {
+    const auto period = std::ranges::find(closed, stretch.end, &accounting::ClosedPeriod::end);
+    if (period == closed.end()) continue;  // it goes on
+    stretch.closing = period->standings;
+    for (std::size_t o = stretch.opening.size(); o < stretch.closing.size(); ++o)
+      stretch.opening.emplace_back().organization = {static_cast<std::uint32_t>(o)};
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<json> statement_report(PastBooks& books, const IntervalAsked& asked) {
   Totals totals;
   std::vector<Stretch> stretches;
   std::vector<std::optional<accounting::CooperationWorth>> worths;
-  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, [&](const Stretch& stretch, PastBooks& then) {
-    totals.add(stretch, asked.estimator);
+  ClosedWorths closed_worths(asked.since);
+  const auto take = [&](const Stretch& stretch, PastBooks& then) {
+    totals.add(stretch);
     stretches.push_back(stretch);
     stretches.back().held.clear();
     accounting::State& state = then.state();
-    worths.push_back(stretch.closes_period ? state.last_closed_worth() : state.worth(stretch.end));
-  }));
-  const std::vector<std::string>& names = books.state().organizations();
+    const std::size_t closed = state.closed_periods().size();
+    worths.push_back(stretch.closes_period ? state.closed_worth(closed - 1) : state.worth(stretch.end));
+  };
+  const auto look = [&](PastBooks& then) { closed_worths.look(then.state()); };
+  SHAPLEY_TRY(for_each_stretch(books, asked.since, asked.until, {}, take, asked.as_of ? look : BeforeForgetting{}));
+  const std::vector<std::string> names = books.state().organizations();
   SHAPLEY_TRY_ASSIGN(const std::vector<OrgId> order, chosen(books.state(), asked.only));
+  if (asked.as_of) SHAPLEY_TRY(restate(books, *asked.as_of, stretches, closed_worths));
   json periods = json::array();
   std::vector<std::string> shown;
   for (const OrgId id : order) shown.push_back(names[id.value]);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
+    totals.add_given(stretches[i], asked.estimator);
     periods.push_back(part_of(stretches[i], asked.estimator, order, names));
-    periods.back()["worth"] = worth_report(books.state(), worths[i]);
+    const accounting::CooperationWorth* later = closed_worths.of_period_until(stretches[i].end);
+    periods.back()["worth"] = worth_report(books.state(), later == nullptr ? worths[i] : *later);
     if (!asked.only.empty()) keep_only(periods.back()["worth"], shown);
   }
   json rows = json::array();
   for (const OrgId id : order) rows.push_back(totals.row(id, books, names));
   json report = heading(asked);
+  report["as_of"] = asked.as_of ? json(asked.as_of->value) : json(nullptr);
+  report["as_of_utc"] = asked.as_of ? json(format_instant(*asked.as_of)) : json(nullptr);
   report["periods"] = std::move(periods);
   report["organizations"] = std::move(rows);
   report["adjustments"] = adjustments_of(books.adjustments(), asked.since, asked.until);

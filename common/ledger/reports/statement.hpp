@@ -28,10 +28,14 @@ struct IntervalAsked {
   Instant until;                       // > since
   accounting::EstimatorId estimator;   // of phi and of what was given
   std::vector<std::string> only = {};  // names of organizations; empty: all of them
+  // Of a statement: the figures of closed periods by what was known then, instead of at the end of each.
+  std::optional<Instant> as_of = std::nullopt;
 };
 
 // What everybody got and gave, who lent to whom, and which users of which accounts got it. REQUIRES: as
-// for_each_stretch. Errc::invalid_argument names an organization of `only` that the books do not know.
+// for_each_stretch, and books that reach to `as_of`. Errc::invalid_argument names an organization of `only` that the
+// books do not know, or, with `as_of`, an end of the time at which no period begins: what is known later of other
+// instants is kept nowhere.
 [[nodiscard]] Expected<nlohmann::json> statement_report(PastBooks& books, const IntervalAsked& asked);
 
 enum class Interval { ten_seconds, minute, ten_minutes, hour, six_hours, day, month };

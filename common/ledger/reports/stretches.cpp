@@ -29,7 +29,8 @@ std::vector<Instant> stops_between(Instant since, Instant until, const std::vect
 
 class Collector {
  public:
-  Collector(PastBooks& books, const VisitStretch& visit) : books_(books), visit_(visit) {}
+  Collector(PastBooks& books, const VisitStretch& visit, const BeforeForgetting& before_forgetting)
+      : books_(books), visit_(visit), before_forgetting_(before_forgetting) {}
 
   Expected<void> begin_at(Instant t) {
     SHAPLEY_TRY(books_.advance_to(t));
@@ -47,6 +48,7 @@ class Collector {
       return {};
     }
     SHAPLEY_TRY(collect(t));
+    if (before_forgetting_) before_forgetting_(books_);
     books_.forget();  // what is over will not be asked for again
     // A ledger that begins at t has closed nothing.
     stretch_.closes_period =
@@ -108,6 +110,7 @@ class Collector {
 
   PastBooks& books_;
   const VisitStretch& visit_;
+  const BeforeForgetting& before_forgetting_;
   Stretch stretch_;
   Instant collected_;
 };
@@ -115,8 +118,8 @@ class Collector {
 }  // namespace
 
 Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until, const std::vector<Instant>& cuts,
-                                const VisitStretch& visit) {
-  Collector collector(books, visit);
+                                const VisitStretch& visit, const BeforeForgetting& before_forgetting) {
+  Collector collector(books, visit, before_forgetting);
   SHAPLEY_TRY(collector.begin_at(since));
   for (const Instant stop : stops_between(since, until, cuts)) {
     SHAPLEY_TRY(collector.go_to(stop, stop == until || std::ranges::binary_search(cuts, stop)));

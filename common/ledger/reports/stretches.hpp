@@ -45,11 +45,14 @@ struct Stretch {
 
 // Hears of each stretch, in the order of time, and may ask `books` for names of organizations and accounts.
 using VisitStretch = std::function<void(const Stretch& stretch, PastBooks& books)>;
+// Hears of the books at every midnight and end of a stretch, before they forget what is over.
+using BeforeForgetting = std::function<void(PastBooks& books)>;
 
 // The stretches of [since, until), from the one in which the books begin. `cuts`: instants between them, ascending.
 // REQUIRES: books of that time, not moved yet; since < until. Errors as of PastBooks.
 [[nodiscard]] Expected<void> for_each_stretch(PastBooks& books, Instant since, Instant until,
-                                              const std::vector<Instant>& cuts, const VisitStretch& visit);
+                                              const std::vector<Instant>& cuts, const VisitStretch& visit,
+                                              const BeforeForgetting& before_forgetting = {});
 
 // By user and owner: result[u][o], as long as `organizations`, without accounts and users.
 using OwnerMatrix = std::vector<std::vector<CpuTime>>;

@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "base/counted.hpp"
+
 namespace shapley::client {
 
 namespace {
@@ -196,9 +198,11 @@ void Feeder::queue(ScanChunk&& chunk) {
 void Feeder::keep_bound() {
   if (backlog_.within_bound()) return;
   ++counters_.dropped_backlogs;
-  log_.error("spool: " + options_.spool_path + ": " + std::to_string(backlog_.entries()) +
-             " unacknowledged messages exceed the bound of " + std::to_string(options_.spool_max_bytes) +
-             " bytes and were dropped; a fresh snapshot follows when shapleyd is back");
+  log_.error("spool: " + options_.spool_path + ": " +
+             counted_as(static_cast<std::int64_t>(backlog_.entries()),
+                        "unacknowledged message[ exceeds|s exceed] the bound of ") +
+             std::to_string(options_.spool_max_bytes) +
+             " bytes; all are dropped; a fresh snapshot follows when shapleyd is back");
   backlog_.drop();
   note_dropped();
   if (state_ == State::connected) lose(Error{Errc::unavailable, "the daemon does not acknowledge"});

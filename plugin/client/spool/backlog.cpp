@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/counted.hpp"
 #include "protocol/codec.hpp"
 
 namespace shapley::client {
@@ -50,8 +51,8 @@ void Backlog::recover() {
   }
   if (!damage->empty()) log_.error("spool: " + spool_.path() + ": " + *damage);
   if (entries_.size() > before) {
-    log_.info("spool: " + spool_.path() + ": " + std::to_string(entries_.size() - before) +
-              " messages of an earlier slurmctld will be sent first");
+    log_.info("spool: " + spool_.path() + ": " + counted(entries_.size() - before, "message") +
+              " of an earlier slurmctld will be sent first");
   }
 }
 

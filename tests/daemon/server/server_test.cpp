@@ -78,6 +78,43 @@ TEST_F(ServerTest, AFeederOfAnotherClusterIsRefusedByNameAndTheFirstOneGoesOn) {
   EXPECT_EQ(told["daemon"]["cluster"]["refused"]["times"], 2);
 }
 
+// A trial slurmctld from a copy of slurm.conf in which the ClusterName was left as it is.
+TEST_F(ServerTest, AFeederOfASecondSlurmctldIsRefusedAndARestartComesInAtOnce) {
+  const auto come = [&](std::uint64_t instance, const std::string& location) {
+    auto client = std::make_unique<TestClient>(site.configuration.socket);
+    protocol::Hello hello = feeder_hello(instance);
+    hello.state_location = "/var/spool/" + location;
+    hello.state_location_id = location;
+    client->send(hello);
+    return client;
+  };
+  auto ours = come(1, "ours");
+  ours->expect<protocol::Welcome>();
+  for (int i = 0; i < 2; ++i) {
+    const std::string refusal = come(2, "trial")->read_refusal();
+    EXPECT_NE(refusal.find("this is a second one, whose StateSaveLocation is /var/spool/trial"), std::string::npos)
+        << refusal;
+  }
+  ours->send(protocol::SnapshotBegin{1, now});
+  EXPECT_EQ(ours->expect<protocol::Ack>().sequence, 1U) << "it goes on";
+  const auto told = reader()->ask(R"({"request":"status"})");
+  EXPECT_EQ(told["daemon"]["cluster"]["refused"]["state_location"], "/var/spool/trial");
+  EXPECT_EQ(told["daemon"]["cluster"]["refusals"], 2);
+  // A backup slurmctld takes over, or a new one is there before the old connection ends.
+  auto again = come(3, "ours");
+  again->expect<protocol::Welcome>();
+  EXPECT_EQ(ours->read_refusal(), "replaced by a new feeder");
+  // It has gone, and the daemon has not seen that yet: a moved StateSaveLocation is let in, the trial is not.
+  {
+    const Standstill standstill(*io);
+    again.reset();
+    ours = come(4, "moved");
+  }
+  ours->expect<protocol::Welcome>();
+  ours.reset();
+  EXPECT_NE(come(2, "trial")->read_refusal(), "");
+}
+
 TEST_F(ServerTest, AFeederOfARenamedClusterComesInByItsNewName) {
   const auto old = feeder(1);
   EXPECT_EQ(reader()->ask(R"({"request":"rename_cluster","cluster":"new","reason":"moved"})"),

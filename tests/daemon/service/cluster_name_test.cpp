@@ -12,10 +12,13 @@ using Lines = std::vector<std::string>;
 
 class ClusterNameTest : public ServiceTest {
  protected:
-  [[nodiscard]] Expected<void> come(const std::string& cluster) {
+  [[nodiscard]] Expected<void> come(const std::string& cluster, const std::string& location = "",
+                                    bool is_connected = false) {
     protocol::Hello hello = feeder_hello(1);
     hello.cluster = cluster;
-    SHAPLEY_TRY(service->cluster().admit(cluster, Instant{now}));
+    hello.state_location = location.empty() ? "" : "/var/spool/" + location;
+    hello.state_location_id = location;
+    SHAPLEY_TRY(service->cluster().admit(hello, is_connected, Instant{now}));
     service->begin_session(hello, Instant{now});
     return {};
   }
@@ -28,7 +31,7 @@ class ClusterNameTest : public ServiceTest {
 };
 
 TEST_F(ClusterNameTest, TheLedgerKnowsItFromTheFirstFeederOn) {
-  EXPECT_EQ(told(), (nlohmann::json{{"name", nullptr}, {"refused", nullptr}}));
+  EXPECT_EQ(told(), (nlohmann::json{{"name", nullptr}, {"refused", nullptr}, {"refusals", 0}}));
   EXPECT_TRUE(come("box"));
   EXPECT_EQ(names(), Lines{"box|the first feeder|"});
   restart();
@@ -40,11 +43,49 @@ TEST_F(ClusterNameTest, TheLedgerKnowsItFromTheFirstFeederOn) {
   EXPECT_NE(refused.error().what.find("shapleyctl rename-cluster"), std::string::npos);
   now += 5;
   EXPECT_FALSE(come("trial"));
-  EXPECT_EQ(told()["refused"],
-            (nlohmann::json{{"cluster", "trial"}, {"times", 2}, {"first_at", now - 5}, {"last_at", now}}));
+  EXPECT_EQ(
+      told()["refused"],
+      (nlohmann::json{
+          {"cluster", "trial"}, {"state_location", nullptr}, {"times", 2}, {"first_at", now - 5}, {"last_at", now}}));
   EXPECT_TRUE(come("box"));
   EXPECT_TRUE(come("")) << "a feeder that does not say";
   EXPECT_EQ(names().size(), 1U);
+}
+
+TEST_F(ClusterNameTest, ASecondSlurmctldOfTheSameNameIsRefusedWhileTheFirstIsConnected) {
+  EXPECT_TRUE(come("box", "ours"));
+  const auto refused = come("box", "trial", true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::denied);
+  EXPECT_NE(refused.error().what.find("whose StateSaveLocation is /var/spool/ours feeds"), std::string::npos);
+  EXPECT_NE(refused.error().what.find("whose StateSaveLocation is /var/spool/trial:"), std::string::npos);
+  now += 5;
+  EXPECT_FALSE(come("box", "trial", true));
+  EXPECT_EQ(told(), (nlohmann::json{{"name", "box"},
+                                    {"refused",
+                                     {{"cluster", "box"},
+                                      {"state_location", "/var/spool/trial"},
+                                      {"times", 2},
+                                      {"first_at", now - 5},
+                                      {"last_at", now}}},
+                                    {"refusals", 2}}));
+  // A restart or a takeover while the connection of before seems to stand still, and a feeder that does not say.
+  EXPECT_TRUE(come("box", "ours", true));
+  EXPECT_TRUE(come("box", "", true));
+  EXPECT_TRUE(come("box", "ours", true));
+}
+
+TEST_F(ClusterNameTest, ASecondSlurmctldDoesNotTakeThePlaceOfOneThatRestarts) {
+  EXPECT_TRUE(come("box", "ours"));
+  EXPECT_FALSE(come("box", "trial", true));
+  now += 5;
+  EXPECT_FALSE(come("box", "trial")) << "ours restarts";
+  EXPECT_TRUE(come("box", "ours"));
+  // A StateSaveLocation that was moved is no second slurmctld: nobody saw the two beside each other.
+  EXPECT_TRUE(come("box", "moved"));
+  EXPECT_FALSE(come("box", "ours", true));
+  now += ClusterName::k_patience.value;
+  EXPECT_TRUE(come("box", "ours"));
 }
 
 TEST_F(ClusterNameTest, AnAdministratorRenamesItWithAReason) {
@@ -60,7 +101,7 @@ TEST_F(ClusterNameTest, AnAdministratorRenamesItWithAReason) {
   EXPECT_EQ(renamed("box", "why")["error"]["code"], "invalid_argument");
   EXPECT_EQ(names().size(), 1U);
   EXPECT_EQ(renamed("new", "moved")["before"], "box");
-  EXPECT_EQ(told(), (nlohmann::json{{"name", "new"}, {"refused", nullptr}}));
+  EXPECT_EQ(told(), (nlohmann::json{{"name", "new"}, {"refused", nullptr}, {"refusals", 1}}));
   EXPECT_EQ(rows("SELECT json_extract(payload, '$.cluster'), json_extract(payload, '$.reason') FROM events "
                  "WHERE kind = 'cluster_named' ORDER BY seq"),
             (Lines{"box|", "new|moved"}));

@@ -1,6 +1,10 @@
 // The course of a healthy connection: Hello, snapshot, changes, acknowledgements.
 #include <ctime>
+#include <filesystem>
 #include <limits>
+#include <string>
+
+#include <sys/stat.h>
 
 #include "plugin/client/scan/records.hpp"
 #include "support.hpp"
@@ -24,6 +28,12 @@ TEST_F(Handshake, HelloSaysWhoWeAre) {
   EXPECT_EQ(hello.dropped_backlogs, 0U);
   EXPECT_EQ(hello.min_job_age_s, 300U);
   EXPECT_EQ(hello.sign_of_life_s, 10U);
+  // Which StateSaveLocation it has, whatever path leads there.
+  const std::filesystem::path location = std::filesystem::path(spool_path).parent_path();
+  struct stat status {};
+  ASSERT_EQ(::stat(location.c_str(), &status), 0);
+  EXPECT_EQ(hello.state_location, location);
+  EXPECT_EQ(hello.state_location_id, std::to_string(status.st_dev) + ':' + std::to_string(status.st_ino));
   EXPECT_NE(hello.instance, 0U);
   EXPECT_LE(hello.instance, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
 }
