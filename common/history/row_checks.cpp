@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/calendar.hpp"
+#include "base/counted.hpp"
 #include "history/runs.hpp"
 
 namespace shapley::history {
@@ -18,7 +19,7 @@ Expected<void> leave_out(SacctRows& sacct, const Faults& faults, Malformed choic
   if (choice == Malformed::refuse) {
     const auto& [line, why] = *faults.begin();
     const std::size_t others = faults.size() - 1;
-    return refused({line, others == 0 ? why : why + " (and " + std::to_string(others) + " more such rows)"});
+    return refused({line, others == 0 ? why : why + " (and " + counted(others, "more such row") + ")"});
   }
   std::erase_if(sacct.rows, [&](const SacctRow& row) { return faults.contains(row.line); });
   for (const auto& [line, why] : faults) sacct.bad.push_back({line, why});

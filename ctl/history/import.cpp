@@ -90,11 +90,12 @@ Expected<Past> read_past(const ImportQuestion& question) {
 Expected<void> need_runs(const ImportQuestion& question, const Past& past) {
   if (first_instant(past.sacct.rows) != k_end_of_time) return {};
   const std::size_t bad = past.sacct.bad.size();
-  return fail(Errc::not_found,
-              "import: " + question.sacct.string() + ": no row of it is a run" +
-                  (bad == 0 ? std::string("; export an earlier time")
-                            : ", and " + std::to_string(bad) +
-                                  " were left out as malformed; without --malformed skip the first one is named"));
+  return fail(
+      Errc::not_found,
+      "import: " + question.sacct.string() + ": no row of it is a run" +
+          (bad == 0 ? std::string("; export an earlier time")
+                    : ", and " + counted_as(static_cast<std::int64_t>(bad), "[was|were] left out as malformed") +
+                          "; without --malformed skip the first one is named"));
 }
 
 Expected<void> check_nodes(const ImportQuestion& question, const history::SiteNodes& nodes, Past& past) {

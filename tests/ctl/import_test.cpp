@@ -293,7 +293,7 @@ TEST_F(ImportTest, an_export_without_a_good_row_makes_no_ledger) {
   const auto result = import_history(asked);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Errc::not_found);
-  EXPECT_NE(result.error().what.find("no row of it is a run, and 1 were left out as malformed"), std::string::npos);
+  EXPECT_NE(result.error().what.find("no row of it is a run, and 1 was left out as malformed"), std::string::npos);
 }
 
 TEST_F(ImportTest, a_node_that_an_old_ledger_knows_is_as_large_as_it_says) {

@@ -210,7 +210,7 @@ TEST(SacctRows, of_one_job_that_contradict_each_other_are_bad) {
   EXPECT_EQ(
       fault_of(amy("10:00", "11:00") + run_row(500, "COMPLETED", "bob", "south", "10:00", "10:00", "12:00", 8, "n2")),
       "line 2: job 500 has another user, account, node list, number of CPUs and end in line 3 at the same time; are "
-      "these jobs of two clusters? Export one at a time (sacct -M) (and 1 more such rows)");
+      "these jobs of two clusters? Export one at a time (sacct -M) (and 1 more such row)");
   EXPECT_EQ(
       bad_lines(amy("10:00", "11:00") + run_row(500, "COMPLETED", "amy", "south", "10:00", "10:00", "11:00", 16, "n1")),
       (std::vector<std::int64_t>{2, 3}))
