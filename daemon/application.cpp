@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <optional>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -93,7 +94,7 @@ class Application {
     if (service_->controllers() == nullptr) return;
     peer_.emplace(io_, *service_->controllers(), peer_of(service_->site().configuration),
                   PeerLoop::Hooks{.clock = [this] { return service_->now(); },
-                                  .role_changed = [this] { server_.push(); },
+                                  .changed = [this] { server_.push(); },
                                   .parted = [this] { end(); }});
   }
 
@@ -258,6 +259,12 @@ ExitCode check_configuration(const std::filesystem::path& file) {
 
 namespace {
 
+// No other process has it.
+std::string instance_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "unknown";
@@ -295,6 +302,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   Service::Options options;
   options.configuration_file = file;
   options.host = host_name();
+  options.instance = instance_name();
   options.on_migration = tell_of_migration(site->configuration.ledger);
   options.read_clock = read_kernel_clock;
   options.boot = boot_name();

@@ -24,7 +24,7 @@ json parted_object(const std::optional<ledger::Parted>& parted) {
 }
 
 std::string text_of(const ControllerRecord& record) {
-  json object{{"held_epoch", record.held_epoch}, {"promotion_for", record.promotion_for}, {"set_aside", json::array()}};
+  json object{{"copying", record.copying}, {"set_aside", json::array()}};
   for (const SetAside& entry : record.set_aside) {
     object["set_aside"].push_back({{"at", entry.at.value},
                                    {"file", entry.file},
@@ -36,9 +36,7 @@ std::string text_of(const ControllerRecord& record) {
 
 // json::exception: something is not there, or of another type.
 ControllerRecord record_of(const json& object) {
-  ControllerRecord record{.held_epoch = object.at("held_epoch").get<std::uint32_t>(),
-                          .promotion_for = object.at("promotion_for").get<std::string>(),
-                          .set_aside = {}};
+  ControllerRecord record{.copying = object.at("copying").get<bool>(), .set_aside = {}};
   for (const json& entry : object.at("set_aside")) {
     SetAside& read = record.set_aside.emplace_back();
     read.at.value = entry.at("at").get<std::int64_t>();
@@ -82,9 +80,10 @@ Expected<ControllerRecord> read_record(const std::filesystem::path& file) {
   try {
     return record_of(json::parse(text));
   } catch (const json::exception&) {
-    return fail(Errc::corrupt, "controllers: " + file.string() +
-                                   ": is not as shapleyd writes it; remove it, then shapleyctl promote on the "
-                                   "controller where slurmctld is primary");
+    return fail(Errc::corrupt,
+                "controllers: " + file.string() +
+                    ": is not as shapleyd writes it; look at the other controller's shapleyctl status: if this "
+                    "one's ledger is a whole one, remove the file");
   }
 }
 

@@ -25,10 +25,8 @@ struct SetAside {
 };
 
 struct ControllerRecord {
-  // The epoch of the promotion by which this controller writes the ledger; 0: it does not. A controller that starts
-  // goes on writing if that is the last promotion in the ledger.
-  std::uint32_t held_epoch = 0;
-  std::string promotion_for = {};   // who asked for a promotion that has not come to its end; empty: nobody
+  // The ledger is a copy of the other one's that has not come to its end yet.
+  bool copying = false;
   std::vector<SetAside> set_aside;  // ascending; the last k_max_set_aside
   friend bool operator==(const ControllerRecord&, const ControllerRecord&) = default;
 };

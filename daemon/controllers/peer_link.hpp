@@ -27,7 +27,7 @@ class PeerLink {
   using Done = std::function<void(Expected<std::string> answer)>;
 
   // An answer that takes longer is none.
-  explicit PeerLink(Peer peer, std::chrono::milliseconds patience = std::chrono::seconds(10));
+  explicit PeerLink(Peer peer, std::chrono::milliseconds patience = std::chrono::seconds(5));
   ~PeerLink();
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;

@@ -10,8 +10,8 @@ namespace shapley::daemon {
 
 namespace {
 
-// What the other one recorded less than this before it died may have to come from Slurm's records again.
-constexpr std::chrono::milliseconds k_between{200};
+// A feeder of the other one waits about as long for its acknowledgements.
+constexpr std::chrono::milliseconds k_between{100};
 
 }  // namespace
 
@@ -34,6 +34,7 @@ void PeerLoop::wait() {
   timer_.expires_after(k_between);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || !open_) return;
+    hooks_.changed();
     poll();
     wait();
   });
@@ -49,9 +50,8 @@ void PeerLoop::poll() {
 
 void PeerLoop::on_answer(const Controllers::Done& done, const Expected<std::string>& answer) {
   if (!open_) return;
-  const Role before = controllers_.role();
   done(answer, hooks_.clock());
-  if (controllers_.role() != before) hooks_.role_changed();
+  hooks_.changed();
   if (controllers_.parting()) {
     hooks_.parted();
   } else if (controllers_.has_more()) {

@@ -17,8 +17,8 @@ class PeerLoop {
  public:
   struct Hooks {
     std::function<Instant()> clock;
-    std::function<void()> role_changed;
-    std::function<void()> parted;  // the last thing that it does
+    std::function<void()> changed;  // some times a second: what is told to a feeder may be another now
+    std::function<void()> parted;   // the last thing that it does
   };
 
   // `controllers` must outlive it; everything but the questions themselves runs in the io_context's one thread.

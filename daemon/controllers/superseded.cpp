@@ -12,7 +12,6 @@ Expected<void> set_ledger_aside(const std::filesystem::path& ledger, const Contr
   SHAPLEY_TRY_ASSIGN(const std::filesystem::path aside, ledger::set_aside(ledger, now));
   spdlog::warn("controllers: the ledger that was superseded is kept as {}: its {} events after event {} are its own",
                aside.string(), parting.own, parting.common);
-  record.held_epoch = 0;
   record.set_aside.push_back({.at = now, .file = aside.string(), .common = parting.common, .parted = std::nullopt});
   if (record.set_aside.size() > k_max_set_aside) record.set_aside.erase(record.set_aside.begin());
   return write_record(record_file(ledger), record);

@@ -9,8 +9,8 @@
 
 namespace shapley::daemon {
 
-// From now on it has another name (ledger/replication/parted.hpp), which the controller's record keeps, and this
-// controller does not write any more: the next start begins with an empty ledger. REQUIRES: nobody has it open.
+// From now on it has another name (ledger/replication/parted.hpp), which the controller's record keeps: the next start
+// begins with an empty ledger. REQUIRES: nobody has it open.
 [[nodiscard]] Expected<void> set_ledger_aside(const std::filesystem::path& ledger, const Controllers::Parting& parting,
                                               Instant now);
 

@@ -36,7 +36,8 @@ inline nlohmann::json full_status() {
                         "refused_at": 1795240003, "refusal": "no such node"},
       "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
                "last_cause": "unobserved"},
-      "controller": {"role": "active", "state": "writes", "epoch": 3, "peer_answers": true, "behind": 0}},
+      "controller": {"role": "active", "state": "writes", "peer_answers": true, "behind": 0, "in_step": true,
+                     "acknowledged_alone": 2}},
     "plugin": {"connected": true, "program": "priority/shapley 0.1.0", "cluster": "consort", "slurm_version": "22.05.8",
                "last_heard_at": 1795244390, "backlog": 9, "dropped_backlogs": 1}
   })");
