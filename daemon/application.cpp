@@ -28,9 +28,8 @@
 #include "daemon/configuration/in_force.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
-#include "daemon/controllers/peer_link.hpp"
+#include "daemon/controllers/controller_record.hpp"
 #include "daemon/controllers/peer_loop.hpp"
-#include "daemon/controllers/superseded.hpp"
 #include "daemon/server/remote_listener.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
@@ -70,7 +69,7 @@ void log_faults(const std::vector<config::Fault>& faults, const std::filesystem:
   }
 }
 
-PeerLink::Peer peer_of(const config::Configuration& c) {
+PeerLoop::Peer peer_of(const config::Configuration& c) {
   const auto endpoint = config::parse_endpoint(c.peer);
   if (c.peer.starts_with('/') || !endpoint) return {.socket = c.peer, .endpoint = {}, .munge = {}};
   return {.socket = {}, .endpoint = *endpoint, .munge = c.munge_socket};
@@ -79,7 +78,7 @@ PeerLink::Peer peer_of(const config::Configuration& c) {
 // How the application came to its end: its ledger is to be set aside, or with this code.
 struct Ended {
   ExitCode code = ExitCode::success;
-  std::optional<Controllers::Parting> parting = {};
+  std::optional<Parting> parting = {};
 };
 
 class Application {

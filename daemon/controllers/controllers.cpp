@@ -22,17 +22,6 @@ constexpr std::string_view k_lacks_other =
     "its ledger lacks what the other controller has, which does not answer; start that one, or let this one begin "
     "without it: shapleyctl begin";
 
-nlohmann::json object_of(const SetAside& entry) {
-  nlohmann::json object{
-      {"at", entry.at.value}, {"file", entry.file}, {"events", nullptr}, {"absent", nullptr}, {"different", nullptr}};
-  if (entry.parted) {
-    object["events"] = entry.parted->events;
-    object["absent"] = entry.parted->absent;
-    object["different"] = entry.parted->different;
-  }
-  return object;
-}
-
 }  // namespace
 
 Controllers::Controllers(Books& books, Options options, ControllerRecord record, BecomeActive become_active)
@@ -58,10 +47,12 @@ Expected<Controller> Controllers::self() const {
 void Controllers::hold_feeder() {
   held_since_ = now_ms();
   asked_since_ = false;
+  was_wanted_ = true;
 }
 
 void Controllers::feeder_left() {
   held_since_.reset();
+  in_line_ = false;
   if (std::exchange(role_, Role::standby) == Role::standby) return;
   spdlog::info("controllers: writes no more after event {}: slurmctld's plugin has gone", books_.last_sequence());
   say_fault({});
@@ -128,6 +119,8 @@ Expected<std::string> Controllers::question() const {
 void Controllers::on_silence(const Error& error, Instant now) {
   reachable_ = false;
   if (std::exchange(silence_, error.what) != error.what) spdlog::warn("controllers: {}: {}", options_.peer, error.what);
+  // Also while the one that was refused is to come again.
+  if (lacks_other() && was_wanted_ && !held_since_) return say_fault(std::string(k_lacks_other));
   if (!has_waited(options_.silence_patience)) return;
   if (peer_ && now_ms() < peer_->heard + options_.silence_patience) return;
   if (lacks_other()) return say_fault(std::string(k_lacks_other));
@@ -174,6 +167,7 @@ void Controllers::on_peer(const FollowAnswer& answer, Instant now) {
 
 void Controllers::on_rows(const ledger::ChainPart& part, Instant now) {
   fork_.reset();
+  in_line_ = true;
   if (!part.rows.empty()) {
     if (const auto followed = books_.follow(part.rows, now); !followed) {
       return say_fault(fmt::format("cannot follow: {}", followed.error().what));
@@ -191,9 +185,11 @@ void Controllers::on_other_chain(const FollowAnswer& answer, Instant now) {
   if (!own) return say_fault(own.error().what);
   if (*own == head.hash) {  // the other one has less of the same chain
     fork_.reset();
+    in_line_ = true;
     say_fault({});
     return on_caught_up(now);
   }
+  in_line_ = false;
   if (!fork_) fork_ = Fork{.in_common = 0, .parted = books_.last_sequence()};
   decide_fork(now);
 }
@@ -266,6 +262,7 @@ void Controllers::begin(PeerAnswer peer, Instant now) {
   if (record_.copying) keep_copying(false);
   held_since_.reset();
   is_allowed_ = false;
+  was_wanted_ = false;
   fork_.reset();
   role_ = Role::active;
   acknowledgements_.begin();
@@ -326,11 +323,11 @@ bool Controllers::is_heard() const {
 }
 
 bool Controllers::takes_orders() const {
-  return role_ == Role::active || (peer_ && peer_->controller.role == Role::standby && behind() == 0 && !fork_);
+  return role_ == Role::active || (peer_ && peer_->controller.role == Role::standby && behind() == 0);
 }
 
 std::optional<std::int64_t> Controllers::behind() const {
-  if (role_ == Role::active || !is_heard()) return std::nullopt;
+  if (role_ == Role::active || !is_heard() || !in_line_) return std::nullopt;
   return std::max<std::int64_t>(0, peer_->head.sequence - books_.last_sequence());
 }
 
@@ -352,7 +349,7 @@ nlohmann::json Controllers::report() const {
                         {"confirmed", acknowledgements_.confirmed()},
                         {"acknowledged_alone", acknowledgements_.alone()},
                         {"fault", fault_.empty() ? nlohmann::json(nullptr) : nlohmann::json(fault_)},
-                        {"set_aside", nlohmann::json::array()}};
+                        {"set_aside", json_of(record_.set_aside)}};
   if (const auto* began = books_.state().last_beginning()) {
     report["began_at"] = began->at.value;
     report["began_host"] = began->host;
@@ -365,7 +362,6 @@ nlohmann::json Controllers::report() const {
   }
   if (const auto missing = behind()) report["behind"] = *missing;
   if (role_ == Role::active) report["in_step"] = acknowledgements_.in_step(now_ms());
-  for (const SetAside& entry : record_.set_aside) report["set_aside"].push_back(object_of(entry));
   return report;
 }
 
@@ -373,7 +369,9 @@ std::string_view Controllers::state() const {
   if (role_ == Role::active) return "writes";
   if (is_partial() && !is_heard()) return "waits for the other one";
   if (more_) return "catches up";
-  return is_heard() && peer_->controller.role == Role::standby ? "waits for slurmctld" : "follows";
+  if (!is_heard()) return "follows";
+  if (peer_->controller.role == Role::standby) return "waits for slurmctld";
+  return in_line_ ? "follows" : "catches up";
 }
 
 void Controllers::say_fault(std::string fault) {

@@ -52,12 +52,6 @@ class Controllers {
   // Asks the other one; `done` is called once, at once or later, by the thread that polls.
   using Ask = std::function<void(std::string request, Done done)>;
 
-  // The other controller has another ledger in its place: this one's own events after `common` are not in it.
-  struct Parting {
-    std::int64_t common = 0;
-    std::int64_t own = 0;
-  };
-
   // `books` must outlive it.
   Controllers(Books& books, Options options, ControllerRecord record, BecomeActive become_active);
 
@@ -147,8 +141,10 @@ class Controllers {
   Role role_ = Role::standby;
   bool asking_ = false;
   bool more_ = false;
+  bool in_line_ = false;    // the last answer showed that the one chain is the beginning of the other
   bool reachable_ = false;  // the last question was answered
   bool is_allowed_ = false;
+  bool was_wanted_ = false;                 // a feeder came since it last began
   std::optional<Milliseconds> held_since_;  // a feeder is held
   bool asked_since_ = false;                // the question that is being asked was made after that
   std::optional<Fork> fork_;

@@ -264,7 +264,7 @@ void Server::replace_feeder() {
 }
 
 void Server::hold_feeder(Session& session, const protocol::Hello& hello) {
-  spdlog::info("server: {}: held until this controller has what the other one has", session.name());
+  spdlog::debug("server: {}: held until this controller has what the other one has", session.name());
   held_ = Held{&session, hello};
   service_.controllers()->hold_feeder();
 }

@@ -159,5 +159,6 @@ question() { printf 'shapley-controllers-1 %s 0123 0 1\n%s' "$1" "$2"; }
   daemon_stop slurmctld2
   wait_until 30 standby_is 2
   pair_is 2 '.set_aside | length' 1
+  pair_is 1 '.set_aside | length' 0
   wait_until 10 same_chain
 }

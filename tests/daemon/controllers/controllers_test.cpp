@@ -232,6 +232,11 @@ TEST_F(ControllersTest, one_that_has_followed_nothing_waits_for_the_other_one) {
   EXPECT_NE(b.controllers().refusal().find("shapleyctl begin"), std::string::npos);
   EXPECT_NE(b.report()["fault"].dump().find("shapleyctl begin"), std::string::npos);
   EXPECT_EQ(b.report()["state"], "waits for the other one");
+  // It is refused, and comes again.
+  b.disconnect();
+  meet();
+  EXPECT_NE(b.report()["fault"].dump().find("shapleyctl begin"), std::string::npos);
+  b.connect();
   meet(seconds(3600));
   EXPECT_EQ(b.role(), "standby");
   EXPECT_EQ(b.head().sequence, 0);

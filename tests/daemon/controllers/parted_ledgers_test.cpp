@@ -101,6 +101,7 @@ TEST_F(PartedLedgers, of_two_that_are_fed_both_go_on_and_say_so) {
   EXPECT_EQ(a.head(), before);
   // Until Slurm has decided.
   a.disconnect();
+  EXPECT_EQ(a.report()["behind"], nullptr);
   meet();
   EXPECT_EQ(b.report()["fault"], nullptr);
   a.begin_anew();

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "daemon/controllers/controller_record.hpp"
 #include "daemon/controllers/controllers.hpp"
-#include "daemon/controllers/superseded.hpp"
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
 #include "ledger/audit/audit.hpp"

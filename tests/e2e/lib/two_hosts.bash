@@ -41,16 +41,28 @@ CommunicationParameters=NoCtldInAddrAny"
   done
 }
 
-# TWO_HOSTS_OVER=tcp, set before two_hosts_start: the shapleyds reach each other by TCP, else each other's socket as a file.
+# TWO_HOSTS_OVER=tcp, set before two_hosts_start: the shapleyds reach each other by TCP; =link: by a link that can be cut; else each other's socket
+# as a file.
 _peer_lines() {
   if [ "${TWO_HOSTS_OVER:-}" = tcp ]; then
     echo "listen: ctl$1:$((CLUSTER_PORT + 29))"
     echo "peer: ctl$((3 - $1)):$((CLUSTER_PORT + 29))"
     echo "munge_socket: $CLUSTER_DIR/run/munge.socket"
+  elif [ "${TWO_HOSTS_OVER:-}" = link ]; then
+    echo "peer: $CLUSTER_DIR/run/link$((3 - $1)).sock"
   else
     echo "peer: $CLUSTER_DIR/host$((3 - $1))/shapleyd.sock"
   fi
 }
+
+# link_up, link_cut: what both shapleyds reach each other by.
+link_up() {
+  local host
+  for host in 1 2; do
+    daemon_start "link$host" "$SHAPLEY_BUILD/bin/cutting_proxy" "$CLUSTER_DIR/run/link$host.sock" "$CLUSTER_DIR/host$host/shapleyd.sock" "$CLUSTER_DIR/run/orders" || return 1
+  done
+}
+link_cut() { daemon_kill9 link1 && daemon_kill9 link2; }
 
 _two_hosts_start_daemons() {
   local i run=$CLUSTER_DIR/run
@@ -58,6 +70,7 @@ _two_hosts_start_daemons() {
     --pid-file="$run/munged-own.pid" --log-file="$CLUSTER_DIR/log/munged.log" --seed-file="$run/munge.seed" || return 1
   wait_until 10 munge -n -S "$run/munge.socket" || return 1
   if [ "$CLUSTER_DATABASE" = yes ]; then database_start || return 1; fi
+  [ "${TWO_HOSTS_OVER:-}" != link ] || link_up || return 1
   shapleyd_start_on 1 && shapleyd_start_on 2 && ctld_start_on 1 && wait_until 30 primary_is 1 && ctld_start_on 2 || return 1
   for i in "${!CLUSTER_NODE_CPUS[@]}"; do
     slurmd_start "n$((i + 1))" || return 1
@@ -112,14 +125,14 @@ disk_clear() { rm -f "$CLUSTER_DIR/host$1/books/filler"; }
 # its heartbeat. Both are primary.
 second_primary_start() {
   cp -r "$CLUSTER_DIR/state" "$CLUSTER_DIR/state2"
-  sed -e '/^SlurmctldHost=ctl1/d' -e "s|^StateSaveLocation=.*|StateSaveLocation=$CLUSTER_DIR/state2|" "$SLURM_CONF" >"$CLUSTER_DIR/second.conf"
+  sed -e '/^SlurmctldHost=ctl1/d' -e "s|^StateSaveLocation=.*|StateSaveLocation=$CLUSTER_DIR/state2|; s|^SlurmctldPort=.*|SlurmctldPort=$((CLUSTER_PORT + 27))|" "$SLURM_CONF" >"$CLUSTER_DIR/second.conf"
   daemon_start slurmctld2 "$cluster_lib/on_host" 2 "$CLUSTER_DIR" slurmctld -D -f "$CLUSTER_DIR/second.conf"
 }
 
 # two_hosts_stop: before cluster_stop, which knows nothing of two. What is on the disks stays.
 two_hosts_stop() {
   local name failed=0 books
-  for name in slurmctld2 slurmctld1 shapleyd1 shapleyd2; do daemon_stop "$name" || failed=1; done
+  for name in slurmctld2 slurmctld1 shapleyd1 shapleyd2 link1 link2; do daemon_stop "$name" || failed=1; done
   for books in "$CLUSTER_DIR"/host[12]/books; do
     mountpoint -q "$books" || continue
     rm -f "$books/filler"
