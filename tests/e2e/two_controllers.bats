@@ -157,8 +157,10 @@ question() { printf 'shapley-controllers-1 %s 0123 0 1\n%s' "$1" "$2"; }
   wait_until 15 health_says 1 "CRITICAL: .*both slurmctlds are primary"
   wait_until 15 health_says 2 "CRITICAL: .*both slurmctlds are primary"
   daemon_stop slurmctld2
+  plain_load 3
+  wait_until 30 pair_is 2 '.set_aside | length' 1
   wait_until 30 standby_is 2
-  pair_is 2 '.set_aside | length' 1
   pair_is 1 '.set_aside | length' 0
+  wait_drained 60
   wait_until 10 same_chain
 }

@@ -85,8 +85,12 @@ use_host() {
 }
 on_host() { "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" "${@:2}"; }
 
+# TWO_HOSTS_CLOCK_FILE: of host 2's shapleyd, by so many seconds its wall clock is wrong (tests/faults/stepped_clock.c).
 shapleyd_start_on() {
-  daemon_start "shapleyd$1" "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" shapleyd --config "$CLUSTER_DIR/host$1/shapleyd.yaml" &&
+  local under=()
+  [ "$1" != 2 ] || [ -z "${TWO_HOSTS_CLOCK_FILE:-}" ] ||
+    under=(env "LD_PRELOAD=$SHAPLEY_BUILD/tests/faults/libstepped_clock.so" "SHAPLEY_STEPPED_CLOCK=$TWO_HOSTS_CLOCK_FILE")
+  daemon_start "shapleyd$1" "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" "${under[@]}" shapleyd --config "$CLUSTER_DIR/host$1/shapleyd.yaml" &&
     daemon_ready 15 "shapleyd$1" pair_of "$1" .role
 }
 ctld_start_on() { daemon_start "slurmctld$1" "$cluster_lib/on_host" "$1" "$CLUSTER_DIR" slurmctld -D -f "$SLURM_CONF"; }
