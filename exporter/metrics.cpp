@@ -346,7 +346,7 @@ std::vector<Metric> plugin_metrics() {
       {"shapley_controller_in_step", k_gauge, "",
        "1 while the plugin's messages are acknowledged when they are on both hosts",
        value("/daemon/controller/in_step")},
-      {"shapley_controller_acknowledged_alone_total", k_counter, "",
+      {"shapley_controller_acknowledged_out_of_step_total", k_counter, "",
        "Messages that were acknowledged when they were on this host only",
        value("/daemon/controller/acknowledged_alone")},
   };
