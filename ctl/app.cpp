@@ -17,6 +17,7 @@
 #include "ctl/commands/archive.hpp"
 #include "ctl/commands/audit.hpp"
 #include "ctl/commands/backup.hpp"
+#include "ctl/commands/begin.hpp"
 #include "ctl/commands/check_config.hpp"
 #include "ctl/commands/compare.hpp"
 #include "ctl/commands/explain.hpp"
@@ -26,7 +27,6 @@
 #include "ctl/commands/init.hpp"
 #include "ctl/commands/jobs.hpp"
 #include "ctl/commands/keygen.hpp"
-#include "ctl/commands/promote.hpp"
 #include "ctl/commands/rename_cluster.hpp"
 #include "ctl/commands/report.hpp"
 #include "ctl/commands/statement.hpp"
@@ -74,8 +74,7 @@ constexpr const char* k_usage =
     "  workflows [ORGANIZATION] [-l] [--json]\n"
     "  health [--max-backup-age TIME] [--max-audit-age TIME]\n"
     "  rename-cluster NAME --reason TEXT\n"
-    "  promote\n"
-    "  demote [--force]\n";
+    "  begin\n";
 
 constexpr const char* k_footer =
     "Environment:\n"
@@ -118,7 +117,6 @@ struct CommandLine {
   ImportArguments importing;
   WorkflowsArguments workflows;
   RenameClusterArguments rename_cluster;
-  DemoteArguments demote;
   HealthArguments health;
 };
 
@@ -172,8 +170,7 @@ void describe(CLI::App& app, CommandLine& line, const std::string& own_socket) {
   add_workflows(app, line.workflows);
   add_import(app, line.importing);
   add_rename_cluster(app, line.rename_cluster);
-  add_promote(app);
-  add_demote(app, line.demote);
+  add_begin(app);
   add_health(app, line.health);
 }
 
@@ -200,9 +197,8 @@ Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const 
   if (app.got_subcommand("workflows")) return run_workflows(line.workflows, endpoint, environment);
   if (app.got_subcommand("import")) return run_import(line.importing, environment);
   if (app.got_subcommand("rename-cluster")) return run_rename_cluster(line.rename_cluster, endpoint, environment);
-  if (app.got_subcommand("promote")) return run_promote(endpoint, endpoint.timeout, environment);
+  if (app.got_subcommand("begin")) return run_begin(endpoint, environment);
   if (app.got_subcommand("health")) return run_health(line.health, endpoint, environment);
-  if (app.got_subcommand("demote")) return run_demote(line.demote, endpoint, environment);
   environment.err << k_usage << "shapleyctl --help says more\n";
   return ExitCode::usage;
 }

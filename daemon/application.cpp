@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <optional>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -27,9 +28,8 @@
 #include "daemon/configuration/in_force.hpp"
 #include "daemon/configuration/site.hpp"
 #include "daemon/configuration/start_checks.hpp"
-#include "daemon/controllers/peer_link.hpp"
+#include "daemon/controllers/controller_record.hpp"
 #include "daemon/controllers/peer_loop.hpp"
-#include "daemon/controllers/superseded.hpp"
 #include "daemon/server/remote_listener.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
@@ -69,7 +69,7 @@ void log_faults(const std::vector<config::Fault>& faults, const std::filesystem:
   }
 }
 
-PeerLink::Peer peer_of(const config::Configuration& c) {
+PeerLoop::Peer peer_of(const config::Configuration& c) {
   const auto endpoint = config::parse_endpoint(c.peer);
   if (c.peer.starts_with('/') || !endpoint) return {.socket = c.peer, .endpoint = {}, .munge = {}};
   return {.socket = {}, .endpoint = *endpoint, .munge = c.munge_socket};
@@ -78,7 +78,7 @@ PeerLink::Peer peer_of(const config::Configuration& c) {
 // How the application came to its end: its ledger is to be set aside, or with this code.
 struct Ended {
   ExitCode code = ExitCode::success;
-  std::optional<Controllers::Parting> parting = {};
+  std::optional<Parting> parting = {};
 };
 
 class Application {
@@ -93,7 +93,7 @@ class Application {
     if (service_->controllers() == nullptr) return;
     peer_.emplace(io_, *service_->controllers(), peer_of(service_->site().configuration),
                   PeerLoop::Hooks{.clock = [this] { return service_->now(); },
-                                  .role_changed = [this] { server_.push(); },
+                                  .changed = [this] { server_.push(); },
                                   .parted = [this] { end(); }});
   }
 
@@ -258,6 +258,12 @@ ExitCode check_configuration(const std::filesystem::path& file) {
 
 namespace {
 
+// No other process has it.
+std::string instance_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "unknown";
@@ -295,6 +301,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   Service::Options options;
   options.configuration_file = file;
   options.host = host_name();
+  options.instance = instance_name();
   options.on_migration = tell_of_migration(site->configuration.ledger);
   options.read_clock = read_kernel_clock;
   options.boot = boot_name();

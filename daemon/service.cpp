@@ -79,7 +79,7 @@ Expected<std::unique_ptr<Service>> Service::start(Site site, Options options, In
   if (service->site_.configuration.peer.empty()) {
     SHAPLEY_TRY(service->state_configuration(service->site_, now));
   } else {
-    SHAPLEY_TRY(service->pair_up(now));
+    SHAPLEY_TRY(service->pair_up());
   }
   service->begin_memory(now);
   service->refresh_ranks(now);
@@ -164,14 +164,16 @@ Service::Service(Site site, Options options, Books books, Instant now)
   in_force_.take_over(site_.text, now);
 }
 
-Expected<void> Service::pair_up(Instant now) {
+Expected<void> Service::pair_up() {
   const config::Configuration& c = site_.configuration;
   SHAPLEY_TRY_ASSIGN(ControllerRecord record, read_record(record_file(c.ledger)));
-  controllers_ = std::make_unique<Controllers>(
-      books_, Controllers::Options{.ledger = c.ledger, .host = options_.host, .peer = c.peer}, std::move(record),
-      Controllers::Hooks{.become_active = [this](Instant then) { return become_active(then); },
-                         .become_standby = [this](Instant then) { become_standby(then); }},
-      now);
+  controllers_ = std::make_unique<Controllers>(books_,
+                                               Controllers::Options{.ledger = c.ledger,
+                                                                    .host = options_.host,
+                                                                    .peer = c.peer,
+                                                                    .instance = options_.instance,
+                                                                    .steady_clock = options_.steady_clock},
+                                               std::move(record), [this](Instant then) { return become_active(then); });
   return {};
 }
 
@@ -185,9 +187,17 @@ Expected<void> Service::become_active(Instant now) {
   return {};
 }
 
-void Service::become_standby(Instant now) {
+Expected<void> Service::takes_orders() const {
+  if (!controllers_ || controllers_->takes_orders()) return {};
+  return fail(Errc::conflict,
+              "this one of two controllers does not write: ask on the host where slurmctld is primary, or, if it is on "
+              "neither, where the other one's shapleyd answers (shapleyctl status)");
+}
+
+void Service::feeder_left(Instant now) {
   // What was received is true, and not acknowledged if this fails.
-  succeeded("commit", intake_->process(now));
+  if (is_active()) succeeded("commit", intake_->process(now));
+  controllers_->feeder_left();
   end_session();
   make_intake();
 }
@@ -325,7 +335,11 @@ Expected<void> Service::note_upkeep(const Upkeep& upkeep) {
 bool Service::process(Instant now) {
   // Before anything of the new day is booked.
   succeeded("record the day's standings", books_.close_days(now));
-  if (is_active() && !succeeded("commit", intake_->process(now))) return false;
+  const bool committed = !is_active() || succeeded("commit", intake_->process(now));
+  if (controllers_ && is_active() && feeder_) {
+    controllers_->note_durable(intake_->acknowledged(feeder_->hello.instance));
+  }
+  if (!committed) return false;
   refresh_ranks(now);
   return true;
 }
@@ -334,7 +348,7 @@ void Service::tick(Instant now) {
   if (process(now) && is_active()) succeeded("commit", intake_->settle(now));
   if (is_active()) succeeded(k_name_cluster, cluster_.state_first(now));
   if (intake_->take_snapshot_request(now)) ++reading_generation_;
-  if (controllers_) controllers_->tick(now);
+  if (controllers_) succeeded("keep what this controller knows", controllers_->tick(now));
   rebuild_books(now);
   maintain(now);
   keep_clock();
@@ -380,7 +394,7 @@ void Service::begin_memory(Instant now) {
 
 void Service::maintain(Instant now) {
   end_checkpoint(now);
-  // An empty ledger waits to be promoted or to follow: what comes first goes back to the beginning of time.
+  // An empty ledger waits for a feeder, or to follow: what comes first goes back to the beginning of time.
   if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   if (books_.have_much_to_forget()) books_.compact();
@@ -508,7 +522,11 @@ protocol::Welcome Service::welcome(std::uint64_t instance) const {
           .strict = c.order == config::Order::strict,
           .weight = c.rank_weight,
           .stale_after_s = static_cast<std::uint32_t>(c.stale_after.value),
-          .acknowledged = intake_->acknowledged(instance)};
+          .acknowledged = acknowledged(instance)};
+}
+
+std::uint64_t Service::acknowledged(std::uint64_t instance) const {
+  return controllers_ ? controllers_->acknowledged() : intake_->acknowledged(instance);
 }
 
 }  // namespace shapley::daemon

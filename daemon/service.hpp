@@ -5,6 +5,7 @@
 // was: what was not committed is not acknowledged, and the next tick tries again.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -51,6 +52,10 @@ class Service {
     Intake::Limits intake;
     ledger::OnProgress on_migration = {};  // of a ledger that an older release wrote
     std::string host = {};                 // this machine, where there are two controllers
+    std::string instance = {};             // this process, likewise
+    std::function<std::chrono::milliseconds()> steady_clock = [] {
+      return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+    };
     // The host's clocks, and the name of its present boot. Without them every time that is passed in is believed.
     std::function<ClockReading()> read_clock = {};
     std::string boot = {};
@@ -78,13 +83,17 @@ class Service {
   // nullptr: this is the only one.
   [[nodiscard]] Controllers* controllers() { return controllers_.get(); }
   [[nodiscard]] const Controllers* controllers() const { return controllers_.get(); }
-  // Whether it writes the ledger. If not, no feeder is wanted.
+  // Whether an administrator's order can be written here; Errc::conflict.
+  [[nodiscard]] Expected<void> takes_orders() const;
+  // Whether it writes the ledger.
   [[nodiscard]] bool is_active() const { return !controllers_ || controllers_->role() == Role::active; }
 
   // ---- feeder ----
   // REQUIRES: cluster().admit() let it in.
   void begin_session(const protocol::Hello& hello, Instant now);
   void end_session();
+  // Of two controllers: the feeder has gone, whose session may have begun. What it said is booked.
+  void feeder_left(Instant now);
   void receive(FeederFrame frame, Instant now);
   [[nodiscard]] bool accepting() const { return intake_->accepting(); }
   // Reads what was received against the books, commits, ranks anew. Call once for many frames. False: the commit
@@ -106,7 +115,8 @@ class Service {
 
   // ---- what to tell feeders ----
   [[nodiscard]] protocol::Welcome welcome(std::uint64_t instance) const;
-  [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const { return intake_->acknowledged(instance); }
+  // Of two controllers: of the session that goes on.
+  [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const;
   [[nodiscard]] const protocol::Ranks& ranks() const { return ranks_; }
   // Whether an estimator has work left, and does some of it.
   [[nodiscard]] bool is_behind() const { return is_behind_; }
@@ -167,10 +177,9 @@ class Service {
   void make_intake();
   // Keeps until when a feeder scanned, if that is so much later than what is kept.
   void keep_look(Duration later);
-  // Of two controllers: makes this one begin as standby.
-  [[nodiscard]] Expected<void> pair_up(Instant now);
+  // Of two controllers: this one begins as a follower.
+  [[nodiscard]] Expected<void> pair_up();
   [[nodiscard]] Expected<void> become_active(Instant now);
-  void become_standby(Instant now);
   [[nodiscard]] Expected<void> state_configuration(const Site& site, Instant now);
   // Keeps a signed head in the ledger, if there is a key.
   [[nodiscard]] Expected<void> store_head(Instant now);

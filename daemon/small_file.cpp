@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "ledger/store/file_operations.hpp"
+
 namespace shapley::daemon {
 
 Expected<void> replace_file(const std::filesystem::path& file, std::string_view text) {
@@ -19,8 +21,8 @@ Expected<void> replace_file(const std::filesystem::path& file, std::string_view 
     if (!out.flush()) return failed();
   }
   if (::chmod(next.c_str(), S_IRUSR | S_IWUSR) != 0) return failed();
-  if (::rename(next.c_str(), file.c_str()) != 0) return failed();
-  return {};
+  SHAPLEY_TRY(ledger::sync_file(next));
+  return ledger::rename_file(next, file);
 }
 
 }  // namespace shapley::daemon

@@ -363,11 +363,16 @@ std::vector<Metric> plugin_metrics() {
        value("/plugin/dropped_backlogs")},
       {"shapley_controller_info", k_gauge, "role, state", "Of two controllers: what this one does; always 1",
        info({{"role", "/daemon/controller/role"}, {"state", "/daemon/controller/state"}})},
-      {"shapley_controller_epoch", k_gauge, "", "Promotions in the ledger", value("/daemon/controller/epoch")},
       {"shapley_controller_peer_answers", k_gauge, "", "1 while the other one answers",
        value("/daemon/controller/peer_answers")},
       {"shapley_controller_events_behind", k_gauge, "", "Events that a standby lacks",
        value("/daemon/controller/behind")},
+      {"shapley_controller_in_step", k_gauge, "",
+       "1 while the plugin's messages are acknowledged when they are on both hosts",
+       value("/daemon/controller/in_step")},
+      {"shapley_controller_acknowledged_out_of_step_total", k_counter, "",
+       "Messages that were acknowledged when they were on this host only",
+       value("/daemon/controller/acknowledged_alone")},
   };
 }
 

@@ -74,8 +74,12 @@ class Judgement {
   [[nodiscard]] std::string ago(std::int64_t at) const { return short_duration(now_ - at) + " ago"; }
 
   void look_at_plugin() {
-    // A standby has no plugin.
-    if (is_standby()) return;
+    // A standby has no plugin, but one of the two should have.
+    if (is_standby()) {
+      if (part_of(controller_, "state") == "waits for slurmctld")
+        critical("the plugin is connected to neither controller");
+      return;
+    }
     if (part_of(plugin_, "connected") != true) {
       const std::int64_t heard = integer_of(plugin_, "last_heard_at");
       return critical("the plugin is not connected, " + (heard > 0 ? "last heard " + ago(heard) : "never heard"));
@@ -143,7 +147,11 @@ class Judgement {
     if (!controller_.is_object()) return;
     if (const std::string fault = member_text(controller_, "fault"); !fault.empty())
       critical("two controllers: " + fault);
-    if (part_of(controller_, "peer_answers") == false) warning("the other controller does not answer");
+    if (part_of(controller_, "peer_answers") == false) {
+      warning("the other controller does not answer");
+    } else if (part_of(controller_, "in_step") == false) {
+      warning("the other controller lags: what is acknowledged is on this host only");
+    }
   }
 
   void look_at_upkeep() {

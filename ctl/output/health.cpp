@@ -218,18 +218,23 @@ std::string clock_lines(const json& daemon, bool colour) {
 
 // Of two controllers: which one this is, and what it knows of the other one.
 std::string controller_line(const json& controller, bool colour) {
-  std::string line = "Pair:    " + member_text(controller, "role") + ", " + member_text(controller, "state") +
-                     appended(controller, "epoch", ", epoch ") + appended(controller, "promoted_host", " of ");
-  const bool answers = controller.value("peer_answers", false);
+  const auto member = [&](const char* name) { return controller.value(name, json()); };
+  std::string line = "Pair:    " + member_text(controller, "role") + ", " + member_text(controller, "state");
+  if (member("feeder_held") == true) line += ", holds the plugin";
+  if (member("in_step") == true) line += ", in step";
+  if (member("in_step") == false) line += ", OUT OF STEP";
+  const bool answers = member("peer_answers") == true;
   line += answers ? appended(controller, "peer_host", "; ") + appended(controller, "peer_role", " is ") +
                         appended(controller, "behind", ", events behind: ")
-                  : "; the other one DOES NOT ANSWER" + appended(controller, "heard_s", ", seconds since it did: ");
+                  : "; the other one DOES NOT ANSWER" + appended(controller, "heard_s", ", seconds since it did: ") +
+                        appended(controller, "peer_events", ", its events then: ");
   const std::string fault = member_text(controller, "fault");
   if (!fault.empty()) line += "; " + fault;
-  return painted(line, answers && fault.empty() ? Paint::none : Paint::bad, colour) + '\n';
+  const bool well = answers && fault.empty() && member("in_step") != false;
+  return painted(line, well ? Paint::none : Paint::bad, colour) + '\n';
 }
 
-// The events of the last ledger that was superseded, and what of them no ledger has any more.
+// The events of the last ledger that was set aside, and what of them no ledger has any more.
 std::string set_aside_line(const json& controller, bool colour) {
   const auto entries = controller.find("set_aside");
   if (entries == controller.end() || !entries->is_array() || entries->empty()) return {};

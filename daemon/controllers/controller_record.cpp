@@ -1,16 +1,14 @@
 #include "daemon/controllers/controller_record.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
+#include <spdlog/spdlog.h>
 
-#include "ledger/store/file_operations.hpp"
+#include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
 
@@ -18,58 +16,42 @@ namespace {
 
 using nlohmann::json;
 
-json parted_object(const std::optional<ledger::Parted>& parted) {
-  if (!parted) return nullptr;
-  return {{"events", parted->events}, {"absent", parted->absent}, {"different", parted->different}};
-}
-
-std::string text_of(const ControllerRecord& record) {
-  json object{{"held_epoch", record.held_epoch}, {"promotion_for", record.promotion_for}, {"set_aside", json::array()}};
-  for (const SetAside& entry : record.set_aside) {
-    object["set_aside"].push_back({{"at", entry.at.value},
-                                   {"file", entry.file},
-                                   {"common", entry.common},
-                                   {"parted", parted_object(entry.parted)}});
-  }
-  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
 // json::exception: something is not there, or of another type.
 ControllerRecord record_of(const json& object) {
-  ControllerRecord record{.held_epoch = object.at("held_epoch").get<std::uint32_t>(),
-                          .promotion_for = object.at("promotion_for").get<std::string>(),
-                          .set_aside = {}};
+  ControllerRecord record{.copying = object.at("copying").get<bool>(), .set_aside = {}};
   for (const json& entry : object.at("set_aside")) {
     SetAside& read = record.set_aside.emplace_back();
     read.at.value = entry.at("at").get<std::int64_t>();
     read.file = entry.at("file").get<std::string>();
     read.common = entry.at("common").get<std::int64_t>();
-    const json& parted = entry.at("parted");
-    if (parted.is_null()) continue;
-    read.parted = ledger::Parted{.events = parted.at("events").get<std::int64_t>(),
-                                 .absent = parted.at("absent").get<std::int64_t>(),
-                                 .different = parted.at("different").get<std::int64_t>()};
+    if (entry.at("events").is_null()) continue;
+    read.parted = ledger::Parted{.events = entry.at("events").get<std::int64_t>(),
+                                 .absent = entry.at("absent").get<std::int64_t>(),
+                                 .different = entry.at("different").get<std::int64_t>()};
   }
   return record;
-}
-
-Expected<void> write_all(const std::filesystem::path& file, const std::string& text) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, ledger::k_live_file_mode);
-  if (descriptor < 0) return system_failure(file.string() + ": cannot write it", errno);
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  const int cause = errno;
-  ::close(descriptor);
-  if (written < 0) return system_failure(file.string() + ": cannot write it", cause);
-  if (static_cast<std::size_t>(written) != text.size()) {
-    return fail(Errc::no_space, file.string() + ": cannot write all of it; make room on its disk");
-  }
-  return ledger::sync_file(file);
 }
 
 }  // namespace
 
 std::filesystem::path record_file(const std::filesystem::path& ledger) {
   return ledger.string() + ".controller";
+}
+
+json json_of(const std::vector<SetAside>& entries) {
+  json list = json::array();
+  for (const SetAside& entry : entries) {
+    const auto count = [&](std::int64_t ledger::Parted::*of) {
+      return entry.parted ? json(*entry.parted.*of) : json();
+    };
+    list.push_back({{"at", entry.at.value},
+                    {"file", entry.file},
+                    {"common", entry.common},
+                    {"events", count(&ledger::Parted::events)},
+                    {"absent", count(&ledger::Parted::absent)},
+                    {"different", count(&ledger::Parted::different)}});
+  }
+  return list;
 }
 
 Expected<ControllerRecord> read_record(const std::filesystem::path& file) {
@@ -83,18 +65,26 @@ Expected<ControllerRecord> read_record(const std::filesystem::path& file) {
     return record_of(json::parse(text));
   } catch (const json::exception&) {
     return fail(Errc::corrupt, "controllers: " + file.string() +
-                                   ": is not as shapleyd writes it; remove it, then shapleyctl promote on the "
-                                   "controller where slurmctld is primary");
+                                   ": is not as shapleyd writes it; look at the other controller's shapleyctl status: "
+                                   "if this one's ledger is a whole one, remove the file");
   }
 }
 
 Expected<void> write_record(const std::filesystem::path& file, const ControllerRecord& record) {
-  const std::filesystem::path partial = file.string() + ".partial";
-  SHAPLEY_TRY(write_all(partial, text_of(record)));
-  if (std::rename(partial.c_str(), file.c_str()) != 0) {
-    return system_failure("controllers: " + file.string() + ": cannot put it in its place", errno);
-  }
-  return ledger::sync_file(std::filesystem::absolute(file).parent_path());
+  const json object{{"copying", record.copying}, {"set_aside", json_of(record.set_aside)}};
+  return replace_file(file, object.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+Expected<void> set_ledger_aside(const std::filesystem::path& ledger, const Parting& parting, Instant now) {
+  SHAPLEY_TRY_ASSIGN(ControllerRecord record, read_record(record_file(ledger)));
+  SHAPLEY_TRY_ASSIGN(const std::filesystem::path aside, ledger::set_aside(ledger, now));
+  spdlog::warn(
+      "controllers: the ledger that was continued elsewhere is kept as {}: its {} events after event {} are "
+      "its own",
+      aside.string(), parting.own, parting.common);
+  record.set_aside.push_back({.at = now, .file = aside.string(), .common = parting.common, .parted = std::nullopt});
+  if (record.set_aside.size() > k_max_set_aside) record.set_aside.erase(record.set_aside.begin());
+  return write_record(record_file(ledger), record);
 }
 
 }  // namespace shapley::daemon

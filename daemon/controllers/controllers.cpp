@@ -1,7 +1,6 @@
 #include "daemon/controllers/controllers.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,78 +14,100 @@ namespace shapley::daemon {
 
 namespace {
 
-using accounting::ControllerPromoted;
+using accounting::PeerAnswer;
 
-constexpr std::int64_t k_rows = 2000;
+// Older answers say nothing about now.
+constexpr Controllers::Milliseconds k_recent{5000};
 
-nlohmann::json object_of(const SetAside& entry) {
-  nlohmann::json object{
-      {"at", entry.at.value}, {"file", entry.file}, {"events", nullptr}, {"absent", nullptr}, {"different", nullptr}};
-  if (entry.parted) {
-    object["events"] = entry.parted->events;
-    object["absent"] = entry.parted->absent;
-    object["different"] = entry.parted->different;
-  }
-  return object;
-}
+constexpr std::string_view k_lacks_other =
+    "its ledger lacks what the other controller has, which does not answer; start that one, or let this one begin "
+    "without it: shapleyctl begin";
 
 }  // namespace
 
-Controllers::Controllers(Books& books, Options options, ControllerRecord record, Hooks hooks, Instant now)
-    : books_(books), options_(std::move(options)), record_(std::move(record)), hooks_(std::move(hooks)), started_(now) {
-  const auto promotion = own_promotion();
-  resuming_ = record_.held_epoch != 0 && promotion && promotion->epoch == record_.held_epoch;
-  if (!record_.promotion_for.empty()) promotion_ = Promotion{record_.promotion_for, now};
-  spdlog::info(
-      "controllers: {}: {}", options_.peer,
-      resuming_ ? "asked whether this one still writes the ledger, as it did" : "followed, until this one is promoted");
-}
-
-std::optional<ControllerPromoted> Controllers::own_promotion() const {
-  const ControllerPromoted* last = books_.state().last_promotion();
-  return last == nullptr ? std::nullopt : std::optional(*last);
-}
-
-std::optional<ControllerPromoted> Controllers::peer_promotion() const {
-  return peer_ ? peer_->controller.promotion : std::nullopt;
+Controllers::Controllers(Books& books, Options options, ControllerRecord record, BecomeActive become_active)
+    : books_(books),
+      options_(std::move(options)),
+      record_(std::move(record)),
+      become_active_(std::move(become_active)) {
+  spdlog::info("controllers: {}: followed, until slurmctld's plugin connects here", options_.peer);
 }
 
 Expected<Controller> Controllers::self() const {
   SHAPLEY_TRY_ASSIGN(std::string identity, books_.ledger().identity());
-  return Controller{
-      .host = options_.host, .identity = std::move(identity), .role = role_, .promotion = own_promotion()};
+  const auto* began = books_.state().last_beginning();
+  return Controller{.host = options_.host,
+                    .identity = std::move(identity),
+                    .instance = options_.instance,
+                    .role = role_,
+                    .began_after = began == nullptr ? Controller::k_never : began->after};
+}
+
+// ---- the feeder ----
+
+void Controllers::hold_feeder() {
+  held_since_ = now_ms();
+  asked_since_ = false;
+  was_wanted_ = true;
+}
+
+void Controllers::feeder_left() {
+  held_since_.reset();
+  in_line_ = false;
+  if (std::exchange(role_, Role::standby) == Role::standby) return;
+  spdlog::info("controllers: writes no more after event {}: slurmctld's plugin has gone", books_.last_sequence());
+  say_fault({});
 }
 
 std::string Controllers::refusal() const {
-  if (promotion_) return "it is being promoted, and takes over what the other controller recorded; try again soon";
-  if (resuming_) return "it asks the other controller first whether it still writes the ledger; try again soon";
-  return "it is the standby of two controllers: SlurmctldPrimaryOnProg promotes it (shapleyctl promote)";
+  if (lacks_other() && !is_heard() && has_waited(options_.silence_patience)) return std::string(k_lacks_other);
+  if (has_waited(options_.longest_hold)) return "it takes over what the other controller recorded; try again soon";
+  return {};
+}
+
+Expected<void> Controllers::allow_beginning(std::string_view author) {
+  if (role_ == Role::active)
+    return fail(Errc::conflict, "slurmctld's plugin is connected, and this one writes already");
+  if (!is_partial()) {
+    return fail(Errc::conflict, "that is not needed: this one writes as soon as slurmctld's plugin connects");
+  }
+  spdlog::warn("controllers: it may begin without what the other one has, by {}", author);
+  is_allowed_ = true;
+  return {};
+}
+
+// ---- questions ----
+
+void Controllers::note_question(const FollowQuestion& question) {
+  const bool follows = question.rows > 0 && question.instance != options_.instance;
+  if (!follows) return;
+  const auto identity = books_.ledger().identity();
+  const auto hash = ledger::hash_at(books_.ledger(), question.position.sequence);
+  if (!identity || *identity != question.ledger || !hash || *hash != question.position.hash) return;
+  acknowledgements_.confirm(question.position.sequence, books_.last_sequence(), now_ms());
 }
 
 void Controllers::poll(const Ask& ask) {
   if (asking_ || parting_) return;
   more_ = false;
-  const bool fence = promotion_ && !promotion_->fenced;
-  auto request = fence ? Expected<std::string>(R"({"request":"demote","force":true})") : question();
-  if (!request) {
-    say_fault(request.error().what);
-    return;
-  }
+  auto request = question();
+  if (!request) return say_fault(request.error().what);
   asking_ = true;
-  ask(*std::move(request), [this, fence](const Expected<std::string>& answer, Instant then) {
+  asked_since_ = held_since_.has_value();
+  ask(*std::move(request), [this](const Expected<std::string>& answer, Instant then) {
     asking_ = false;
-    if (fence) {
-      on_fenced(answer, then);
-    } else {
-      on_answer(answer, then);
-    }
+    on_answer(answer, then);
   });
 }
 
 Expected<std::string> Controllers::question() const {
-  FollowQuestion question{.position = {}, .rows = role_ == Role::standby && !bisection_ ? k_rows : 0};
-  if (bisection_) {
-    question.position.sequence = bisection_->middle();
+  const bool searches = fork_ && !fork_->is_found();
+  FollowQuestion question{
+      .position = {}, .rows = role_ == Role::standby && !searches ? k_most_rows : 0, .ledger = {}, .instance = {}};
+  SHAPLEY_TRY_ASSIGN(question.ledger, books_.ledger().identity());
+  question.instance = options_.instance;
+  if (searches) {
+    question.position.sequence = fork_->middle();
     SHAPLEY_TRY_ASSIGN(const auto hash, ledger::hash_at(books_.ledger(), question.position.sequence));
     if (!hash) return fail(Errc::corrupt, fmt::format("the ledger lacks event {}", question.position.sequence));
     question.position.hash = *hash;
@@ -96,29 +117,15 @@ Expected<std::string> Controllers::question() const {
   return text_of(question);
 }
 
-void Controllers::on_fenced(const Expected<std::string>& answer, Instant now) {
-  if (!promotion_) return;
-  if (!answer) return on_silence(answer.error(), now);
-  const auto role = parse_role(*answer);
-  if (!role && role.error().code == Errc::unavailable) return on_silence(role.error(), now);
-  if (role && *role == Role::standby) {
-    promotion_->fenced = true;
-    more_ = true;
-    return;
-  }
-  // Two would write. Slurm's word is heard again when the other one can be a standby, too.
-  promotion_.reset();
-  record_.promotion_for.clear();
-  keep_record();
-  say_fault(fmt::format("not promoted: the other controller does not lay down writing: {}",
-                        role ? *answer : role.error().what));
-}
-
 void Controllers::on_silence(const Error& error, Instant now) {
   reachable_ = false;
   if (std::exchange(silence_, error.what) != error.what) spdlog::warn("controllers: {}: {}", options_.peer, error.what);
-  if (promotion_ && now >= promotion_->since + options_.promote_patience) return promote(now);
-  if (resuming_ && !promotion_ && now >= started_ + options_.resume_patience) return resume(now);
+  // Also while the one that was refused is to come again.
+  if (lacks_other() && was_wanted_ && !held_since_) return say_fault(std::string(k_lacks_other));
+  if (!has_waited(options_.silence_patience)) return;
+  if (peer_ && now_ms() < peer_->heard + options_.silence_patience) return;
+  if (lacks_other()) return say_fault(std::string(k_lacks_other));
+  begin(PeerAnswer::silent, now);
 }
 
 void Controllers::on_answer(const Expected<std::string>& answer, Instant now) {
@@ -128,170 +135,157 @@ void Controllers::on_answer(const Expected<std::string>& answer, Instant now) {
     if (parsed.error().code != Errc::unavailable) say_fault(parsed.error().what);
     return on_silence(parsed.error(), now);
   }
+  if (parsed->controller.instance == options_.instance) {
+    return on_silence(Error{Errc::unavailable, "what answers there is this shapleyd itself"}, now);
+  }
   silence_.clear();
   if (!std::exchange(reachable_, true)) {
     spdlog::info("controllers: {}: {} on {}, {}", options_.peer, name_of(parsed->controller.role),
                  parsed->controller.host, counted(parsed->part.head.sequence, "event"));
   }
-  peer_ = Peer{.heard = now, .controller = parsed->controller, .head = parsed->part.head};
+  peer_ = Peer{.heard = now_ms(), .controller = parsed->controller, .head = parsed->part.head};
   on_peer(*parsed, now);
 }
 
 void Controllers::on_peer(const FollowAnswer& answer, Instant now) {
+  if (role_ == Role::active) {
+    if (answer.controller.role == Role::standby) return say_fault({});
+    return say_fault(fmt::format(
+        "a slurmctld's plugin feeds the shapleyd on {}, too: both slurmctlds are primary, and each ledger goes on by "
+        "itself; stop the slurmctld that is not to be primary",
+        answer.controller.host));
+  }
   const auto identity = books_.ledger().identity();
   if (!identity) return say_fault(identity.error().what);
   if (*identity != answer.controller.identity) return on_other_ledger(answer, now);
-  if (role_ == Role::active) {
-    if (!is_later(answer.controller.promotion, own_promotion())) return say_fault({});
-    spdlog::warn("controllers: superseded: {} was promoted later (epoch {}); this one follows it",
-                 answer.controller.host, answer.controller.promotion->epoch);
-    if (const auto demoted = demote(now); !demoted) say_fault(demoted.error().what);
-    more_ = true;
-    return;
+  if (fork_ && !fork_->is_found()) {
+    (answer.part.holds ? fork_->in_common : fork_->parted) = fork_->middle();
+    return decide_fork(now);
   }
-  if (bisection_) return on_bisected(answer.part.holds);
   if (answer.part.holds) return on_rows(answer.part, now);
   on_other_chain(answer, now);
 }
 
 void Controllers::on_rows(const ledger::ChainPart& part, Instant now) {
+  fork_.reset();
+  in_line_ = true;
   if (!part.rows.empty()) {
     if (const auto followed = books_.follow(part.rows, now); !followed) {
       return say_fault(fmt::format("cannot follow: {}", followed.error().what));
     }
   }
   say_fault({});
-  more_ = books_.last_sequence() < part.head.sequence;
-  if (!more_) settle(now);
+  // The next question says that these are here, and somebody may wait for that.
+  more_ = !part.rows.empty();
+  if (books_.last_sequence() >= part.head.sequence) on_caught_up(now);
 }
 
 void Controllers::on_other_chain(const FollowAnswer& answer, Instant now) {
   const ledger::Position& head = answer.part.head;
   const auto own = ledger::hash_at(books_.ledger(), head.sequence);
   if (!own) return say_fault(own.error().what);
-  // The other one has less of the same chain.
-  if (*own == head.hash) return settle(now);
-  if (is_later(answer.controller.promotion, own_promotion())) {
-    bisection_ = Bisection{.in_common = 0, .parted = books_.last_sequence()};
-    return go_on_bisecting();
+  if (*own == head.hash) {  // the other one has less of the same chain
+    fork_.reset();
+    in_line_ = true;
+    say_fault({});
+    return on_caught_up(now);
   }
-  if (is_later(own_promotion(), answer.controller.promotion) || promotion_) return settle(now);
-  say_fault(fmt::format(
-      "the ledger on {} parted from this one, and neither was promoted later (was one of them restored from "
-      "a backup?): shapleyctl promote on the controller whose ledger is to be continued",
-      answer.controller.host));
+  in_line_ = false;
+  if (!fork_) fork_ = Fork{.in_common = 0, .parted = books_.last_sequence()};
+  decide_fork(now);
 }
 
-void Controllers::on_bisected(bool holds) {
-  const std::int64_t middle = bisection_->middle();
-  (holds ? bisection_->in_common : bisection_->parted) = middle;
-  go_on_bisecting();
-}
-
-void Controllers::go_on_bisecting() {
-  more_ = bisection_->parted - bisection_->in_common > 1;
+// A controller that writes goes on. Else the one whose line began with a feeder after the last event in common has the
+// newer line: the other one's is what the host that died had not passed on. If both did, the feeder that is here
+// counts.
+void Controllers::decide_fork(Instant now) {
+  more_ = !fork_->is_found();
   if (more_) return;
-  parting_ = Parting{.common = bisection_->in_common, .own = books_.last_sequence() - bisection_->in_common};
+  const auto* began = books_.state().last_beginning();
+  const bool own_began = began != nullptr && began->after >= fork_->in_common;
+  const bool peer_began = peer_->controller.began_after >= fork_->in_common;
+  const bool yields = peer_->controller.role == Role::active || (held_since_ && peer_began && !own_began);
+  if (!yields && held_since_) return on_caught_up(now);
+  if (!yields) {
+    return say_fault(fmt::format(
+        "the ledger on {} parted from this one after event {}; the one whose slurmctld is primary will be continued",
+        peer_->controller.host, fork_->in_common));
+  }
+  parting_ = Parting{.common = fork_->in_common, .own = books_.last_sequence() - fork_->in_common};
   spdlog::warn(
-      "controllers: superseded: {} was promoted (epoch {}) without {} at the end of this ledger, which is set "
-      "aside; followed from event {} on",
-      peer_->controller.host, peer_->controller.promotion->epoch, counted(parting_->own, "event"), parting_->common);
+      "controllers: the ledger on {} was continued without {} at the end of this one, which is set aside; followed from "
+      "event {} on",
+      peer_->controller.host, counted(parting_->own, "event"), parting_->common);
 }
 
 void Controllers::on_other_ledger(const FollowAnswer& answer, Instant now) {
   const Controller& other = answer.controller;
-  if (answer.part.head.sequence == 0) return settle(now);  // it has none yet, and will take over this one's
-  if (books_.last_sequence() == 0 && role_ == Role::standby) {
+  if (answer.part.head.sequence == 0) return on_caught_up(now);  // it has none yet, and will take over this one's
+  if (books_.last_sequence() == 0) {
+    keep_copying(true);
+    if (!record_is_kept_) return;
     if (const auto adopted = books_.adopt_identity(other.identity); !adopted) return say_fault(adopted.error().what);
     more_ = true;
     return;
   }
   say_fault(fmt::format("{} has another ledger ({}): move the one aside that is not to be continued", other.host,
                         other.identity));
-  if (promotion_) promote(now);
+  if (has_waited(options_.silence_patience)) begin(PeerAnswer::silent, now);
 }
 
-void Controllers::settle(Instant now) {
-  if (promotion_ && promotion_->fenced) return promote(now);
-  if (resuming_ && !promotion_) resume(now);
-}
+// ---- to begin ----
 
-void Controllers::want_promotion(std::string asked_by, Instant now) {
-  if (role_ == Role::active || promotion_) return;
-  spdlog::info("controllers: promotion asked for by {}", asked_by);
-  record_.promotion_for = asked_by;
-  keep_record();
-  promotion_ = Promotion{.asked_by = std::move(asked_by), .since = now, .fenced = false};
-}
-
-void Controllers::keep_record() {
-  const auto written = write_record(record_file(options_.ledger), record_);
-  if (!written) say_fault(written.error().what);
-}
-
-void Controllers::promote(Instant now) {
-  const Promotion promotion = *std::exchange(promotion_, std::nullopt);
-  ControllerPromoted event{.epoch = 1,
-                           .at = now,
-                           .host = options_.host,
-                           .asked_by = promotion.asked_by,
-                           .followed_to = books_.last_sequence()};
-  for (const auto& before : {own_promotion(), peer_promotion()}) {
-    if (!before) continue;
-    event.epoch = std::max(event.epoch, before->epoch + 1);
-    event.at = std::max(event.at, before->at + Duration{1});
+void Controllers::on_caught_up(Instant now) {
+  if (record_.copying && books_.last_sequence() > 0) keep_copying(false);
+  if (!held_since_) return;
+  if (!asked_since_) {
+    more_ = true;
+    return;
   }
+  // What its feeder still tells is taken over, too.
+  if (peer_->controller.role == Role::active && !has_waited(options_.handover_patience)) return;
+  begin(PeerAnswer::answered, now);
+}
+
+void Controllers::begin(PeerAnswer peer, Instant now) {
+  const auto head = ledger::head_of(books_.ledger());
+  if (!head) return say_fault(head.error().what);
+  const accounting::ControllerBegan event{
+      .after = head->sequence, .at = now, .hash = ledger::to_hex(head->hash), .host = options_.host, .peer = peer};
   if (const auto committed = books_.commit(std::vector<accounting::Event>{event}, now); !committed) {
-    promotion_ = promotion;
-    return say_fault(fmt::format("not promoted yet: {}", committed.error().what));
+    return say_fault(fmt::format("cannot begin yet: {}", committed.error().what));
   }
-  record_.held_epoch = event.epoch;
-  record_.promotion_for.clear();
-  keep_record();
-  spdlog::info("controllers: promoted: epoch {}, after event {}{}", event.epoch, event.followed_to,
-               reachable_ ? ""
-                          : "; the other one does not answer: what it has and this one lacks comes from Slurm's "
-                            "records again");
-  become_active(now);
-}
-
-void Controllers::resume(Instant now) {
-  // It may have followed the other one past its own promotion by now.
-  const auto last = own_promotion();
-  if (!last || last->epoch != record_.held_epoch || is_later(peer_promotion(), last)) {
-    spdlog::info("controllers: writes no more: {} was promoted meanwhile", last ? last->host : "the other one");
-    resuming_ = false;
-    record_.held_epoch = 0;
-    return keep_record();
-  }
-  spdlog::info("controllers: goes on writing: epoch {}{}", record_.held_epoch,
-               reachable_ ? "" : "; the other one does not answer");
-  become_active(now);
-}
-
-void Controllers::become_active(Instant now) {
-  resuming_ = false;
-  bisection_.reset();
+  spdlog::info("controllers: slurmctld's plugin is here: writes after event {}{}", event.after,
+               peer == PeerAnswer::answered ? ""
+                                            : "; the other one does not answer: what it has and this one lacks comes "
+                                              "from Slurm's records again");
+  say_fault({});
+  if (record_.copying) keep_copying(false);
+  held_since_.reset();
+  is_allowed_ = false;
+  was_wanted_ = false;
+  fork_.reset();
   role_ = Role::active;
-  if (const auto done = hooks_.become_active(now); !done) say_fault(done.error().what);
+  acknowledgements_.begin();
+  if (const auto done = become_active_(now); !done) say_fault(done.error().what);
 }
 
-Expected<void> Controllers::demote(Instant now) {
-  promotion_.reset();
-  resuming_ = false;
-  if (role_ == Role::standby && record_.held_epoch == 0 && record_.promotion_for.empty()) return {};
-  const bool was_active = std::exchange(role_, Role::standby) == Role::active;
-  record_.held_epoch = 0;
-  record_.promotion_for.clear();
-  if (was_active) {
-    spdlog::info("controllers: demoted: writes no more after event {}", books_.last_sequence());
-    hooks_.become_standby(now);
-  }
-  return write_record(record_file(options_.ledger), record_);
+void Controllers::keep_copying(bool copying) {
+  record_.copying = copying;
+  static_cast<void>(keep_record());  // tick() tries again, and says why
 }
 
-void Controllers::tick(Instant now) {
+Expected<void> Controllers::keep_record() {
+  const auto kept = write_record(record_file(options_.ledger), record_);
+  record_is_kept_ = kept.has_value();
+  return kept;
+}
+
+// ---- what was set aside ----
+
+Expected<void> Controllers::tick(Instant now) {
   if (role_ == Role::standby && !more_ && reachable_) compare_set_aside(now);
+  return record_is_kept_ ? Expected<void>{} : keep_record();
 }
 
 // Slurm's records tell the new line of what it lacks when its plugin connects, so the figures fall for a while.
@@ -309,7 +303,7 @@ void Controllers::compare_set_aside(Instant now) {
     last.parted = *parted;
     spdlog::warn("controllers: {}: {} of its own; not in the present ledger: {}, there otherwise: {}", last.file,
                  counted(parted->events, "event"), parted->absent, parted->different);
-    keep_record();
+    record_is_kept_ = false;
     return;
   }
   const bool settled = last.parted && (last.parted->absent == 0 || now > last.at + k_falls_for);
@@ -323,43 +317,62 @@ void Controllers::compare_set_aside(Instant now) {
       });
 }
 
-nlohmann::json Controllers::report(Instant now) const {
+// ---- what it says of itself ----
+
+bool Controllers::is_heard() const {
+  return reachable_ && peer_ && now_ms() < peer_->heard + k_recent;
+}
+
+bool Controllers::takes_orders() const {
+  return role_ == Role::active || (peer_ && peer_->controller.role == Role::standby && behind() == 0);
+}
+
+std::optional<std::int64_t> Controllers::behind() const {
+  if (role_ == Role::active || !is_heard() || !in_line_) return std::nullopt;
+  return std::max<std::int64_t>(0, peer_->head.sequence - books_.last_sequence());
+}
+
+nlohmann::json Controllers::report() const {
   nlohmann::json report{{"host", options_.host},
                         {"role", name_of(role_)},
                         {"state", state()},
-                        {"epoch", 0},
-                        {"promoted_at", nullptr},
-                        {"promoted_host", nullptr},
+                        {"feeder_held", held_since_.has_value()},
+                        {"began_at", nullptr},
+                        {"began_host", nullptr},
                         {"peer", options_.peer},
-                        {"peer_answers", reachable_},
+                        {"peer_answers", is_heard()},
                         {"peer_host", nullptr},
                         {"peer_role", nullptr},
+                        {"peer_events", nullptr},
                         {"heard_s", nullptr},
                         {"behind", nullptr},
+                        {"in_step", nullptr},
+                        {"confirmed", acknowledgements_.confirmed()},
+                        {"acknowledged_alone", acknowledgements_.alone()},
                         {"fault", fault_.empty() ? nlohmann::json(nullptr) : nlohmann::json(fault_)},
-                        {"set_aside", nlohmann::json::array()}};
-  if (const auto promotion = own_promotion()) {
-    report["epoch"] = promotion->epoch;
-    report["promoted_at"] = promotion->at.value;
-    report["promoted_host"] = promotion->host;
+                        {"set_aside", json_of(record_.set_aside)}};
+  if (const auto* began = books_.state().last_beginning()) {
+    report["began_at"] = began->at.value;
+    report["began_host"] = began->host;
   }
   if (peer_) {
     report["peer_host"] = peer_->controller.host;
     report["peer_role"] = name_of(peer_->controller.role);
-    report["heard_s"] = std::max<std::int64_t>(0, (now - peer_->heard).value);
-    if (role_ == Role::standby) {
-      report["behind"] = std::max<std::int64_t>(0, peer_->head.sequence - books_.last_sequence());
-    }
+    report["peer_events"] = peer_->head.sequence;
+    report["heard_s"] = std::chrono::duration_cast<std::chrono::seconds>(now_ms() - peer_->heard).count();
   }
-  for (const SetAside& entry : record_.set_aside) report["set_aside"].push_back(object_of(entry));
+  if (const auto missing = behind()) report["behind"] = *missing;
+  if (role_ == Role::active) report["in_step"] = acknowledgements_.in_step(now_ms());
   return report;
 }
 
 std::string_view Controllers::state() const {
   if (role_ == Role::active) return "writes";
-  if (promotion_) return "is being promoted";
-  if (resuming_) return "asks whether it still writes";
-  return more_ ? "catches up" : "follows";
+  if (is_partial() && !is_heard()) return "waits for the other one";
+  if (more_) return "catches up";
+  if (!is_heard()) return "follows";
+  if (peer_->controller.role == Role::standby) return "waits for slurmctld";
+  return in_line_ ? "follows" : "catches up";
 }
 
 void Controllers::say_fault(std::string fault) {

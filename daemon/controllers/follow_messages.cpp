@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "ledger/store/event_json.hpp"
 #include "ledger/store/text.hpp"
 
 namespace shapley::daemon {
 
 namespace {
 
-using accounting::ControllerPromoted;
 using nlohmann::json;
-
-constexpr std::int64_t k_max_rows = 2000;
 
 json object_of(const ledger::Position& position) {
   return {{"sequence", position.sequence}, {"hash", ledger::to_hex(position.hash)}};
@@ -46,13 +41,6 @@ ledger::ChainRow row_of(const json& object) {
           .hash = digest_of(object.at("hash"))};
 }
 
-std::optional<ControllerPromoted> promotion_of(const json& object) {
-  if (object.is_null()) return std::nullopt;
-  const auto event = ledger::decode("controller_promoted", object.dump());
-  if (!event) throw std::invalid_argument(event.error().what);
-  return std::get<ControllerPromoted>(*event);
-}
-
 Role role_of(const json& object) {
   return object.at("role").get<std::string>() == "active" ? Role::active : Role::standby;
 }
@@ -61,27 +49,13 @@ FollowAnswer answer_of(const json& object) {
   FollowAnswer answer;
   answer.controller = {.host = object.at("host").get<std::string>(),
                        .identity = object.at("ledger").get<std::string>(),
+                       .instance = object.at("instance").get<std::string>(),
                        .role = role_of(object),
-                       .promotion = promotion_of(object.at("promotion"))};
+                       .began_after = object.at("began_after").get<std::int64_t>()};
   answer.part.head = position_of(object.at("head"));
   answer.part.holds = object.at("holds").get<bool>();
   for (const json& row : object.at("events")) answer.part.rows.push_back(row_of(row));
   return answer;
-}
-
-// What `read` makes of an answer that is no error.
-template <typename Read>
-auto read_answer(std::string_view text, Read read) -> Expected<decltype(read(json()))> {
-  const json object = json::parse(text, nullptr, false);
-  try {
-    if (const auto error = object.find("error"); object.is_object() && error != object.end()) {
-      const bool is_early = error->at("code").get<std::string>() == name_of(Errc::unavailable);
-      return fail(is_early ? Errc::unavailable : Errc::protocol, "it answers: " + error->at("what").get<std::string>());
-    }
-    return read(object);
-  } catch (const std::exception&) {
-    return fail(Errc::protocol, "its answer is none to this question; install the same release of both");
-  }
 }
 
 }  // namespace
@@ -90,28 +64,20 @@ std::string_view name_of(Role role) {
   return role == Role::active ? "active" : "standby";
 }
 
-bool is_later(const std::optional<ControllerPromoted>& a, const std::optional<ControllerPromoted>& b) {
-  if (!a || !b) return a.has_value() && !b.has_value();
-  return std::tie(a->at, a->epoch, a->host) > std::tie(b->at, b->epoch, b->host);
-}
-
 std::string text_of(const FollowQuestion& question) {
   json request = object_of(question.position);
   request["request"] = "follow";
   request["rows"] = question.rows;
+  request["ledger"] = question.ledger;
+  request["instance"] = question.instance;
   return request.dump();
 }
 
 std::string text_of(const FollowAnswer& answer) {
   const Controller& who = answer.controller;
-  json object{{"host", who.host},
-              {"ledger", who.identity},
-              {"role", name_of(who.role)},
-              {"promotion", nullptr},
-              {"head", object_of(answer.part.head)},
-              {"holds", answer.part.holds},
-              {"events", json::array()}};
-  if (who.promotion) object["promotion"] = json::parse(ledger::encode(accounting::Event(*who.promotion)));
+  json object{{"host", who.host},           {"ledger", who.identity},         {"instance", who.instance},
+              {"role", name_of(who.role)},  {"began_after", who.began_after}, {"head", object_of(answer.part.head)},
+              {"holds", answer.part.holds}, {"events", json::array()}};
   for (const ledger::ChainRow& row : answer.part.rows) {
     object["events"].push_back({{"sequence", row.sequence},
                                 {"received", row.received.value},
@@ -124,19 +90,29 @@ std::string text_of(const FollowAnswer& answer) {
 
 Expected<FollowQuestion> parse_question(const json& request) {
   try {
-    FollowQuestion question{.position = position_of(request), .rows = request.at("rows").get<std::int64_t>()};
-    if (question.position.sequence >= 0 && question.rows >= 0 && question.rows <= k_max_rows) return question;
+    FollowQuestion question{.position = position_of(request),
+                            .rows = request.at("rows").get<std::int64_t>(),
+                            .ledger = request.at("ledger").get<std::string>(),
+                            .instance = request.at("instance").get<std::string>()};
+    if (question.position.sequence >= 0 && question.rows >= 0 && question.rows <= k_most_rows) return question;
   } catch (const std::exception&) {
   }
-  return fail(Errc::invalid_argument, "follow: sequence is 0 or more, hash 64 hexadecimal digits, rows 0 to 2000");
-}
-
-Expected<Role> parse_role(std::string_view text) {
-  return read_answer(text, role_of);
+  return fail(
+      Errc::invalid_argument,
+      "follow: sequence is 0 or more, hash 64 hexadecimal digits, rows 0 to 500, ledger and instance are texts");
 }
 
 Expected<FollowAnswer> parse_answer(std::string_view text) {
-  return read_answer(text, answer_of);
+  const json object = json::parse(text, nullptr, false);
+  try {
+    if (const auto error = object.find("error"); object.is_object() && error != object.end()) {
+      const bool is_early = error->at("code").get<std::string>() == name_of(Errc::unavailable);
+      return fail(is_early ? Errc::unavailable : Errc::protocol, "it answers: " + error->at("what").get<std::string>());
+    }
+    return answer_of(object);
+  } catch (const std::exception&) {
+    return fail(Errc::protocol, "its answer is none to this question; install the same release of both");
+  }
 }
 
 }  // namespace shapley::daemon

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "accounting/events/event.hpp"
 #include "base/error.hpp"
 #include "ledger/replication/chain_copy.hpp"
 
@@ -19,30 +17,31 @@ namespace shapley::daemon {
 enum class Role : std::uint8_t { active, standby };
 [[nodiscard]] std::string_view name_of(Role role);
 
-// Where one's chain ends, or another position of it.
+// At once. An answer is made between the feeder's messages.
+inline constexpr std::int64_t k_most_rows = 500;
+
+// What of a ledger comes after the position: the end of the asker's own chain, or another place of it.
 struct FollowQuestion {
   ledger::Position position;
-  std::int64_t rows = 0;  // as many at most, after the position
+  std::int64_t rows = 0;  // as many at most. 0: the asker does not follow, or not from there
+  std::string ledger;     // the identity of the asker's
+  std::string instance;   // of the asker's process
 };
 
 // Who answers.
 struct Controller {
+  static constexpr std::int64_t k_never = -1;
   std::string host;
   std::string identity;  // of its ledger
+  std::string instance;  // of its process
   Role role = Role::standby;
-  std::optional<accounting::ControllerPromoted> promotion;  // the last one in its ledger
+  std::int64_t began_after = k_never;  // the event that the last controller_began in its ledger continues
 };
 
 struct FollowAnswer {
   Controller controller;
   ledger::ChainPart part;
 };
-
-// Which of two ledgers that parted is continued: the one with the later promotion. Times of promotions rise along a
-// chain as epochs do, so this differs from comparing epochs only where two controllers were promoted without knowing of
-// each other: then Slurm's last word holds.
-[[nodiscard]] bool is_later(const std::optional<accounting::ControllerPromoted>& a,
-                            const std::optional<accounting::ControllerPromoted>& b);
 
 [[nodiscard]] std::string text_of(const FollowQuestion& question);
 [[nodiscard]] std::string text_of(const FollowAnswer& answer);
@@ -51,7 +50,5 @@ struct FollowAnswer {
 // Errc::protocol: it is none, or the other one answers with an error; Errc::unavailable: it does not answer yet, for it
 // starts.
 [[nodiscard]] Expected<FollowAnswer> parse_answer(std::string_view text);
-// The same of an answer to `demote`: what the other one is now.
-[[nodiscard]] Expected<Role> parse_role(std::string_view text);
 
 }  // namespace shapley::daemon

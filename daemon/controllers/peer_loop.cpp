@@ -1,22 +1,30 @@
 #include "daemon/controllers/peer_loop.hpp"
 
 #include <chrono>
-#include <string>
 #include <utility>
 
 #include <boost/asio/post.hpp>
+#include <sys/eventfd.h>
 
 namespace shapley::daemon {
 
 namespace {
 
-// What the other one recorded less than this before it died may have to come from Slurm's records again.
-constexpr std::chrono::milliseconds k_between{200};
+// A feeder of the other one waits about as long for its acknowledgements.
+constexpr std::chrono::milliseconds k_between{100};
+// An answer that takes longer is none.
+constexpr std::chrono::seconds k_patience{5};
 
 }  // namespace
 
-PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, PeerLink::Peer peer, Hooks hooks)
-    : io_(io), controllers_(controllers), hooks_(std::move(hooks)), timer_(io), link_(std::move(peer)) {}
+PeerLoop::PeerLoop(boost::asio::io_context& io, Controllers& controllers, Peer peer, Hooks hooks)
+    : io_(io),
+      controllers_(controllers),
+      peer_(std::move(peer)),
+      hooks_(std::move(hooks)),
+      timer_(io),
+      wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this](const Task& task) { work(task); }) {}
 
 void PeerLoop::start() {
   open_ = true;
@@ -25,15 +33,18 @@ void PeerLoop::start() {
 }
 
 void PeerLoop::stop() {
-  if (!std::exchange(open_, false)) return;
+  open_ = false;
   timer_.cancel();
-  link_.stop();
+  thread_.begin_stop();
+  if (wake_up_.is_open()) ::eventfd_write(wake_up_.get(), 1);
+  thread_.stop();
 }
 
 void PeerLoop::wait() {
   timer_.expires_after(k_between);
   timer_.async_wait([this](const boost::system::error_code& error) {
     if (error || !open_) return;
+    hooks_.changed();
     poll();
     wait();
   });
@@ -41,17 +52,31 @@ void PeerLoop::wait() {
 
 void PeerLoop::poll() {
   controllers_.poll([this](std::string request, Controllers::Done done) {
-    link_.ask(std::move(request), [this, done = std::move(done)](Expected<std::string> answer) {
-      boost::asio::post(io_, [this, done, answer = std::move(answer)] { on_answer(done, answer); });
-    });
+    thread_.give({std::move(request), std::move(done)});
   });
+}
+
+void PeerLoop::work(const Task& task) {
+  auto answer = answer_to(task.request);
+  boost::asio::post(io_, [this, done = task.done, answer = std::move(answer)] { on_answer(done, answer); });
+}
+
+Expected<std::string> PeerLoop::answer_to(const std::string& request) {
+  const auto until = remote::TimedStream::Clock::now() + k_patience;
+  if (!connection_) {
+    SHAPLEY_TRY_ASSIGN(connection_, peer_.socket.empty()
+                                        ? connect_by_tcp(peer_.endpoint, peer_.munge, wake_up_.get(), until)
+                                        : connect_by_socket(peer_.socket, wake_up_.get(), until));
+  }
+  auto answered = connection_->ask(request, until);
+  if (!answered) connection_.reset();
+  return answered;
 }
 
 void PeerLoop::on_answer(const Controllers::Done& done, const Expected<std::string>& answer) {
   if (!open_) return;
-  const Role before = controllers_.role();
   done(answer, hooks_.clock());
-  if (controllers_.role() != before) hooks_.role_changed();
+  hooks_.changed();
   if (controllers_.parting()) {
     hooks_.parted();
   } else if (controllers_.has_more()) {

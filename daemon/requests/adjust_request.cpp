@@ -20,9 +20,7 @@ namespace {
 using nlohmann::json;
 
 Expected<ledger::AdjustmentPlan> make(Service& service, const Question& question) {
-  if (!service.is_active()) {
-    return fail(Errc::conflict, "this one of two controllers does not write; ask on the other one's host");
-  }
+  SHAPLEY_TRY(service.takes_orders());
   SHAPLEY_TRY_ASSIGN(ledger::AdjustmentAsked asked, ledger::parse_adjustment(question.request));
   asked.author = author_of(question.user_id);
   // What was observed before is booked before.

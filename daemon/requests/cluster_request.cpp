@@ -22,9 +22,8 @@ std::string text_in(const json& request, const char* member) {
 }  // namespace
 
 Answer rename_cluster(Service& service, const Question& question) {
-  if (!service.is_active()) {
-    return text_of_error(Errc::conflict,
-                         "rename-cluster: this one of two controllers does not write; ask on the other one's host");
+  if (const auto takes = service.takes_orders(); !takes) {
+    return text_of_error(takes.error().code, "rename-cluster: " + takes.error().what);
   }
   const std::string before = service.cluster().name();
   const accounting::ClusterNamed named{question.now, text_in(question.request, "cluster"), author_of(question.user_id),

@@ -184,7 +184,7 @@ json daemon_object(Service& service, Instant now) {
           {"audit", audit_object(service.upkeep())},
           {"privacy", privacy_object(service)},
           {"queries", queries_object(service.query_counts())},
-          {"controller", controller_object(service, now)}};
+          {"controller", controller_object(service)}};
 }
 
 json plugin_object(const Service& service, Instant now) {
@@ -331,15 +331,16 @@ constexpr Request k_requests[] = {
      [](Service& service, const Question& question) { return adjust_preview(service, question); }},
     {"adjustments", Asker::anybody, Lane::memory, "all corrections of the books",
      [](Service& service, const Question& question) { return adjustments(service, question); }},
+    {"begin", Asker::administrator, Lane::memory,
+     "that this one of two controllers may write without what the other one has",
+     [](Service& service, const Question& question) { return begin(service, question); }},
     {"compare", Asker::anybody, Lane::ledger, "who of two organizations or jobs goes first and why, and since when",
      [](Service& service, const Question& question) { return compare(service, question); }},
     {"configuration", Asker::anybody, Lane::memory, "the configuration in force, as text",
      [](Service& service, const Question&) -> Answer { return text_of(configuration(service)); }},
-    {"demote", Asker::administrator, Lane::memory, "that this one of two controllers writes no more",
-     [](Service& service, const Question& question) { return demote(service, question); }},
     {"explain", Asker::anybody, Lane::ledger, "what the books say about a job that waits",
      [](Service& service, const Question& question) { return explain(service, question); }},
-    {"follow", Asker::administrator, Lane::ledger, "the ledger's events after one, for the other of two controllers",
+    {"follow", Asker::administrator, Lane::memory, "the ledger's events after one, for the other of two controllers",
      [](Service& service, const Question& question) { return follow(service, question.request); }},
     {"forecast", Asker::anybody, Lane::ledger, "when ranks turn if nothing starts or ends",
      [](Service& service, const Question& question) { return forecast(service, question); }},
@@ -351,8 +352,6 @@ constexpr Request k_requests[] = {
      [](Service& service, const Question& question) { return jobs(service, question); }},
     {"ping", Asker::anybody, Lane::memory, "whether shapleyd answers",
      [](Service& /*service*/, const Question& question) -> Answer { return text_of(ping(question.now)); }},
-    {"promote", Asker::administrator, Lane::memory, "that this one of two controllers is to write",
-     [](Service& service, const Question& question) { return promote(service, question); }},
     {"queue", Asker::anybody, Lane::memory, "the startable pending jobs",
      [](Service& service, const Question& question) -> Answer { return text_of(queue(service, question)); }},
     {"rename_cluster", Asker::administrator, Lane::memory, "that the cluster has another ClusterName",

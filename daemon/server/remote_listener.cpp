@@ -37,7 +37,7 @@ std::string_view refusal_from_afar(const std::string& question) {
   const auto request = nlohmann::json::parse(question, nullptr, false);
   if (!request.is_object()) return {};
   const auto name = request.value("request", nlohmann::json());
-  if (name == "promote") return "a controller is promoted on its own host only";
+  if (name == "begin") return "a controller is let begin on its own host only";
   if (name == "adjust") return "the books are corrected on the daemon's own host only";
   if (name == "rename_cluster") return "a cluster is renamed on the daemon's own host only";
   return {};

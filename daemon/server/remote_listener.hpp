@@ -2,7 +2,7 @@
 // answers back, both sealed by munge (remote/sealed.hpp).
 //
 // Anybody of the cluster may ask what readers may ask on this host, with the same rights and limits; root and
-// slurm_user also `follow` and `demote`, with which the other one of two controllers follows. One user's questions
+// slurm_user also `follow`, with which the other one of two controllers follows. One user's questions
 // come over one connection. Whoever connects without a credential learns nothing, and costs a connection for some
 // seconds. Each connection has a thread of its own.
 #pragma once

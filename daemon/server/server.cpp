@@ -105,9 +105,17 @@ void Server::on_written_out(Session& session) {
 void Server::on_closed(Session& session) {
   query_counts_.dropped +=
       query_scheduler_.forget(session) + ledger_lane_.forget(session) + report_lane_.forget(session);
+  if (held_ && held_->session == &session) {
+    held_.reset();
+    service_.feeder_left(clock_());
+  }
   if (&session == feeder_) {
     feeder_ = nullptr;
-    service_.end_session();
+    if (service_.controllers() == nullptr) {
+      service_.end_session();
+    } else {
+      service_.feeder_left(clock_());
+    }
     if (open_) spdlog::warn("server: {}: disconnected", session.name());
   }
   sessions_.erase(session.shared_from_this());
@@ -187,8 +195,8 @@ void Server::answer_next() {
   if (taken) {
     reply(*taken, std::get<std::string>(answer_to(*taken)));
     query_scheduler_.done(*taken, began, QueryScheduler::Clock::now());
-    // The request may have demoted this controller.
-    if (!service_.is_active()) push();
+    // The other one's question may have said what it holds.
+    if (service_.controllers() != nullptr) push();
   }
   schedule_answers();
 }
@@ -224,9 +232,14 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
     return fail(Errc::denied, fmt::format("uid {} may not feed; root and slurm_user ({}) may", session.peer().uid,
                                           service_.site().configuration.slurm_user));
   }
-  if (!service_.is_active()) return fail(Errc::unavailable, service_.controllers()->refusal());
   SHAPLEY_TRY(service_.cluster().admit(hello, feeder_ != nullptr && !feeder_->has_gone(), clock_()));
-  install_feeder(session, hello);
+  replace_feeder();
+  session.welcome(protocol::Role::feeder);
+  if (service_.controllers() != nullptr) {
+    hold_feeder(session, hello);
+  } else {
+    install_feeder(session, hello);
+  }
   return {};
 }
 
@@ -240,13 +253,37 @@ Expected<void> Server::take_author(Session& session, const protocol::Hello& hell
   return {};
 }
 
-void Server::install_feeder(Session& session, const protocol::Hello& hello) {
-  if (Session* old = std::exchange(feeder_, nullptr)) {
-    spdlog::warn("server: {}: replaced by a new feeder", old->name());
-    old->refuse("replaced by a new feeder");
+void Server::replace_feeder() {
+  Session* old = std::exchange(feeder_, nullptr);
+  if (held_) old = held_->session;
+  held_.reset();
+  if (old == nullptr) return;
+  spdlog::warn("server: {}: replaced by a new feeder", old->name());
+  if (service_.controllers() != nullptr) service_.feeder_left(clock_());
+  old->refuse("replaced by a new feeder");
+}
+
+void Server::hold_feeder(Session& session, const protocol::Hello& hello) {
+  spdlog::debug("server: {}: held until this controller has what the other one has", session.name());
+  held_ = Held{&session, hello};
+  service_.controllers()->hold_feeder();
+}
+
+void Server::settle_held() {
+  if (!held_) return;
+  const auto session = held_->session->shared_from_this();
+  if (!service_.is_active()) {
+    const std::string refusal = service_.controllers()->refusal();
+    if (!refusal.empty()) session->refuse(refusal);
+    return;
   }
+  const protocol::Hello hello = std::exchange(held_, std::nullopt)->hello;
+  install_feeder(*session, hello);
+  session->resume();
+}
+
+void Server::install_feeder(Session& session, const protocol::Hello& hello) {
   feeder_ = &session;
-  session.welcome(protocol::Role::feeder);
   service_.begin_session(hello, clock_());
   spdlog::info("server: {}: connected: {}, Slurm {}, cluster {}, scans every {} ms", session.name(), hello.program,
                hello.slurm_version, hello.cluster, hello.interval_ms);
@@ -312,14 +349,9 @@ void Server::catch_up() {
 }
 
 void Server::push() {
+  settle_held();
   if (feeder_ == nullptr) return;
   const auto keep = feeder_->shared_from_this();
-  if (!service_.is_active()) {
-    spdlog::warn("server: {}: disconnected: this controller writes no more", keep->name());
-    feeder_ = nullptr;
-    keep->refuse(service_.controllers()->refusal());
-    return;
-  }
   if (!service_.cluster().is_ours(service_.feeder()->hello.cluster)) {
     spdlog::warn("server: {}: disconnected: the cluster was renamed", keep->name());
     keep->close();

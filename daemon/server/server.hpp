@@ -80,6 +80,11 @@ class Server final : public SessionOwner {
   void reply(const QueryScheduler::Waiting& taken, std::string text);
   [[nodiscard]] ReadingLane::Hooks lane_hooks();
   void install_feeder(Session& session, const protocol::Hello& hello);
+  // Of two controllers: a feeder gets its Welcome when this one has what the other one has.
+  void hold_feeder(Session& session, const protocol::Hello& hello);
+  void settle_held();
+  // Ends whichever feeder there is for another one.
+  void replace_feeder();
   void process_soon();
   void tick();
   // While an estimator is behind: lets it work on between everything else.
@@ -103,6 +108,11 @@ class Server final : public SessionOwner {
   Service::QueryCounts query_counts_;  // since the start; those of now are counted when somebody asks
   std::set<std::shared_ptr<Session>> sessions_;
   Session* feeder_ = nullptr;
+  struct Held {
+    Session* session;
+    protocol::Hello hello;
+  };
+  std::optional<Held> held_;  // then there is no feeder_
   bool process_pending_ = false;
   bool open_ = false;
   std::map<std::uint32_t, Instant> complaints_;  // when a user's refused feeding was last logged

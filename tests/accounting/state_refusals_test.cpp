@@ -39,7 +39,8 @@ TEST_F(StateTest, KnowsRepetitionsFromContradictions) {
                     .name = {},
                     .wckey = {}}},
       {ConfigurationLoaded{at(0), "a: 1"}, ConfigurationLoaded{at(0), "a: 2"}},
-      {ControllerPromoted{1, at(0), "ctl1", "uid 0", 7}, ControllerPromoted{1, at(0), "ctl2", "uid 0", 7}},
+      {ControllerBegan{7, at(0), std::string(64, 'a'), "ctl1", PeerAnswer::answered},
+       ControllerBegan{7, at(0), std::string(64, 'a'), "ctl2", PeerAnswer::answered}},
       {change_to(described(1, "moved"), at(4)), change_to(described(1, "moved again"), at(4))}};
   for (const auto& [fact, contradiction] : twins) {
     apply(fact);
@@ -108,9 +109,10 @@ TEST_F(StateTest, RefusesMalformedEvents) {
       capacity("n1", 0, -1),
       PeriodDeclared{{-1}, Period::monthly},
       ConfigurationLoaded{{-1}, ""},
-      ControllerPromoted{0, at(0), "ctl1", "", 0},
-      ControllerPromoted{1, at(0), "", "", 0},
-      ControllerPromoted{1, at(0), "ctl1", "", -1},
+      ControllerBegan{7, at(0), std::string(63, 'a'), "ctl1", PeerAnswer::silent},
+      ControllerBegan{7, at(0), std::string(64, 'A'), "ctl1", PeerAnswer::silent},
+      ControllerBegan{7, at(0), std::string(64, 'a'), "", PeerAnswer::silent},
+      ControllerBegan{-1, at(0), std::string(64, 'a'), "ctl1", PeerAnswer::silent},
   };
   for (const Event& event : malformed) refuse(event, Errc::invalid_argument);
 }

@@ -233,17 +233,17 @@ TEST_F(StateTest, TheNewestDescriptionOfAJobIsKnownInAnyOrder) {
   EXPECT_EQ(state_.find_job({1})->description->since, k_beginning_of_time);
 }
 
-TEST_F(StateTest, RemembersTheLastPromotionOfAController) {
-  EXPECT_EQ(state_.last_promotion(), nullptr);
-  const ControllerPromoted second{2, at(9), "ctl2", "uid 0", 120};
+TEST_F(StateTest, RemembersWhichControllerBeganLast) {
+  EXPECT_EQ(state_.last_beginning(), nullptr);
+  const ControllerBegan second{120, at(9), std::string(64, 'b'), "ctl2", PeerAnswer::silent};
   apply(second);
-  apply(ControllerPromoted{1, at(3), "ctl1", "uid 64030", 0});
-  ASSERT_NE(state_.last_promotion(), nullptr);
-  EXPECT_EQ(*state_.last_promotion(), second);
+  apply(ControllerBegan{0, at(3), std::string(64, '0'), "ctl1", PeerAnswer::answered});
+  ASSERT_NE(state_.last_beginning(), nullptr);
+  EXPECT_EQ(*state_.last_beginning(), second);
   const auto loaded = State::load(state_.save());
   ASSERT_TRUE(loaded);
-  ASSERT_NE(loaded->last_promotion(), nullptr);
-  EXPECT_EQ(*loaded->last_promotion(), second);
+  ASSERT_NE(loaded->last_beginning(), nullptr);
+  EXPECT_EQ(*loaded->last_beginning(), second);
 }
 
 TEST_F(StateTest, RanksByBalanceAndBreaksTiesByTheConfiguration) {

@@ -133,10 +133,23 @@ TEST(Health, OfAStandbyDoesNotWantAPlugin) {
   status["daemon"]["controller"] = {
       {"role", "standby"}, {"state", "follows"}, {"peer_answers", true}, {"fault", nullptr}};
   EXPECT_TRUE(health_line(judge(status, {})).starts_with("SHAPLEY OK: standby follows | "));
-  status["daemon"]["controller"]["peer_answers"] = false;
+  json& controller = status["daemon"]["controller"];
+  controller["peer_answers"] = false;
   EXPECT_EQ(judge(status, {}).state, HealthState::warning);
-  status["daemon"]["controller"]["fault"] = "both wrote";
+  controller["fault"] = "both wrote";
   EXPECT_EQ(judge(status, {}).state, HealthState::critical);
+  controller = {{"role", "standby"}, {"state", "waits for slurmctld"}, {"peer_answers", true}, {"fault", nullptr}};
+  EXPECT_EQ(judge(status, {}).causes, std::vector<std::string>{"the plugin is connected to neither controller"});
+}
+
+TEST(Health, SaysThatWhatIsAcknowledgedIsOnOneHostOnly) {
+  json status = well();
+  json& controller = status["daemon"]["controller"];
+  controller = {{"role", "active"}, {"state", "writes"}, {"peer_answers", true}, {"in_step", true}, {"fault", nullptr}};
+  EXPECT_EQ(judge(status, {}).state, HealthState::ok);
+  controller["in_step"] = false;
+  EXPECT_EQ(judge(status, {}).causes,
+            std::vector<std::string>{"the other controller lags: what is acknowledged is on this host only"});
 }
 
 TEST(Health, PutsTheWorstFirst) {

@@ -450,34 +450,40 @@ TEST(Health, AClockInDoubtIsSaidAndWhatWaitsForIt) {
 
 TEST(Health, OneOfTwoControllersSaysWhichItIs) {
   json report = with_daemon(fixed_report());
-  report["daemon"]["controller"] = json::parse(R"({"host": "ctl1", "role": "active", "state": "writes", "epoch": 4,
-    "promoted_at": 1795244400, "promoted_host": "ctl1", "peer": "/run/peer.sock", "peer_answers": true,
-    "peer_host": "ctl2", "peer_role": "standby", "heard_s": 0, "behind": null, "fault": null, "set_aside": []})");
+  report["daemon"]["controller"] =
+      json::parse(R"({"host": "ctl1", "role": "active", "state": "writes", "feeder_held": false,
+    "peer": "/run/peer.sock", "peer_answers": true, "peer_host": "ctl2", "peer_role": "standby", "peer_events": 100,
+    "heard_s": 0, "behind": null, "in_step": true, "fault": null, "set_aside": []})");
   json& controller = report["daemon"]["controller"];
   const auto lines_of_pair = [&] {
     const std::string lines = health_lines(report, false);
     const auto at = lines.find("Pair:");
     return at == std::string::npos ? lines : lines.substr(at);
   };
-  EXPECT_EQ(lines_of_pair().find("Pair:    active, writes, epoch 4 of ctl1; ctl2 is standby\nPlugin:  connected"), 0U)
+  EXPECT_EQ(lines_of_pair().find("Pair:    active, writes, in step; ctl2 is standby\nPlugin:  connected"), 0U)
       << lines_of_pair();
+  controller["in_step"] = false;
+  EXPECT_EQ(lines_of_pair().find("Pair:    active, writes, OUT OF STEP; ctl2 is standby\n"), 0U) << lines_of_pair();
   // A standby has no plugin, so it misses none.
   controller["role"] = "standby";
   controller["state"] = "follows";
+  controller["in_step"] = nullptr;
   controller["behind"] = 12;
   controller["peer_host"] = "ctl1";
   controller["peer_role"] = "active";
   report["plugin"] = {{"connected", false}};
-  EXPECT_EQ(lines_of_pair(), "Pair:    standby, follows, epoch 4 of ctl1; ctl1 is active, events behind: 12\n");
+  EXPECT_EQ(lines_of_pair(), "Pair:    standby, follows; ctl1 is active, events behind: 12\n");
   controller["peer_answers"] = false;
   controller["heard_s"] = 70;
+  controller["feeder_held"] = true;
+  controller["behind"] = nullptr;
   controller["fault"] = "cannot follow";
   controller["set_aside"] = json::parse(
       R"([{"at": 1, "file": "old", "events": 9, "absent": 9, "different": 0},
           {"at": 2, "file": "/srv/ledger.db.superseded-1", "events": 12, "absent": 2, "different": 1}])");
   EXPECT_EQ(lines_of_pair(),
-            "Pair:    standby, follows, epoch 4 of ctl1; the other one DOES NOT ANSWER, seconds since it did: 70; "
-            "cannot follow\n"
+            "Pair:    standby, follows, holds the plugin; the other one DOES NOT ANSWER, seconds since it did: 70, its "
+            "events then: 100; cannot follow\n"
             "Aside:   /srv/ledger.db.superseded-1: of its 12 own events 2 are not in this ledger, 1 are there "
             "otherwise\n");
   controller["set_aside"][1]["absent"] = nullptr;

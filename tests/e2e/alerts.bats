@@ -134,10 +134,10 @@ standby_is() { test "$(shapleyctl --socket "$CLUSTER_DIR/run/standby.sock" statu
 @test "of two controllers' daemons the standby cannot write, and the other one dies: both fire at the standby" {
   cluster_prepare
   active_called first
-  _start_guard
-  shapleyd_start
+  cluster_start
+  # Of two with empty ledgers none begins before it has heard the other one.
   standby_start
-  wait_until 20 shapleyctl promote
+  wait_until 30 plugin_connected
   wait_until 20 standby_is '"\(.role) \(.behind)"' "standby 0"
   SHAPLEY_SOCKET=$CLUSTER_DIR/run/standby.sock monitoring_start
   wait_until 20 metric_is shapley_controller_peer_answers 1

@@ -37,9 +37,9 @@ listening_cluster() {
   grep -q "No audit was made for this page: the ledger&#39;s file cannot be read from here" "$CLUSTER_DIR/page/index.html"
   shapleyctl report --ledger "$CLUSTER_LEDGER" --no-charts -o "$CLUSTER_DIR/own"
   grep -q "Correct to the last unit" "$CLUSTER_DIR/own/index.html"
-  run on_login_node shapleyctl demote --force
+  run on_login_node shapleyctl begin
   [ "$status" -eq 4 ]
-  grep -q "only root and slurm_user may ask 'demote'" <<<"$output"
+  grep -q "a controller is let begin on its own host only" <<<"$output"
   run on_login_node shapleyctl backup "$CLUSTER_DIR/copy.db"
   [ "$status" -eq 3 ]
   grep -q "the ledger is a file on shapleyd's host" <<<"$output"

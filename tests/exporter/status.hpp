@@ -39,7 +39,8 @@ inline nlohmann::json full_status() {
       "state_losses": {"count": 2, "closed": 3, "closed_processor_seconds": "7200.5", "retracted": 1,
                        "retracted_processor_seconds": "60", "last": {"at": 1795230070}},
       "cluster": {"name": "consort", "refused": null, "refusals": 7},
-      "controller": {"role": "active", "state": "writes", "epoch": 3, "peer_answers": true, "behind": 0}},
+      "controller": {"role": "active", "state": "writes", "peer_answers": true, "behind": 0, "in_step": true,
+                     "acknowledged_alone": 2}},
     "plugin": {"connected": true, "program": "priority/shapley 0.1.0", "cluster": "consort", "slurm_version": "22.05.8",
                "last_heard_at": 1795244390, "sign_of_life_s": 10, "backlog": 9, "dropped_backlogs": 1}
   })");

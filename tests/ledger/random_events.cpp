@@ -212,10 +212,10 @@ void make_sense(AdjustmentMade& e) {
   e.facts = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
 }
 
-void make_sense(ControllerPromoted& e) {
-  e.epoch = std::max(e.epoch, 1U);
+void make_sense(ControllerBegan& e) {
+  e.after = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
+  e.hash = std::string(64, "0123456789abcdef"[*rc::gen::inRange(0, 16)]);
   name(e.host);
-  e.followed_to = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000);
 }
 
 template <std::size_t Index = 0>

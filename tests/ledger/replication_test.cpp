@@ -38,7 +38,7 @@ class Replication : public LedgerTest {
 TEST_F(Replication, copies_a_chain_to_the_byte) {
   Ledger original = writer(file());
   append(original, {OrganizationsDeclared{{1000}, {"a", "b"}}, ConfigurationLoaded{{1000}, "caf\xe9: \x1b[2J\n"},
-                    ControllerPromoted{1, {1001}, "ctl1", "uid 0", 0}});
+                    ControllerBegan{0, {1001}, std::string(64, '0'), "ctl1", PeerAnswer::silent}});
   append_jobs(original, 1, 20);
   Ledger copy = writer(other());
   must(adopt_identity(copy, must(original.identity())));
@@ -141,9 +141,9 @@ TEST_F(Replication, counts_what_a_parted_ledger_has_for_itself) {
   Ledger new_line = writer(other());
   follow(old_line, new_line);
   append_jobs(old_line, 3, 5);
-  append(old_line, {ControllerPromoted{1, {1000}, "ctl1", "uid 0", 0}});
+  append(old_line, {ControllerBegan{0, {1000}, std::string(64, '0'), "ctl1", PeerAnswer::silent}});
   // The new one learns of job 4, of job 5 with another end, and of job 3 not at all.
-  append(new_line, {ControllerPromoted{1, {1002}, "ctl2", "uid 0", common}});
+  append(new_line, {ControllerBegan{common, {1002}, std::string(64, 'a'), "ctl2", PeerAnswer::silent}});
   append_jobs(new_line, 4, 4);
   std::vector<Event> fifth = usual_job(5);
   std::get<SegmentClosed>(fifth.back()).job_state = "FAILED";

@@ -84,6 +84,10 @@ std::string_view name_of(CloseReason reason) {
   return "ended";
 }
 
+std::string_view name_of(PeerAnswer answer) {
+  return answer == PeerAnswer::answered ? "answered" : "silent";
+}
+
 std::string_view name_of(GapCause cause) {
   switch (cause) {
     case GapCause::slurmctld_down:

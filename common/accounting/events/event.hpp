@@ -404,23 +404,26 @@ inline constexpr auto k_description<ObservationsMistimed> =
              member("observed_to", &ObservationsMistimed::observed_to), member("ahead", &ObservationsMistimed::ahead))
         .kept("mistimed");
 
-// From `at` on the shapleyd on `host` writes this ledger, and no other one does, for slurmctld is primary there. Every
-// promotion has the next epoch; it had followed the ledger up to the event `followed_to`. Of two ledgers that parted
-// the one of the later promotion is continued (daemon/controllers). The books do not depend on it.
-struct ControllerPromoted {
-  std::uint32_t epoch = 0;  // 1, 2, 3, ...
+// Of two controllers, whether the other one answered before this one began to write, so that all that it had was taken
+// over.
+enum class PeerAnswer : std::uint8_t { answered, silent };
+
+// From `at` on the shapleyd on `host` writes this ledger, for the plugin of the slurmctld there feeds it. It continues
+// the event `after`, of that hash (hexadecimal; zeros: there was none). The books do not depend on it.
+struct ControllerBegan {
+  std::int64_t after = 0;
   Instant at;
+  std::string hash;
   std::string host;
-  std::string asked_by;  // who asked for it: "uid 64030"
-  std::int64_t followed_to = 0;
-  friend bool operator==(const ControllerPromoted&, const ControllerPromoted&) = default;
+  PeerAnswer peer = PeerAnswer::answered;
+  friend bool operator==(const ControllerBegan&, const ControllerBegan&) = default;
 };
 template <>
-inline constexpr auto k_description<ControllerPromoted> =
-    describe("controller_promoted", member<Role::identity>("epoch", &ControllerPromoted::epoch),
-             member<Role::time>("at", &ControllerPromoted::at), member("host", &ControllerPromoted::host),
-             member("asked_by", &ControllerPromoted::asked_by), member("followed_to", &ControllerPromoted::followed_to))
-        .kept("promotion");
+inline constexpr auto k_description<ControllerBegan> =
+    describe("controller_began", member<Role::identity>("after", &ControllerBegan::after),
+             member<Role::time>("at", &ControllerBegan::at), member("hash", &ControllerBegan::hash),
+             member("host", &ControllerBegan::host), member("peer", &ControllerBegan::peer))
+        .kept("beginning");
 
 // Why slurmctld's records were not looked at for a time. slurmctld_down: nothing says that slurmctld ran then, so
 // nothing can have started. unobserved: it ran at least for a part of the time, without the plugin. dropped: it was
@@ -541,7 +544,7 @@ inline constexpr auto k_description<AdjustmentMade> =
 
 using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                            CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
-                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerPromoted, JobChanged,
+                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged,
                            ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
@@ -556,6 +559,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 
 [[nodiscard]] std::string_view name_of(SegmentKind kind);
 [[nodiscard]] std::string_view name_of(CloseReason reason);
+[[nodiscard]] std::string_view name_of(PeerAnswer answer);
 [[nodiscard]] std::string_view name_of(GapCause cause);
 [[nodiscard]] std::string_view name_of(AdjustmentKind kind);
 
@@ -568,6 +572,8 @@ template <>
 inline constexpr std::array k_values<CloseReason>{CloseReason::ended,   CloseReason::suspended, CloseReason::requeued,
                                                   CloseReason::resized, CloseReason::started,   CloseReason::changed,
                                                   CloseReason::vanished};
+template <>
+inline constexpr std::array k_values<PeerAnswer>{PeerAnswer::answered, PeerAnswer::silent};
 template <>
 inline constexpr std::array k_values<GapCause>{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped};
 template <>

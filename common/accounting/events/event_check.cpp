@@ -180,10 +180,13 @@ Expected<void> check_content(const ChargeDeclared& event) {
   return {};
 }
 
-Expected<void> check_content(const ControllerPromoted& event) {
-  if (event.epoch == 0) return refuse("epochs count from 1");
+Expected<void> check_content(const ControllerBegan& event) {
+  constexpr std::size_t k_digits = 64;
   if (event.host.empty()) return refuse("the host needs a name");
-  if (event.followed_to < 0) return refuse("events count from 1");
+  if (event.after < 0) return refuse("events count from 1");
+  if (event.hash.size() != k_digits || event.hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return refuse("a hash has 64 hexadecimal digits");
+  }
   return {};
 }
 

@@ -266,9 +266,9 @@ const ClusterNamed* State::cluster() const {
   return names.empty() ? nullptr : &*names.rbegin();
 }
 
-const ControllerPromoted* State::last_promotion() const {
-  const auto& promotions = impl_->kept.all<ControllerPromoted>();
-  return promotions.empty() ? nullptr : &*promotions.rbegin();
+const ControllerBegan* State::last_beginning() const {
+  const auto& all = impl_->kept.all<ControllerBegan>();
+  return all.empty() ? nullptr : &*all.rbegin();
 }
 
 std::vector<Instant> State::last_starts() const {

@@ -202,8 +202,8 @@ class State {
   [[nodiscard]] const ClusterNamed* cluster() const;
   // All of them, ascending by number.
   [[nodiscard]] std::vector<AdjustmentMade> adjustments() const;
-  // The one of the highest epoch, whenever it was; nullptr: no controller was promoted ever.
-  [[nodiscard]] const ControllerPromoted* last_promotion() const;
+  // The one that continues the highest event; nullptr: there was no second controller ever.
+  [[nodiscard]] const ControllerBegan* last_beginning() const;
 
   // When a run of each organization began last; by OrgId, k_beginning_of_time: none ever did. Walks over all remembered
   // jobs.

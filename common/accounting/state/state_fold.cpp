@@ -273,7 +273,7 @@ void State::Impl::fold(const ObservationsMistimed& event) {
 }
 
 template <>
-void State::Impl::fold(const ControllerPromoted& event) {
+void State::Impl::fold(const ControllerBegan& event) {
   kept.keep(event);
 }
 

@@ -172,8 +172,8 @@ Expected<Applied> State::Impl::validate(const ObservationsMistimed& event) const
 }
 
 template <>
-Expected<Applied> State::Impl::validate(const ControllerPromoted& event) const {
-  if (const ControllerPromoted* known = kept.find(event)) return same_or_conflict(*known == event, event);
+Expected<Applied> State::Impl::validate(const ControllerBegan& event) const {
+  if (const ControllerBegan* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise
 }
 

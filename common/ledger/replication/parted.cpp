@@ -25,7 +25,7 @@ Expected<Parted> compare(const Ledger& aside, std::int64_t common, const Databas
   SHAPLEY_TRY_ASSIGN(EventStore store, EventStore::create(present));
   Parted parted;
   SHAPLEY_TRY(aside.for_each_event(common, [&](const StoredEvent& stored) -> Expected<void> {
-    if (std::holds_alternative<accounting::ControllerPromoted>(stored.event)) return {};
+    if (std::holds_alternative<accounting::ControllerBegan>(stored.event)) return {};
     ++parted.events;
     SHAPLEY_TRY_ASSIGN(const auto known, store.find(stored.event));
     if (!known) {

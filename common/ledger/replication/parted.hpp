@@ -1,5 +1,5 @@
 // Two ledgers that parted: the same up to one event, then each with events of its own. That happens when a controller
-// was promoted before it had all that the other one had recorded.
+// began before it had all that the other one had recorded.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace shapley::ledger {
 
 // What became of the events that one of them has for itself: Slurm's own records told the other one of most of them.
 struct Parted {
-  std::int64_t events = 0;     // promotions apart
+  std::int64_t events = 0;     // beginnings of controllers apart
   std::int64_t absent = 0;     // facts that the other ledger does not have
   std::int64_t different = 0;  // facts that it has with another content
   friend bool operator==(const Parted&, const Parted&) = default;

@@ -1,4 +1,5 @@
-// Two services that ask each other: one writes, the other follows, and what happens when they change places.
+// Two services that ask each other: the one that is fed writes, the other one follows, and what happens when they
+// change places.
 #include "daemon/controllers/controllers.hpp"
 
 #include <array>
@@ -13,24 +14,31 @@
 namespace shapley::daemon {
 namespace {
 
-TEST_F(ControllersTest, nobody_writes_until_one_is_promoted) {
-  meet();
-  EXPECT_EQ(a.role(), "standby");
-  EXPECT_EQ(b.role(), "standby");
-  EXPECT_EQ(a.head().sequence, 0);
-  a.feed({run_of(1)});
-  EXPECT_EQ(a.head().sequence, 0);
-  promote(a);
-  EXPECT_EQ(a.role(), "active");
-  EXPECT_EQ(a.report()["epoch"], 1);
-  EXPECT_EQ(b.role(), "standby");
-  EXPECT_EQ(a.rows("SELECT seq, key, payload FROM events WHERE kind = 'controller_promoted'"),
-            std::vector<std::string>{R"(1|controller_promoted/1|{"asked_by":"uid 0","at":1700000102,"epoch":1,)"
-                                     R"("followed_to":0,"host":"ctl1"})"});
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::vector<std::string> beginnings(Host& host) {
+  return host.rows(
+      "SELECT json_extract(payload, '$.host') || ' ' || json_extract(payload, '$.peer') FROM events "
+      "WHERE kind = 'controller_began' ORDER BY seq");
 }
 
-TEST_F(ControllersTest, a_standby_holds_what_the_other_one_writes) {
-  promote(a);
+TEST_F(ControllersTest, the_one_that_is_fed_writes) {
+  meet();
+  EXPECT_EQ(a.role(), "standby");
+  EXPECT_EQ(a.report()["state"], "waits for slurmctld");
+  EXPECT_EQ(a.head().sequence, 0);
+  primary(a);
+  EXPECT_EQ(a.role(), "active");
+  EXPECT_EQ(b.role(), "standby");
+  EXPECT_EQ(a.report()["began_host"], "ctl1");
+  EXPECT_EQ(a.rows("SELECT seq, key, payload FROM events WHERE kind = 'controller_began'"),
+            std::vector<std::string>{R"(1|controller_began/0|{"after":0,"at":1700000102,"hash":")" +
+                                     std::string(64, '0') + R"(","host":"ctl1","peer":"answered"})"});
+}
+
+TEST_F(ControllersTest, the_other_one_holds_what_it_writes) {
+  primary(a);
   a.feed(runs_of(1, 20));
   meet();
   expect_same();
@@ -39,19 +47,17 @@ TEST_F(ControllersTest, a_standby_holds_what_the_other_one_writes) {
   EXPECT_EQ(b.report()["state"], "follows");
   EXPECT_EQ(b.report()["behind"], 0);
   EXPECT_EQ(b.report()["peer_host"], "ctl1");
-  // It says what it knows of, and takes nothing from a plugin.
-  b.feed({run_of(30)});
-  EXPECT_EQ(b.runs().size(), 20U);
-  EXPECT_FALSE(b->is_active());
-  EXPECT_NE(b.controllers().refusal().find("standby"), std::string::npos);
+  EXPECT_EQ(b.report()["peer_events"], a.head().sequence);
 }
 
 TEST_F(ControllersTest, only_the_one_that_writes_states_the_mean_residual_run_time) {
-  promote(a);
+  primary(a);
   a.feed(runs_of(1, 20));
-  now += 200;
+  clocks.pass(seconds(200));
   std::vector<protocol::JobRecord> over;
-  for (std::uint32_t id = 1; id <= 20; ++id) over.push_back(ended({.id = id, .cpus = 1, .start = k_begin + id}, now));
+  for (std::uint32_t id = 1; id <= 20; ++id) {
+    over.push_back(ended({.id = id, .cpus = 1, .start = k_begin + id}, clocks.now));
+  }
   a.feed(over);
   for (int rounds = 0; rounds < 4 || more(); ++rounds) {
     poll(a, b);
@@ -62,7 +68,7 @@ TEST_F(ControllersTest, only_the_one_that_writes_states_the_mean_residual_run_ti
   };
   ASSERT_EQ(b.rows("SELECT COUNT(*) FROM segments WHERE kind = 'run' AND end IS NOT NULL"),
             std::vector<std::string>{"20"});
-  b->tick(Instant{now});
+  b->tick(b.now());
   EXPECT_TRUE(statements(b).empty());
   meet();
   EXPECT_EQ(statements(a), std::vector<std::string>{"20"});
@@ -71,104 +77,274 @@ TEST_F(ControllersTest, only_the_one_that_writes_states_the_mean_residual_run_ti
   expect_same();
 }
 
-TEST_F(ControllersTest, a_promotion_takes_over_everything_while_the_other_one_answers) {
-  promote(a);
+TEST_F(ControllersTest, a_feeder_that_comes_is_held_until_everything_is_here) {
+  primary(a);
   a.feed(runs_of(1, 5));
-  b.controllers().want_promotion("uid 64030", Instant{now});
+  a.disconnect();
+  b.connect();
   EXPECT_EQ(b.role(), "standby");
+  EXPECT_EQ(b.report()["feeder_held"], true);
+  EXPECT_EQ(b.controllers().refusal(), "");
   meet();
   EXPECT_EQ(a.role(), "standby");
   EXPECT_EQ(b.role(), "active");
-  EXPECT_EQ(b.report()["epoch"], 2);
   EXPECT_EQ(b.runs().size(), 5U);
   b.feed(runs_of(1, 9));
   meet();
   expect_same();
   // And back.
-  promote(a);
+  take_over(b, a);
   a.feed(runs_of(1, 12));
   meet();
-  EXPECT_EQ(a.report()["epoch"], 3);
   EXPECT_EQ(b.role(), "standby");
   EXPECT_EQ(b.runs().size(), 12U);
   expect_same();
+  EXPECT_EQ(beginnings(b), (std::vector<std::string>{"ctl1 answered", "ctl2 answered", "ctl1 answered"}));
+}
+
+TEST_F(ControllersTest, it_is_held_while_the_other_ones_feeder_is_still_there) {
+  primary(a);
+  a.feed(runs_of(1, 3));
+  b.connect();
+  meet(seconds(14));
+  EXPECT_EQ(b.role(), "standby");
+  // What the old one says meanwhile is taken over, and acknowledged in step.
+  const std::uint64_t last = a.feed(runs_of(1, 4));
+  meet(milliseconds(500));
+  EXPECT_EQ(a.acknowledged(), last);
+  EXPECT_EQ(a.report()["acknowledged_alone"], 0);
+  a.disconnect();
+  meet(milliseconds(200));
+  EXPECT_EQ(b.role(), "active");
+  EXPECT_EQ(b.runs().size(), 4U);
+  b.feed(runs_of(1, 4));
+  meet();
+  expect_same();
+  EXPECT_TRUE(a.report()["set_aside"].empty());
 }
 
 TEST_F(ControllersTest, what_a_plugin_said_last_is_booked_before_writing_ends) {
-  promote(a);
-  a->begin_session(feeder_hello(7), Instant{now});
+  primary(a);
+  a->begin_session(feeder_hello(7), a.now());
   protocol::Observations o;
   o.sequence = 1;
-  o.observed_at = now;
+  o.observed_at = clocks.now;
   o.jobs = {run_of(1)};
   o.nodes = {node_record("n1")};
-  a->receive(std::move(o), Instant{now});
-  const auto refused = nlohmann::json::parse(a.ask(R"({"request":"demote"})"));
-  EXPECT_EQ(refused["error"]["code"], "conflict");
-  EXPECT_EQ(a.role(), "active");
-  const auto demoted = nlohmann::json::parse(a.ask(R"({"request":"demote","force":true})"));
-  EXPECT_EQ(demoted["role"], "standby");
+  a->receive(std::move(o), a.now());
+  a.disconnect();
+  EXPECT_EQ(a.role(), "standby");
   EXPECT_EQ(a.runs().size(), 1U);
   meet();
   expect_same();
-  // Slurm takes its word back.
-  EXPECT_EQ(nlohmann::json::parse(a.ask(R"({"request":"promote","by":"uid 7"})"))["state"], "is being promoted");
-  meet();
-  EXPECT_EQ(nlohmann::json::parse(a.ask(R"({"request":"promote","by":"uid 7"})"))["state"], "writes");
 }
 
 TEST_F(ControllersTest, a_dead_one_is_waited_for_some_seconds) {
-  promote(a);
+  primary(a);
   a.feed(runs_of(1, 3));
   meet();
   a.kill();
-  b.controllers().want_promotion("uid 0", Instant{now});
-  meet();
+  b.connect();
+  meet(milliseconds(4900));
   EXPECT_EQ(b.role(), "standby");
-  now += 3;
-  meet();
+  meet(milliseconds(100));
   EXPECT_EQ(b.role(), "active");
   EXPECT_EQ(b.runs().size(), 3U);
+  EXPECT_EQ(beginnings(b), (std::vector<std::string>{"ctl1 answered", "ctl2 silent"}));
 }
 
-TEST_F(ControllersTest, a_promotion_is_not_forgotten_by_a_daemon_that_dies) {
-  promote(a);
+TEST_F(ControllersTest, a_restart_of_the_one_that_writes_changes_nothing) {
+  primary(a);
   a.feed(runs_of(1, 3));
   meet();
-  b.controllers().want_promotion("uid 0", Instant{now});
-  b.kill();
-  b.start();
-  EXPECT_EQ(b.report()["state"], "is being promoted");
+  a.kill();
+  a.start();
+  meet();
+  EXPECT_EQ(a.role(), "standby");
+  EXPECT_EQ(b.role(), "standby");
+  primary(a);
+  a.feed(runs_of(1, 4));
+  meet();
+  expect_same();
+}
+
+// A replayed order to lay down writing stopped both for ever.
+TEST_F(ControllersTest, nothing_that_can_be_asked_changes_who_writes) {
+  primary(a);
+  a.feed(runs_of(1, 3));
+  meet();
+  for (const char* request : {R"({"request":"demote","force":true})", R"({"request":"promote","by":"uid 0"})"}) {
+    EXPECT_EQ(nlohmann::json::parse(a.ask(request))["error"]["code"], "not_found");
+    EXPECT_EQ(nlohmann::json::parse(b.ask(request))["error"]["code"], "not_found");
+  }
+  EXPECT_EQ(nlohmann::json::parse(a.ask(R"({"request":"begin"})"))["error"]["code"], "conflict");
+  EXPECT_EQ(nlohmann::json::parse(b.ask(R"({"request":"begin"})"))["error"]["code"], "conflict");
+  meet();
+  EXPECT_EQ(a.role(), "active");
+  EXPECT_EQ(b.role(), "standby");
+}
+
+// Somebody listens on the dead one's address, and relays the questions back.
+TEST_F(ControllersTest, an_answer_that_is_its_own_is_none) {
+  primary(a);
+  a.feed(runs_of(1, 3));
+  meet();
+  a.kill();
+  const auto reflect = [](Host& host) {
+    host.controllers().poll(
+        [&](const std::string& request, const Controllers::Done& done) { done(host.ask(request), host.now()); });
+  };
+  clocks.pass(seconds(6));
+  reflect(b);
+  EXPECT_EQ(b.report()["peer_answers"], false);
+  EXPECT_EQ(b.report()["heard_s"], 6);
+  EXPECT_EQ(b.report()["behind"], nullptr);
+  EXPECT_EQ(b.report()["peer_events"], b.head().sequence);
+  // It begins all the same, and does not wait for itself with what it acknowledges.
+  b.connect();
+  clocks.pass(seconds(5));
+  reflect(b);
+  ASSERT_EQ(b.role(), "active");
+  reflect(b);
+  EXPECT_EQ(b.report()["in_step"], false);
+  const std::uint64_t last = b.feed(runs_of(1, 4));
+  EXPECT_EQ(b.acknowledged(), last);
+  EXPECT_EQ(b.report()["acknowledged_alone"], last);
+}
+
+TEST_F(ControllersTest, what_was_heard_long_ago_says_nothing_of_now) {
+  primary(a);
+  meet();
+  EXPECT_EQ(b.report()["behind"], 0);
+  clocks.pass(seconds(5));
+  EXPECT_EQ(b.report()["behind"], nullptr);
+  EXPECT_EQ(b.report()["peer_answers"], false);
+  EXPECT_EQ(b.report()["heard_s"], 5);
+}
+
+// One that had followed nothing began a ledger of its own, beside the one that there was.
+TEST_F(ControllersTest, one_that_has_followed_nothing_waits_for_the_other_one) {
+  is_cut = true;
+  b.connect();
+  meet(seconds(4));
+  EXPECT_EQ(b.controllers().refusal(), "");
+  meet(seconds(2));
+  EXPECT_NE(b.controllers().refusal().find("shapleyctl begin"), std::string::npos);
+  EXPECT_NE(b.report()["fault"].dump().find("shapleyctl begin"), std::string::npos);
+  EXPECT_EQ(b.report()["state"], "waits for the other one");
+  // It is refused, and comes again.
+  b.disconnect();
+  meet();
+  EXPECT_NE(b.report()["fault"].dump().find("shapleyctl begin"), std::string::npos);
+  b.connect();
+  meet(seconds(3600));
+  EXPECT_EQ(b.role(), "standby");
+  EXPECT_EQ(b.head().sequence, 0);
+  // An administrator knows that there is nothing else.
+  EXPECT_EQ(nlohmann::json::parse(b.ask(R"({"request":"begin"})"))["allowed"], true);
   meet();
   EXPECT_EQ(b.role(), "active");
-  EXPECT_EQ(a.role(), "standby");
-  // Once is enough.
-  promote(a);
-  b.kill();
-  b.start();
-  meet();
-  EXPECT_EQ(b.role(), "standby");
-  EXPECT_EQ(a.role(), "active");
+  EXPECT_EQ(b.report()["fault"], nullptr);
 }
 
-TEST_F(ControllersTest, another_ledger_is_not_followed) {
+TEST_F(ControllersTest, a_copy_that_is_not_whole_does_not_begin_either) {
+  b.kill();
+  ASSERT_EQ(nlohmann::json::parse(a.ask(R"({"request":"begin"})"))["allowed"], true);
+  primary(a);
+  clocks.pass(seconds(400));
+  a.feed(runs_of(1, 400));
+  b.start();
+  // The first part arrives, and no other one.
+  for (int questions = 0; b.head().sequence == 0; ++questions) {
+    ASSERT_LT(questions, 9);
+    poll(b, a);
+  }
+  ASSERT_LT(b.head().sequence, a.head().sequence);
+  a.kill();
+  b.kill();
+  b.start();
+  b.connect();
+  meet(seconds(6));
+  meet(seconds(6));
+  EXPECT_EQ(b.role(), "standby");
+  EXPECT_NE(b.controllers().refusal(), "");
+  // The other one is back, and it can.
+  a.start();
+  b.connect();
+  meet();
+  EXPECT_EQ(b.role(), "active");
+  EXPECT_EQ(b.runs().size(), 400U);
+}
+
+// The old one's thread was busy while Slurm changed its primary: it went on acknowledging what nobody else had.
+TEST_F(ControllersTest, what_was_acknowledged_in_step_is_on_both_hosts) {
+  primary(a);
+  const std::uint64_t first = a.feed(runs_of(1, 3));
+  EXPECT_EQ(a.acknowledged(), 0U);
+  meet();
+  EXPECT_EQ(a.acknowledged(), first);
+  EXPECT_EQ(a.report()["in_step"], true);
+  // It answers no question from here on, and the plugin comes to the other host.
   is_cut = true;
-  a.controllers().want_promotion("uid 0", Instant{now});
-  b.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
-  meet();
-  ASSERT_TRUE(b.controllers().demote(Instant{now}));
-  a.feed(runs_of(1, 3));
+  a.feed(runs_of(1, 6));
+  clocks.pass(milliseconds(900));
+  EXPECT_EQ(a.acknowledged(), first);
+  const std::int64_t confirmed = a.report()["confirmed"];
+  take_over(a, b);
+  b.feed({run_of(1), run_of(2), run_of(3), run_of(4)});
   is_cut = false;
-  const auto before = b.head();
   meet();
-  EXPECT_EQ(b.head(), before);
-  EXPECT_NE(b.report()["fault"].dump().find("has another ledger"), std::string::npos);
-  EXPECT_NE(a.report()["fault"].dump().find("has another ledger"), std::string::npos);
+  ASSERT_TRUE(a.controllers().parting());
+  EXPECT_GE(a.controllers().parting()->common, confirmed);
+  a.begin_anew();
+  meet();
+  EXPECT_EQ(b.runs().size(), 4U);
+  expect_same();
+}
+
+TEST_F(ControllersTest, clocks_of_the_wall_decide_nothing) {
+  b.ahead = std::int64_t{40} * 86400;
+  b.kill();
+  b.start();
+  primary(a);
+  const std::uint64_t last = a.feed(runs_of(1, 3));
+  meet();
+  EXPECT_EQ(a.acknowledged(), last);
+  EXPECT_EQ(b.report()["heard_s"], 0);
+  EXPECT_EQ(b.report()["behind"], 0);
+  take_over(a, b);
+  meet();
+  EXPECT_EQ(a.head(), b.head());
+  take_over(b, a);
+  meet();
+  EXPECT_EQ(a.role(), "active");
+  EXPECT_EQ(a.head(), b.head());
+  EXPECT_EQ(a.report()["fault"], nullptr);
+  EXPECT_EQ(b.report()["fault"], nullptr);
+}
+
+TEST_F(ControllersTest, orders_are_taken_where_nothing_is_missing) {
+  EXPECT_FALSE(a->takes_orders());
+  primary(a);
+  a.feed(runs_of(1, 3));
+  meet();
+  EXPECT_TRUE(a->takes_orders());
+  EXPECT_FALSE(b->takes_orders());
+  const std::string rename = R"({"request":"rename_cluster","cluster":"newton","reason":"a test"})";
+  EXPECT_EQ(nlohmann::json::parse(b.ask(rename))["error"]["code"], "conflict");
+  // slurmctld's plugin is refused on both hosts, because its cluster has another name.
+  a.disconnect();
+  meet();
+  EXPECT_EQ(nlohmann::json::parse(a.ask(rename))["cluster"], "newton");
+  meet();
+  expect_same();
+  a.kill();
+  meet(seconds(6));
+  EXPECT_FALSE(b->takes_orders());
 }
 
 TEST_F(ControllersTest, what_comes_is_checked) {
-  promote(a);
+  primary(a);
   a.feed(runs_of(1, 3));
   const auto before = b.head();
   const auto spoil = [&](const std::string& from, const std::string& to) {
@@ -176,7 +352,7 @@ TEST_F(ControllersTest, what_comes_is_checked) {
       std::string text = a.ask(request);
       const auto at = text.find(from);
       ASSERT_NE(at, std::string::npos);
-      done(text.replace(at, from.size(), to), Instant{now});
+      done(text.replace(at, from.size(), to), b.now());
     });
     EXPECT_EQ(b.head(), before);
     EXPECT_FALSE(b.report()["fault"].is_null());
@@ -191,20 +367,27 @@ TEST_F(ControllersTest, what_comes_is_checked) {
 }
 
 TEST_F(ControllersTest, a_question_that_is_none_is_refused) {
-  promote(a);
-  for (const std::string& members :
-       {R"("sequence":-1,"hash":")" + std::string(64, '0') + R"(","rows":1)",
-        R"("sequence":0,"hash":")" + std::string(64, '0') + R"(","rows":2001)",
-        R"("sequence":0,"hash":")" + std::string(63, '0') + R"(","rows":1)", std::string(R"("sequence":0,"rows":1)")}) {
-    const auto reply = nlohmann::json::parse(a.ask(R"({"request":"follow",)" + members + "}"));
+  primary(a);
+  const std::string rest = R"(,"ledger":"x","instance":"y"})";
+  for (const std::string& members : {R"("sequence":-1,"hash":")" + std::string(64, '0') + R"(","rows":1)" + rest,
+                                     R"("sequence":0,"hash":")" + std::string(64, '0') + R"(","rows":501)" + rest,
+                                     R"("sequence":0,"hash":")" + std::string(63, '0') + R"(","rows":1)" + rest,
+                                     R"("sequence":0,"hash":")" + std::string(64, '0') + R"(","rows":1})",
+                                     std::string(R"("sequence":0,"rows":1)") + rest}) {
+    const auto reply = nlohmann::json::parse(a.ask(R"({"request":"follow",)" + members));
     EXPECT_EQ(reply["error"]["code"], "invalid_argument") << members;
   }
+  // What is asked of another ledger gets no event of this one.
+  const auto reply = nlohmann::json::parse(
+      a.ask(R"({"request":"follow","sequence":0,"hash":")" + std::string(64, '0') + R"(","rows":9)" + rest));
+  EXPECT_EQ(reply["holds"], false);
+  EXPECT_TRUE(reply["events"].empty());
 }
 
-// What a hundred takeovers leave, some planned, some after a death with events that were not replicated: the same books
+// What a hundred takeovers leave, some planned, some after a death with events that the other one lacks: the same books
 // as without any.
 TEST_F(ControllersTest, a_hundred_takeovers) {
-  promote(a);
+  primary(a);
   std::array<Host*, 2> hosts{&a, &b};
   int partings = 0;
   for (std::uint32_t takeover = 1; takeover <= 100; ++takeover) {
@@ -216,9 +399,7 @@ TEST_F(ControllersTest, a_hundred_takeovers) {
     if (last > takeover) from.feed(runs_of(1, last));
     if (takeover % 2 == 0) meet();
     if (dies) from.kill();
-    to.controllers().want_promotion("uid 0", Instant{now});
-    now += 3;
-    meet();
+    take_over(from, to);
     ASSERT_EQ(to.role(), "active") << takeover;
     to.feed(runs_of(1, last));
     if (!dies) continue;
@@ -235,8 +416,8 @@ TEST_F(ControllersTest, a_hundred_takeovers) {
   meet();
   expect_same();
   EXPECT_EQ(a.runs().size(), 100U);
-  EXPECT_EQ(a.report()["epoch"], 101);
-  EXPECT_EQ(partings, 17);  // every sixth death came before the last run was replicated
+  EXPECT_EQ(beginnings(a).size(), 101U);
+  EXPECT_GT(partings, 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Two services that part and meet again: which one goes on writing, and what becomes of the other one's ledger.
+// Two services that part and meet again: which one's ledger is continued, and what becomes of the other one's.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -11,40 +11,26 @@
 namespace shapley::daemon {
 namespace {
 
-TEST_F(ControllersTest, one_that_comes_back_and_was_not_superseded_goes_on_writing) {
-  promote(a);
-  a.feed(runs_of(1, 3));
-  meet();
-  a.kill();
-  a.start();
-  EXPECT_EQ(a.role(), "standby");
-  meet();
-  EXPECT_EQ(a.role(), "active");
-  EXPECT_EQ(a.report()["epoch"], 1);
-  // Both were down, and one comes up: the one that wrote does so after a while, the other one does not.
-  a.kill();
-  b.kill();
-  b.start();
-  now += 3600;
-  meet();
-  EXPECT_EQ(b.role(), "standby");
-  b.kill();
-  a.start();
-  meet();
-  EXPECT_EQ(a.role(), "standby");
-  now += 5;
-  meet();
-  EXPECT_EQ(a.role(), "active");
-}
+class PartedLedgers : public ControllersTest {
+ protected:
+  // `left` writes runs 1 to 3, which both have, and then dies or is cut off with runs that the other one lacks.
+  void part(Host& left, Host& right) {
+    primary(left);
+    left.feed(runs_of(1, 3));
+    meet();
+    is_cut = true;
+    left.feed(runs_of(1, 6));
+    left.disconnect();
+    primary(right);
+  }
+};
 
-TEST_F(ControllersTest, one_that_was_superseded_and_has_nothing_of_its_own_follows) {
-  promote(a);
+TEST_F(PartedLedgers, one_that_comes_back_with_nothing_of_its_own_follows) {
+  primary(a);
   a.feed(runs_of(1, 3));
   meet();
   a.kill();
-  b.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
-  meet();
+  primary(b);
   b.feed(runs_of(1, 4));
   a.start();
   meet();
@@ -54,22 +40,19 @@ TEST_F(ControllersTest, one_that_was_superseded_and_has_nothing_of_its_own_follo
   expect_same();
   // Nor does it write when the other one is gone again.
   b.kill();
-  now += 3600;
-  meet();
+  meet(std::chrono::hours(1));
   EXPECT_EQ(a.role(), "standby");
 }
 
-TEST_F(ControllersTest, one_that_was_superseded_sets_its_ledger_aside_and_follows) {
-  promote(a);
+TEST_F(PartedLedgers, one_without_a_feeder_sets_its_ledger_aside_and_follows) {
+  primary(a);
   a.feed(runs_of(1, 3));
   meet();
-  // Acknowledged, and not replicated: runs 4 to 6, of which Slurm's records tell b of 4 and 5 only.
+  // Runs 4 to 6 are on one host only, and Slurm's records tell b of 4 and 5.
   a.feed(runs_of(1, 6));
   const std::int64_t written = a.head().sequence;
   a.kill();
-  b.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
-  meet();
+  primary(b);
   const std::int64_t common = b.head().sequence - 1;
   b.feed({run_of(1), run_of(2), run_of(3), run_of(4), run_of(5), run_of(7)});
   a.start();
@@ -77,7 +60,6 @@ TEST_F(ControllersTest, one_that_was_superseded_sets_its_ledger_aside_and_follow
   ASSERT_TRUE(a.controllers().parting());
   EXPECT_EQ(a.controllers().parting()->common, common);
   EXPECT_EQ(a.controllers().parting()->own, written - common);
-  EXPECT_EQ(a.role(), "standby");
   a.begin_anew();
   meet();
   EXPECT_EQ(a.role(), "standby");
@@ -98,53 +80,110 @@ TEST_F(ControllersTest, one_that_was_superseded_sets_its_ledger_aside_and_follow
   EXPECT_TRUE(ledger::audit(*kept)->clean());
 }
 
-TEST_F(ControllersTest, of_two_that_write_the_one_promoted_later_goes_on) {
-  promote(a);
+// Slurm's own split brain.
+TEST_F(PartedLedgers, of_two_that_are_fed_both_go_on_and_say_so) {
+  primary(a);
   a.feed(runs_of(1, 3));
   meet();
   is_cut = true;
-  b.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
-  meet();
+  primary(b);
   a.feed(runs_of(1, 4));
   b.feed(runs_of(1, 5));
   EXPECT_EQ(a.role(), "active");
   EXPECT_EQ(b.role(), "active");
   is_cut = false;
-  meet();
-  EXPECT_EQ(a.role(), "standby");
+  const auto before = a.head();
+  for (int times = 0; times < 100; ++times) meet();
+  EXPECT_EQ(a.role(), "active");
   EXPECT_EQ(b.role(), "active");
+  EXPECT_NE(a.report()["fault"].dump().find("both slurmctlds are primary"), std::string::npos);
+  EXPECT_NE(b.report()["fault"].dump().find("both slurmctlds are primary"), std::string::npos);
+  EXPECT_EQ(a.head(), before);
+  // Until Slurm has decided.
+  a.disconnect();
+  EXPECT_EQ(a.report()["behind"], nullptr);
+  meet();
+  EXPECT_EQ(b.report()["fault"], nullptr);
   a.begin_anew();
   meet();
   EXPECT_EQ(b.runs().size(), 5U);
   expect_same();
 }
 
-TEST_F(ControllersTest, slurms_last_word_counts_more_than_the_number_of_promotions) {
-  promote(a);
+TEST_F(PartedLedgers, a_fed_one_that_hears_of_the_other_is_waited_for_before_a_second_begins) {
+  primary(a);
+  a.feed(runs_of(1, 3));
+  b.connect();
+  meet(std::chrono::seconds(10));
+  EXPECT_EQ(b.role(), "standby");
+  meet(std::chrono::seconds(5));
+  EXPECT_EQ(b.role(), "active");
   meet();
-  is_cut = true;
-  b.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
+  EXPECT_NE(b.report()["fault"], nullptr);
+}
+
+TEST_F(PartedLedgers, while_neither_is_fed_nothing_moves) {
+  part(a, b);
+  b.disconnect();
+  is_cut = false;
+  const auto before = b.head();
   meet();
-  ASSERT_TRUE(b.controllers().demote(Instant{now}));
-  b.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
   meet();
-  EXPECT_EQ(b.report()["epoch"], 3);
-  now += 60;
-  ASSERT_TRUE(a.controllers().demote(Instant{now}));
-  a.controllers().want_promotion("uid 0", Instant{now});
-  now += 3;
-  meet();
-  EXPECT_EQ(a.report()["epoch"], 2);
+  EXPECT_FALSE(a.controllers().parting());
+  EXPECT_FALSE(b.controllers().parting());
+  EXPECT_NE(a.report()["fault"].dump().find("parted"), std::string::npos);
+  EXPECT_NE(b.report()["fault"].dump().find("parted"), std::string::npos);
+  EXPECT_EQ(b.head(), before);
+}
+
+// The feeder comes first to the host whose line ended with the death of its slurmctld.
+TEST_F(PartedLedgers, what_a_dead_host_had_not_passed_on_is_not_continued) {
+  part(a, b);
+  b.feed(runs_of(1, 9));
+  b.disconnect();
   is_cut = false;
   meet();
-  EXPECT_EQ(a.role(), "active");
-  b.begin_anew();
+  a.connect();
   meet();
-  EXPECT_EQ(b.role(), "standby");
+  ASSERT_TRUE(a.controllers().parting());
+  EXPECT_FALSE(b.controllers().parting());
+  a.begin_anew();
+  primary(a);
+  EXPECT_EQ(a.runs().size(), 9U);
+  meet();
   expect_same();
+}
+
+TEST_F(PartedLedgers, the_line_that_began_after_it_is) {
+  part(a, b);
+  b.feed(runs_of(1, 9));
+  b.disconnect();
+  is_cut = false;
+  meet();
+  b.connect();
+  meet();
+  EXPECT_EQ(b.role(), "active");
+  meet();
+  ASSERT_TRUE(a.controllers().parting());
+  a.begin_anew();
+  meet();
+  expect_same();
+}
+
+TEST_F(PartedLedgers, another_ledger_is_not_followed) {
+  is_cut = true;
+  for (Host* host : {&a, &b}) {
+    host->ask(R"({"request":"begin"})");
+    primary(*host);
+  }
+  b.disconnect();
+  a.feed(runs_of(1, 3));
+  is_cut = false;
+  const auto before = b.head();
+  meet();
+  EXPECT_EQ(b.head(), before);
+  EXPECT_NE(b.report()["fault"].dump().find("has another ledger"), std::string::npos);
+  EXPECT_FALSE(b.controllers().parting());
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Two hosts whose services ask each other, without sockets.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,8 +12,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "daemon/controllers/controller_record.hpp"
 #include "daemon/controllers/controllers.hpp"
-#include "daemon/controllers/superseded.hpp"
 #include "daemon/requests/queries.hpp"
 #include "daemon/service.hpp"
 #include "ledger/audit/audit.hpp"
@@ -23,19 +25,32 @@ namespace shapley::daemon {
 
 inline constexpr std::int64_t k_begin = 1'700'000'000;
 
+// Clocks: seconds on the wall, and what rises evenly.
+struct Clocks {
+  std::int64_t now = k_begin + 100;
+  std::chrono::milliseconds steady{1'000'000};
+  void pass(std::chrono::milliseconds time) {
+    steady += time;
+    now = k_begin + 100 + (steady.count() - 1'000'000) / 1000;
+  }
+};
+
 // One host: a service with its ledger, and the plugin that feeds it.
 class Host {
  public:
-  Host(std::string name, const std::int64_t& now) : name_(std::move(name)), now_(now) {
+  Host(std::string name, const Clocks& clocks) : name_(std::move(name)), clocks_(clocks) {
     site_.configuration.peer = "/run/other.sock";
   }
 
   void start() {
     Service::Options options;
     options.host = name_;
-    auto started = Service::start(site_, std::move(options), Instant{now_});
+    options.instance = name_ + "/" + std::to_string(++lives_);
+    options.steady_clock = [this] { return clocks_.steady; };
+    auto started = Service::start(site_, std::move(options), now());
     ASSERT_TRUE(started.has_value()) << started.error().what;
     service_ = std::move(*started);
+    is_fed_ = false;
   }
   // It dies without any farewell.
   void kill() { service_.reset(); }
@@ -43,31 +58,43 @@ class Host {
   Service& operator*() { return *service_; }
   Service* operator->() { return service_.get(); }
   Controllers& controllers() { return *service_->controllers(); }
-  [[nodiscard]] nlohmann::json report() { return controllers().report(Instant{now_}); }
+  [[nodiscard]] nlohmann::json report() { return controllers().report(); }
   [[nodiscard]] std::string role() { return report()["role"]; }
+  [[nodiscard]] Instant now() const { return Instant{clocks_.now + ahead}; }
 
-  // As the other controller or Slurm's program is answered.
+  // As the other controller or an administrator is answered.
   std::string ask(const std::string& request) {
-    Answer answered = answer(*service_, request, Instant{now_}, Asker::administrator);
+    Answer answered = answer(*service_, request, now(), Asker::administrator);
     if (const auto* text = std::get_if<std::string>(&answered)) return *text;
     ReadingThread::Connection reader(site_.configuration.ledger);
     return std::get<ReadingThread::Question>(answered)(reader, {});
   }
 
-  // A new plugin tells of all jobs.
-  void feed(const std::vector<protocol::JobRecord>& jobs) {
-    service_->begin_session(feeder_hello(++instance_), Instant{now_});
-    service_->receive(protocol::SnapshotBegin{1, now_}, Instant{now_});
+  // A plugin knocks, and goes.
+  void connect() { controllers().hold_feeder(); }
+  void disconnect() {
+    service_->feeder_left(now());
+    is_fed_ = false;
+  }
+  // It tells of all jobs. Its last message.
+  std::uint64_t feed(const std::vector<protocol::JobRecord>& jobs) {
+    if (!std::exchange(is_fed_, true)) {
+      service_->begin_session(feeder_hello(++instance_), now());
+      sequence_ = 0;
+    }
+    service_->receive(protocol::SnapshotBegin{++sequence_, now().value}, now());
     protocol::Observations o;
-    o.sequence = 2;
-    o.observed_at = now_;
+    o.sequence = ++sequence_;
+    o.observed_at = now().value;
     o.jobs = jobs;
     o.nodes = {node_record("n1"), node_record("n2")};
-    service_->receive(std::move(o), Instant{now_});
-    service_->receive(protocol::SnapshotEnd{3, now_}, Instant{now_});
-    service_->process(Instant{now_});
-    EXPECT_EQ(service_->acknowledged(instance_), service_->is_active() ? 3U : 0U);
+    service_->receive(std::move(o), now());
+    service_->receive(protocol::SnapshotEnd{++sequence_, now().value}, now());
+    service_->process(now());
+    return sequence_;
   }
+  // The last message of which the plugin was told that it is safe.
+  [[nodiscard]] std::uint64_t acknowledged() { return service_->acknowledged(instance_); }
 
   [[nodiscard]] ledger::Position head() { return *ledger::head_of(service_->books().ledger()); }
   [[nodiscard]] std::vector<std::string> rows(const std::string& sql) {
@@ -97,18 +124,23 @@ class Host {
     const auto parting = controllers().parting();
     ASSERT_TRUE(parting);
     kill();
-    const auto aside = set_ledger_aside(site_.configuration.ledger, *parting, Instant{now_});
+    const auto aside = set_ledger_aside(site_.configuration.ledger, *parting, now());
     ASSERT_TRUE(aside) << aside.error().what;
     start();
   }
 
+  std::int64_t ahead = 0;  // of its wall clock, in seconds
+
  private:
   std::string name_;
-  const std::int64_t& now_;
+  const Clocks& clocks_;
   TempDirectory directory_;
   Site site_ = site_in(directory_);
   std::unique_ptr<Service> service_;
+  int lives_ = 0;
+  bool is_fed_ = false;
   std::uint64_t instance_ = 0;
+  std::uint64_t sequence_ = 0;
 };
 
 class ControllersTest : public testing::Test {
@@ -122,30 +154,39 @@ class ControllersTest : public testing::Test {
     if (!from.is_up()) return;
     from.controllers().poll([&](const std::string& request, const Controllers::Done& done) {
       if (is_cut || !to.is_up()) {
-        done(fail(Errc::unavailable, "does not answer"), Instant{now});
+        done(fail(Errc::unavailable, "does not answer"), from.now());
       } else {
-        done(to.ask(request), Instant{now});
+        done(to.ask(request), from.now());
       }
     });
   }
-  // Both ask until neither has more to ask; a second passes.
-  void meet() {
-    ++now;
+  // Both ask until neither has more to ask; so long passes.
+  void meet(std::chrono::milliseconds time = std::chrono::seconds(1)) {
+    clocks.pass(time);
     for (int rounds = 0; rounds < 4 || more(); ++rounds) {
       ASSERT_LT(rounds, 1000);
       poll(a, b);
       poll(b, a);
     }
     for (Host* host : {&a, &b}) {
-      if (host->is_up()) (*host)->tick(Instant{now});
+      if (host->is_up()) (*host)->tick(host->now());
     }
   }
   [[nodiscard]] bool more() {
     return (a.is_up() && a.controllers().has_more()) || (b.is_up() && b.controllers().has_more());
   }
-  void promote(Host& host) {
-    host.controllers().want_promotion("uid 0", Instant{now});
-    meet();
+  // slurmctld is primary there: its plugin is let in.
+  void primary(Host& host) {
+    host.connect();
+    for (int times = 0; host.role() != "active"; ++times) {
+      ASSERT_LT(times, 60) << host.report();
+      meet();
+    }
+  }
+  // It leaves the one and comes to the other.
+  void take_over(Host& from, Host& to) {
+    if (from.is_up()) from.disconnect();
+    primary(to);
   }
   void expect_same() {
     EXPECT_EQ(a.head(), b.head());
@@ -161,10 +202,10 @@ class ControllersTest : public testing::Test {
     return records;
   }
 
-  std::int64_t now = k_begin + 100;
+  Clocks clocks;
   bool is_cut = false;  // the connection between the two
-  Host a{"ctl1", now};
-  Host b{"ctl2", now};
+  Host a{"ctl1", clocks};
+  Host b{"ctl2", clocks};
 };
 
 }  // namespace shapley::daemon

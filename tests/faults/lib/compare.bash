@@ -90,7 +90,7 @@ audit_copy() {
   grep -q '^  checked: .* runs\? compared' "$dir/report.txt" || return 1
   awk 'NR == FNR { if ($1 == "excused" && ($3 == 0 || $2 == "wiped")) run[$4]; if ($1 == "excused" && $3 != 0 && $2 != "twice") line[$3]; next }
     !/FINDING/ { next }
-    match($0, /\(line [0-9]+/) && substr($0, RSTART + 6, RLENGTH - 6) in line && /that the ledger does not have$/ { next }
+    match($0, /\(line [0-9]+/) && substr($0, RSTART + 6, RLENGTH - 6) in line && /that the ledger does not have(: it was retracted|$)/ { next }
     match($0, /: job [0-9]+, run/) && substr($0, RSTART + 6, RLENGTH - 11) in run && /that the records do not have$/ { next }
     # The audit pairs it with a record of another run of the job, which is compared here with its own.
     match($0, /: job [0-9]+, run/) && substr($0, RSTART + 6, RLENGTH - 11) in run && /: (begins|ends) at .* in the ledger, at / { next }

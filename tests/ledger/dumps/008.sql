@@ -172,8 +172,8 @@ INSERT INTO event_rows VALUES(60,5,1793514131,1793514130,41,1793514100,0,NULL,NU
 INSERT INTO event_rows VALUES(61,2,1793514131,1793514130,41,1793514130,0,9,2000000,23,NULL,NULL,X'14de5d2ee62c977b4e04638fde2fbbf235cec155b3dd716f12ba34721d8f2971');
 INSERT INTO event_rows VALUES(62,4,1793514191,1793514190,41,1793514130,0,NULL,NULL,NULL,17,18,X'ec0afbeba0ee0a1246779d1585ba227dc1162e3b4b9d308efcdba6f1ecb5a0b9');
 INSERT INTO event_rows VALUES(63,0,1793514251,1793514250,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'32f06ebd9e14018360316754d879f77a5b3347017f7411c70089e4626cd3993d');
-INSERT INTO event_rows VALUES(64,0,1793514301,1793514300,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'49a5e300d0e2f67d2365ec4f6141d2153d3730db09aa56ce9b1410b7910f429e');
-INSERT INTO event_rows VALUES(65,0,1793514401,1793514400,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'b44909f4ae38775dc3684837c4264adc311fd9cf561ad2dc8545818c692b1c23');
+INSERT INTO event_rows VALUES(64,0,1793514301,1793514300,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'd27af073f09fd2a1cd38023e3b9f3aec6273960b40c6fe1d1846548fcca8e4eb');
+INSERT INTO event_rows VALUES(65,0,1793514401,1793514400,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'c915c1d67b2b09546e962f33c41e04e158539a490c5cb845cbd4acb6c3e6ebda');
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -243,7 +243,7 @@ INSERT INTO event_texts VALUES(54,'placement_resolved','placement_resolved/parti
 INSERT INTO event_texts VALUES(57,'placement_resolved','placement_resolved/partition=debug nodes=n[1-2]/1793514060/0','{"at":1793514060,"nodes":"","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}');
 INSERT INTO event_texts VALUES(59,'placement_resolved','placement_resolved/partition=debug nodes=n[1-2]/1793514100/0','{"at":1793514100,"nodes":"n[1-2]","ordinal":0,"placement":"partition=debug nodes=n[1-2]"}');
 INSERT INTO event_texts VALUES(63,'observations_mistimed','observations_mistimed/1793514250/91','{"ahead":3456000,"at":1793514250,"message":91,"messages":4,"observed_from":1796970200,"observed_to":1796970240,"since":1793514200}');
-INSERT INTO event_texts VALUES(64,'controller_promoted','controller_promoted/1','{"asked_by":"uid 64030","at":1793514300,"epoch":1,"followed_to":63,"host":"ctl2"}');
+INSERT INTO event_texts VALUES(64,'controller_began','controller_began/63','{"after":63,"at":1793514300,"hash":"32f06ebd9e14018360316754d879f77a5b3347017f7411c70089e4626cd3993d","host":"ctl2","peer":"answered"}');
 INSERT INTO event_texts VALUES(65,'job_changed','job_changed/105/1793502000/1793514400','{"account":"physics","array_job":0,"array_task":null,"at":1793514400,"group_id":100,"het_job":0,"job":105,"name":"fold","organization":"physics","partition":"main","qos":"normal","submit":1793502000,"user_id":1000,"wckey":""}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
