@@ -213,7 +213,8 @@ void Controllers::decide_fork(Instant now) {
   }
   parting_ = Parting{.common = fork_->in_common, .own = books_.last_sequence() - fork_->in_common};
   spdlog::warn(
-      "controllers: the ledger on {} was continued without {} at the end of this one, which is set aside; followed from "
+      "controllers: the ledger on {} was continued without {} at the end of this one, which is set aside; followed "
+      "from "
       "event {} on",
       peer_->controller.host, counted(parting_->own, "event"), parting_->common);
 }
