@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
@@ -29,19 +28,6 @@ using Clock = TimedStream::Clock;
 
 // Far below a part.
 constexpr std::size_t k_question_parts = 1;
-
-// Whether a question is for this host alone; all others the own socket answers or refuses, by the rights of their
-// author.
-// What is asked on the daemon's own host only, said in words; empty: this is not.
-std::string_view refusal_from_afar(const std::string& question) {
-  const auto request = nlohmann::json::parse(question, nullptr, false);
-  if (!request.is_object()) return {};
-  const auto name = request.value("request", nlohmann::json());
-  if (name == "promote") return "a controller is promoted on its own host only";
-  if (name == "adjust") return "the books are corrected on the daemon's own host only";
-  if (name == "rename_cluster") return "a cluster is renamed on the daemon's own host only";
-  return {};
-}
 
 Expected<Descriptor> listen_at(const addrinfo& address) {
   Descriptor socket(
@@ -172,9 +158,6 @@ Expected<void> RemoteListener::admit(Guest& guest, uid_t user) {
 
 std::string RemoteListener::answer_to(const remote::SealedMessage& question,
                                       std::unique_ptr<PeerConnection>& own) const {
-  if (const std::string_view refusal = refusal_from_afar(question.text); !refusal.empty()) {
-    return text_of_error(Errc::denied, std::string(refusal));
-  }
   const auto until = Clock::now() + (lane_of(question.text) == Lane::report ? options_.report : options_.answer);
   const auto ask = [&]() -> Expected<std::string> {
     if (!own) {
