@@ -214,6 +214,7 @@ ReadingLane::Hooks Server::lane_hooks() {
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   SHAPLEY_TRY(check_version(hello));
   if (hello.role == protocol::Role::reader) {
+    SHAPLEY_TRY(check_books(hello));
     SHAPLEY_TRY(take_author(session, hello));
     session.welcome(hello.role);
     session.send(service_.welcome(0));
@@ -231,6 +232,18 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   SHAPLEY_TRY(service_.cluster().admit(hello.cluster, clock_()));
   install_feeder(session, hello);
   return {};
+}
+
+// A reader of another host may mean other books: munge's key may be that of several clusters.
+Expected<void> Server::check_books(const protocol::Hello& hello) const {
+  const std::string& name = service_.cluster().name();
+  if (!name.empty() && !service_.cluster().is_ours(hello.cluster)) {
+    return fail(Errc::denied, fmt::format("the books here are those of cluster {}, not of {}", name, hello.cluster));
+  }
+  if (hello.ledger.empty()) return {};
+  SHAPLEY_TRY_ASSIGN(const std::string ledger, service_.books().ledger().identity());
+  if (hello.ledger == ledger) return {};
+  return fail(Errc::denied, fmt::format("the ledger here is {}, not {}", ledger, hello.ledger));
 }
 
 // The remote listener asks for users of other hosts, with their rights.
