@@ -4,8 +4,8 @@
 // Anybody of the cluster may ask what readers may ask on this host, with the same rights and limits; root and
 // slurm_user also `follow`, with which the other one of two controllers follows. One user's questions come over one
 // connection, in a thread of its own; who may have one: remote_places.hpp. Whoever connects without a credential learns
-// nothing, and all of them together cost a tenth of a processor at most: for what they took, the listener rests nine
-// times as long before it accepts another one.
+// nothing, and all of them together cost a tenth of a processor at most: once they took more, the listener accepts the
+// next one only when the tenth has caught up.
 #pragma once
 
 #include <atomic>
@@ -84,9 +84,10 @@ class RemoteListener {
   std::map<Number, Guest> guests_;  // a thread joins what has left
   std::optional<std::chrono::steady_clock::time_point> said_;
   std::atomic<std::int64_t> strangers_ns_ =
-      0;                              // of processor time since the last rest, until it was known who they are
-  std::chrono::nanoseconds owed_{0};  // to rest; the accepting thread's
-  std::thread thread_;                // the last member: it uses the others
+      0;                                   // of processor time since the last rest, until it was known who they are
+  std::chrono::nanoseconds allowance_{0};  // of processor time for strangers; the accepting thread's, so is the next
+  remote::TimedStream::Clock::time_point allowed_at_{};
+  std::thread thread_;  // the last member: it uses the others
 };
 
 }  // namespace shapley::daemon

@@ -38,6 +38,7 @@ class PrivateMunge {
     });
     EXPECT_TRUE(eventually([&] { return std::filesystem::exists(socket()); })) << "is munge installed?";
   }
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
   [[nodiscard]] std::filesystem::path socket() const { return directory_ / "socket"; }
 
  private:
