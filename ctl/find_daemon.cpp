@@ -36,11 +36,12 @@ std::vector<uid_t> uids_of(const std::string& user) {
 }
 
 Endpoint remote_endpoint(std::vector<config::Endpoint> hosts, const std::string& user, std::filesystem::path munge,
-                         std::chrono::seconds timeout, const std::string& because) {
+                         std::chrono::seconds timeout, const std::string& because, const std::string& cluster = "") {
   Endpoint endpoint = endpoint_at({}, timeout);
   endpoint.hosts = std::move(hosts);
   endpoint.munge = std::move(munge);
   endpoint.trusted = uids_of(user);
+  endpoint.cluster = cluster;
   endpoint.otherwise =
       because.empty() ? std::string(k_remedy) : "(It is asked there because of " + because + ".) " + k_remedy;
   return endpoint;
@@ -81,7 +82,7 @@ std::optional<Endpoint> from_slurm_conf(const Environment& environment, std::chr
   std::vector<config::Endpoint> hosts;
   for (const std::string& host : found->second.controllers) hosts.push_back({.host = host, .port = k_default_port});
   return remote_endpoint(std::move(hosts), found->second.slurm_user, found->second.munge_socket, timeout,
-                         "SlurmctldHost in " + found->first);
+                         "SlurmctldHost in " + found->first, found->second.cluster);
 }
 
 // Who is trusted, and where munged is, is Slurm's word here, too.

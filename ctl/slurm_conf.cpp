@@ -67,6 +67,7 @@ SlurmConf parse_slurm_conf(std::string_view text) {
       conf.controllers.push_back(address_of(value));
       conf.controller_names.emplace_back(trimmed(value.substr(0, value.find('('))));
     }
+    if (key == "clustername") conf.cluster = lower(value);  // as Slurm does
     if (key == "slurmuser") conf.slurm_user = value;
     if (key == "authinfo") conf.munge_socket = socket_of(value);
   }

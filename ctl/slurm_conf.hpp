@@ -11,6 +11,7 @@ struct SlurmConf {
   std::vector<std::string> controllers =
       {};  // of each SlurmctldHost the address in parentheses, or else the name; in order
   std::vector<std::string> controller_names = {};  // of each the name
+  std::string cluster = {};                        // ClusterName, in lower case; empty: it does not say
   std::string slurm_user = "root";                 // SlurmUser; Slurm's default is root
   std::string munge_socket = {};                   // of AuthInfo=socket=PATH; empty: munge's own default
 };

@@ -120,10 +120,14 @@ class Application {
     const config::Configuration& c = service_->site().configuration;
     if (c.listen.empty()) return {};
     SHAPLEY_TRY_ASSIGN(config::Endpoint at, config::parse_endpoint(c.listen));
-    SHAPLEY_TRY_ASSIGN(listener_, RemoteListener::open({.at = std::move(at),
-                                                        .socket = c.socket,
-                                                        .munge = c.munge_socket,
-                                                        .slurm_uid = service_->site().slurm_uid}));
+    const PeerLink::Peer peer = peer_of(c);
+    SHAPLEY_TRY_ASSIGN(
+        listener_,
+        RemoteListener::open({.at = std::move(at),
+                              .socket = c.socket,
+                              .munge = c.munge_socket,
+                              .slurm_uid = service_->site().slurm_uid,
+                              .peer = peer.endpoint.host.empty() ? std::nullopt : std::optional(peer.endpoint)}));
     return {};
   }
 

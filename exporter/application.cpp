@@ -2,19 +2,20 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
-#include <prometheus/exposer.h>
 #include <prometheus/text_serializer.h>
+#include <sys/signalfd.h>
 
+#include "base/descriptor.hpp"
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "exporter/collector.hpp"
+#include "exporter/page_server.hpp"
 
 namespace shapley::exporter {
 
@@ -31,6 +32,7 @@ struct CommandLine {
   std::string socket;
   std::string listen = "127.0.0.1:9753";
   double timeout_s = 5;
+  std::size_t top = 0;
   bool print = false;
   bool list = false;
 };
@@ -48,6 +50,9 @@ void describe(CLI::App& app, CommandLine& line) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0))
       ->type_name("SECONDS");
+  app.add_option("--top", line.top, "Only the organizations that own the most processors, so many; 0: all")
+      ->capture_default_str()
+      ->type_name("NUMBER");
   app.add_flag("--print", line.print, "Print the metrics once, serve nothing");
   app.add_flag("--list", line.list, "Print the metrics' names, kinds, labels and meanings");
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
@@ -76,7 +81,11 @@ void list(std::ostream& out) {
   }
 }
 
-// The signals that end the program, for a thread that waits for them.
+std::string text_of(const Collector& collector) {
+  return prometheus::TextSerializer().Serialize(collector.Collect());
+}
+
+// The signals that end the program, for a descriptor that tells of them.
 sigset_t blocked_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
@@ -86,25 +95,17 @@ sigset_t blocked_signals() {
   return signals;
 }
 
-ExitCode serve(const CommandLine& line, const std::shared_ptr<Collector>& collector, std::ostream& err) {
+ExitCode serve(const CommandLine& line, const Collector& collector, std::ostream& err) {
   const sigset_t signals = blocked_signals();
-  std::unique_ptr<prometheus::Exposer> exposer;
-  try {
-    // Few threads, and little patience with whoever connects and says nothing.
-    exposer = std::make_unique<prometheus::Exposer>(
-        std::vector<std::string>{"listening_ports", line.listen, "num_threads", "4", "request_timeout_ms", "10000",
-                                 "enable_keep_alive", "yes", "keep_alive_timeout_ms", "1000"});
-  } catch (const std::exception&) {
-    err << "shapley-exporter: cannot listen at " << printable(line.listen)
-        << ": in use, or no address and port of this machine (127.0.0.1:9753, [::1]:9753)" << std::endl;
+  auto server = PageServer::open(line.listen, [&collector] { return text_of(collector); }, {});
+  if (!server) {
+    err << "shapley-exporter: cannot listen at " << printable(line.listen) << ": " << printable(server.error().what)
+        << "; write an address and port of this machine that are not in use (127.0.0.1:9753, [::1]:9753)" << std::endl;
     return ExitCode::listen;
   }
-  exposer->RegisterCollectable(collector);
-  for (const int port : exposer->GetListeningPorts()) {
-    err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port " << port << std::endl;
-  }
-  int signal = 0;
-  sigwait(&signals, &signal);
+  err << "shapley-exporter: serves /metrics at " << printable(line.listen) << ", port " << server->port() << std::endl;
+  const Descriptor signalled(::signalfd(-1, &signals, SFD_CLOEXEC));
+  server->serve(signalled.get());
   return ExitCode::success;
 }
 
@@ -123,14 +124,14 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std
     list(out);
     return ExitCode::success;
   }
-  const auto collector = std::make_shared<Collector>(
+  const Collector collector(
       reader::Endpoint{.socket = line.socket,
                        .timeout = std::chrono::milliseconds(static_cast<int>(line.timeout_s * 1000)),
                        .program = "shapley-exporter " SHAPLEY_VERSION,
                        .otherwise = "Another socket: --socket PATH or SHAPLEY_SOCKET"},
-      err);
+      line.top, err);
   if (!line.print) return serve(line, collector, err);
-  out << prometheus::TextSerializer().Serialize(collector->Collect());
+  out << text_of(collector);
   return ExitCode::success;
 }
 

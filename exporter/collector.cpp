@@ -49,13 +49,14 @@ std::span<const Metric> own_metrics() {
 
 std::vector<MetricFamily> Collector::Collect() const {
   const auto began = std::chrono::steady_clock::now();
-  const Expected<json> status = status_of(endpoint_);
+  Expected<json> status = status_of(endpoint_);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   tell(status ? std::string() : status.error().what);
   const auto own = own_metrics();
   std::vector<MetricFamily> families{gauge(own[0], status ? 1 : 0), gauge(own[1], took.count()),
                                      gauge(own[2], 1, {{"version", SHAPLEY_VERSION}})};
   if (!status) return families;
+  keep_top(*status, top_);
   for (MetricFamily& family : families_of(*status)) families.push_back(std::move(family));
   return families;
 }

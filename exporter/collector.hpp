@@ -1,6 +1,7 @@
 // What one scrape sees: the daemon is asked then, and within a bounded time.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <mutex>
 #include <string>
@@ -20,8 +21,9 @@ namespace shapley::exporter {
 // that it would have told is absent, so no old value outlives it.
 class Collector : public prometheus::Collectable {
  public:
-  // `log` gets a line when the daemon goes away, and one when it is back.
-  Collector(reader::Endpoint endpoint, std::ostream& log) : endpoint_(std::move(endpoint)), log_(log) {}
+  // `top`: as of keep_top(). `log` gets a line when the daemon goes away, and one when it is back.
+  Collector(reader::Endpoint endpoint, std::size_t top, std::ostream& log)
+      : endpoint_(std::move(endpoint)), top_(top), log_(log) {}
 
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -29,6 +31,7 @@ class Collector : public prometheus::Collectable {
   void tell(const std::string& fault) const;
 
   reader::Endpoint endpoint_;
+  std::size_t top_;
   std::ostream& log_;
   mutable std::mutex mutex_;  // of the members below
   mutable bool asked_ = false;

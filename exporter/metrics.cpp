@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -108,6 +109,11 @@ Fill organizations(const char* pointer, double factor = 1) {
       if (const auto found = number(at(row, pointer))) add(family, *found * factor, {{"organization", name}});
     });
   };
+}
+
+void organization_count(const json& status, MetricFamily& family) {
+  const json counted = at(status, "/organization_count");
+  add(family, number(counted).value_or(static_cast<double>(at(status, "/organizations").size())));
 }
 
 void phi_by_estimator(const json& status, MetricFamily& family) {
@@ -259,6 +265,8 @@ std::vector<Metric> organization_metrics() {
        "Since when it has startable jobs and has had no start; absent without such jobs",
        organizations("/no_start_since")},
       {"shapley_organization_rank", k_gauge, k_organization, "Its rank: jobs of 1 go first", organizations("/rank")},
+      {"shapley_organizations", k_gauge, "", "Organizations of the books, those that --top leaves out, too",
+       organization_count},
   };
 }
 
@@ -387,6 +395,29 @@ std::span<const Metric> status_metrics() {
     return all;
   }();
   return table;
+}
+
+void keep_top(json& status, std::size_t top) {
+  const auto rows = status.find("organizations");
+  if (rows == status.end() || !rows->is_array()) return;
+  if (top == 0 || rows->size() <= top) return;
+  std::vector<std::pair<double, std::string>> order;
+  for (const json& row : *rows) order.emplace_back(-number(at(row, "/owned")).value_or(0), text_at(row, "/name"));
+  std::ranges::sort(order);
+  std::set<std::string> kept;
+  for (std::size_t i = 0; i < top; ++i) kept.insert(order[i].second);
+  const auto keep = [&](json& all) {
+    json some = json::array();
+    for (json& row : all) {
+      if (kept.contains(text_at(row, "/name"))) some.push_back(std::move(row));
+    }
+    all = std::move(some);
+  };
+  const std::size_t count = rows->size();
+  keep(*rows);
+  status["organization_count"] = count;
+  if (status.contains(json::json_pointer("/worth/organizations")))
+    keep(status[json::json_pointer("/worth/organizations")]);
 }
 
 std::vector<MetricFamily> families_of(const json& status) {

@@ -4,6 +4,7 @@
 // Prometheus' conventions: seconds and bytes, so a core-hour is 3600 core-seconds.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -25,6 +26,10 @@ struct Metric {
 
 // Of a daemon that answers; all are absent while it does not.
 [[nodiscard]] std::span<const Metric> status_metrics();
+
+// Notes how many organizations there are, and leaves those of a status that own the most processors, so many (0: all);
+// of equals those first by name. What the others have is in no metric.
+void keep_top(nlohmann::json& status, std::size_t top);
 
 // The families of a status that have a sample.
 [[nodiscard]] std::vector<prometheus::MetricFamily> families_of(const nlohmann::json& status);

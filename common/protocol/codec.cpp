@@ -20,7 +20,7 @@ namespace {
 auto members(Hello& m) {
   return std::tie(m.version, m.role, m.program, m.cluster, m.slurm_version, m.instance, m.min_job_age_s, m.interval_ms,
                   m.backlog, m.dropped_backlogs, m.on_behalf_of, m.observing_since, m.observed_before,
-                  m.controller_ran_at, m.dropped, m.sign_of_life_s, m.state_location, m.state_location_id);
+                  m.controller_ran_at, m.dropped, m.sign_of_life_s, m.state_location, m.state_location_id, m.ledger);
 }
 auto members(Welcome& m) {
   return std::tie(m.version, m.program, m.act, m.strict, m.weight, m.stale_after_s, m.acknowledged);

@@ -41,7 +41,7 @@ struct Hello {
   std::uint32_t version = k_version;
   Role role = Role::reader;
   std::string program;         // "priority/shapley 0.1.0", "shapleyctl 0.1.0"
-  std::string cluster;         // feeder: ClusterName
+  std::string cluster;         // ClusterName; a reader may leave it empty
   std::string slurm_version;   // feeder: "22.05.8"
   std::uint64_t instance = 0;  // feeder: names one life of the plugin; sequence numbers count within it
   std::uint32_t min_job_age_s = 0;
@@ -62,6 +62,7 @@ struct Hello {
   // same ClusterName has not. Empty: it does not say.
   std::string state_location = {};
   std::string state_location_id = {};
+  std::string ledger;  // reader: the identity of the ledger that it means; empty: whichever is there
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

@@ -30,6 +30,7 @@ struct Endpoint {
   std::vector<config::Endpoint> hosts = {};
   std::filesystem::path munge = {};  // munged's socket; empty: where libmunge looks for it
   std::vector<uid_t> trusted = {};   // whose answers over TCP count, besides root's
+  std::string cluster = {};          // ClusterName that it must have over TCP; empty: any
   std::string missing_here = {};     // why TCP is asked on a host that should have a socket; empty: it should not
 
   [[nodiscard]] bool is_remote() const { return !hosts.empty(); }

@@ -33,8 +33,8 @@ class TcpTransport : public Client::Transport {
 Expected<std::unique_ptr<Client::Transport>> connect_by_tcp(const Endpoint& endpoint, Client::Deadline until) {
   std::string tried;
   for (const config::Endpoint& host : endpoint.hosts) {
-    auto connection =
-        remote::SealedConnection::open({.endpoint = host, .munge = endpoint.munge, .trusted = endpoint.trusted}, until);
+    auto connection = remote::SealedConnection::open(
+        {.endpoint = host, .munge = endpoint.munge, .trusted = endpoint.trusted, .cluster = endpoint.cluster}, until);
     if (connection) return std::make_unique<TcpTransport>(*std::move(connection), text_of(host));
     tried += (tried.empty() ? "" : "; ") + text_of(host) + ' ' + connection.error().what;
   }

@@ -41,10 +41,14 @@ tl::unexpected<Error> failure(const Context& context, munge_err_t error) {
 
 }  // namespace
 
-Expected<std::string> Munge::seal(std::string_view text) const {
+Expected<std::string> Munge::seal(std::string_view text, uid_t reader) const {
+  // To munge this number means everybody.
+  if (reader == static_cast<uid_t>(MUNGE_UID_ANY)) return fail(Errc::invalid_argument, "munge: for nobody's uid");
   SHAPLEY_TRY_ASSIGN(const Context context, make_context(socket_));
   char* made = nullptr;
-  const auto error = munge_encode(&made, context.get(), text.data(), static_cast<int>(text.size()));
+  auto error = munge_ctx_set(context.get(), MUNGE_OPT_UID_RESTRICTION, reader);
+  if (error != EMUNGE_SUCCESS) return failure(context, error);
+  error = munge_encode(&made, context.get(), text.data(), static_cast<int>(text.size()));
   const std::unique_ptr<char, Free> credential(made);
   if (error != EMUNGE_SUCCESS) return failure(context, error);
   return std::string(credential.get());

@@ -1,18 +1,16 @@
 #include "remote/sealed_connection.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include "remote/addresses.hpp"
-#include "remote/sealed.hpp"
 
 namespace shapley::remote {
 
@@ -20,23 +18,31 @@ namespace {
 
 using Clock = TimedStream::Clock;
 
-// 128 random bits in hexadecimal digits.
-Expected<std::string> make_nonce() {
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  constexpr unsigned k_bits = 4;
-  constexpr unsigned k_low = 0xF;
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return away(std::strerror(errno));
-  }
-  std::string nonce;
-  for (const unsigned char byte : bytes) nonce += {k_digits[byte >> k_bits], k_digits[byte & k_low]};
-  return nonce;
-}
-
 }  // namespace
 
-Expected<SealedConnection> SealedConnection::open(const Options& options, Clock::time_point until) {
+// Who is not trusted is asked nothing: the question, which is sealed for the user that the greeting names, would tell
+// him what it is.
+Expected<SealedConnection> SealedConnection::meet(TimedStream stream, const Options& options, Clock::time_point until) {
+  auto greeting = receive_greeting(stream, until);
+  if (!greeting && greeting.error().code == Errc::unavailable) {
+    return fail(Errc::limit, "does not answer: it hangs up; its log may say why");
+  }
+  if (!greeting) return away(greeting.error().what);
+  if (greeting->uid != 0 && std::ranges::find(options.trusted, greeting->uid) == options.trusted.end()) {
+    return away("who answers there has uid " + std::to_string(greeting->uid) + ", which is not trusted to");
+  }
+  SHAPLEY_TRY_ASSIGN(std::string nonce, random_digits());
+  SHAPLEY_TRY_ASSIGN(const Place there, other_end(stream.descriptor()));
+  return SealedConnection(std::move(stream), Munge(options.munge), greeting->uid,
+                          {.challenge = std::move(greeting->challenge),
+                           .nonce = std::move(nonce),
+                           .number = 0,
+                           .addressee = there.text(),
+                           .cluster = options.cluster,
+                           .ledger = options.ledger});
+}
+
+Expected<SealedConnection> SealedConnection::connect(const Options& options, Clock::time_point until) {
   auto addresses = resolve(options.endpoint);
   if (!addresses) return away(addresses.error().what);
   Error last{Errc::unavailable, "it has no address"};
@@ -48,19 +54,30 @@ Expected<SealedConnection> SealedConnection::open(const Options& options, Clock:
     ::setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     TimedStream stream(std::move(descriptor), options.wake_up);
     const auto connected = stream.connect_to(address->ai_addr, address->ai_addrlen, until);
-    if (connected) return SealedConnection(std::move(stream), Munge(options.munge), options.trusted);
+    if (connected) return meet(std::move(stream), options, until);
     last = connected.error();
   }
   return tl::unexpected<Error>(last);
 }
 
+Expected<SealedConnection> SealedConnection::open(const Options& options, Clock::time_point until) {
+  constexpr std::chrono::milliseconds k_pause{200};
+  while (true) {
+    auto connection = connect(options, until);
+    if (connection || connection.error().code != Errc::limit) return connection;
+    if (Clock::now() + k_pause >= until) return fail(Errc::unavailable, connection.error().what);
+    SHAPLEY_TRY(wait_for(-1, 0, options.wake_up, Clock::now() + k_pause));
+  }
+}
+
 Expected<std::string> SealedConnection::ask(const std::string& request, Clock::time_point until) {
-  SHAPLEY_TRY_ASSIGN(const std::string nonce, make_nonce());
-  SHAPLEY_TRY(send_sealed(stream_, munge_, Sealed::question, nonce, request, until));
+  ++heading_.number;
+  SHAPLEY_TRY(send_sealed(stream_, munge_, Sealed::question, heading_, request, other_, until));
   SHAPLEY_TRY_ASSIGN(SealedMessage answer, receive_sealed(stream_, munge_, Sealed::answer, k_most_answer_parts, until));
-  if (answer.nonce != nonce) return away("its answer is to another question");
-  if (answer.uid != 0 && std::ranges::find(trusted_, answer.uid) == trusted_.end()) {
-    return away("who answers there has uid " + std::to_string(answer.uid) + ", which is not trusted to");
+  if (answer.heading != heading_) return away("its answer is to another question");
+  if (answer.uid != other_) {
+    return away("who answers there has uid " + std::to_string(answer.uid) + ", not uid " + std::to_string(other_) +
+                " who greeted");
   }
   return std::move(answer.text);
 }

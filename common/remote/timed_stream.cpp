@@ -47,7 +47,8 @@ Expected<void> TimedStream::connect_to(const void* address, std::size_t size, Cl
       int error = 0;
       socklen_t length = sizeof error;
       if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-      return error == 0 ? Expected<void>() : away(std::strerror(error));
+      // Accepted, and hung up on at once: whoever reads next is told.
+      return error == 0 || error == ECONNRESET ? Expected<void>() : away(std::strerror(error));
     }
     // A Unix socket's queue is full.
     if (errno != EAGAIN && errno != EINTR) return away(std::strerror(errno));

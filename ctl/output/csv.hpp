@@ -10,8 +10,8 @@
 
 namespace shapley::ctl {
 
-// `rows`: a JSON array of objects; values as programs get them (table.hpp). A value with a comma or a quotation mark is
-// quoted. Lines end with a newline alone.
+// `rows`: a JSON array of objects; values as programs get them (table.hpp). Cells
+// as of base/csv.hpp. Lines end with a newline alone.
 [[nodiscard]] std::string render_csv(std::span<const Field> fields, const nlohmann::json& rows);
 
 }  // namespace shapley::ctl

@@ -26,11 +26,15 @@ class PeerConnection {
 
 // Over its socket. The other end must be root or our own user (SO_PEERCRED): whoever else could bind the path would say
 // what our books are.
-// `asks`: the user on whose behalf, with his rights and limits; nullopt: ours.
-[[nodiscard]] Expected<std::unique_ptr<PeerConnection>> connect_by_socket(const std::filesystem::path& socket,
-                                                                          int wake_up,
-                                                                          remote::TimedStream::Clock::time_point until,
-                                                                          std::optional<uid_t> asks = std::nullopt);
+// `asks`: on whose behalf, with his rights and limits; nullopt: ours.
+struct RemoteAsker {
+  uid_t uid = 0;
+  std::string cluster = {};  // ClusterName and identity of the ledger that he means; empty: any
+  std::string ledger = {};
+};
+[[nodiscard]] Expected<std::unique_ptr<PeerConnection>> connect_by_socket(
+    const std::filesystem::path& socket, int wake_up, remote::TimedStream::Clock::time_point until,
+    const std::optional<RemoteAsker>& asks = std::nullopt);
 
 // Over TCP, sealed by the munged that listens at `munge` (empty: where libmunge looks for it); answers must be sealed
 // by root or our own user.

@@ -24,7 +24,8 @@ using Clock = TimedStream::Clock;
 // A reader's conversation.
 class SocketConnection : public PeerConnection {
  public:
-  SocketConnection(TimedStream stream, std::optional<uid_t> asks) : asking_(std::move(stream)), asks_(asks) {}
+  SocketConnection(TimedStream stream, std::optional<RemoteAsker> asks)
+      : asking_(std::move(stream)), asks_(std::move(asks)) {}
 
   Expected<void> open(const std::filesystem::path& socket, Clock::time_point until) {
     sockaddr_un address{};
@@ -56,7 +57,11 @@ class SocketConnection : public PeerConnection {
     protocol::Hello hello;
     hello.role = protocol::Role::reader;
     hello.program = k_program;
-    if (asks_) hello.on_behalf_of = *asks_;
+    if (asks_) {
+      hello.on_behalf_of = asks_->uid;
+      hello.cluster = asks_->cluster;
+      hello.ledger = asks_->ledger;
+    }
     SHAPLEY_TRY_ASSIGN(const protocol::Message answer, asking_.greet(hello, until));
     if (const auto* refused = std::get_if<protocol::Refused>(&answer)) return away(refused->reason);
     if (std::holds_alternative<protocol::Welcome>(answer)) return {};
@@ -64,13 +69,14 @@ class SocketConnection : public PeerConnection {
   }
 
   protocol::Asking<TimedStream> asking_;
-  std::optional<uid_t> asks_;
+  std::optional<RemoteAsker> asks_;
 };
 
 }  // namespace
 
 Expected<std::unique_ptr<PeerConnection>> connect_by_socket(const std::filesystem::path& socket, int wake_up,
-                                                            Clock::time_point until, std::optional<uid_t> asks) {
+                                                            Clock::time_point until,
+                                                            const std::optional<RemoteAsker>& asks) {
   Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!descriptor.is_open()) return away(std::strerror(errno));
   auto connection = std::make_unique<SocketConnection>(TimedStream(std::move(descriptor), wake_up), asks);

@@ -327,7 +327,7 @@ json configuration(const Service& service) {
 constexpr Request k_requests[] = {
     {"adjust", Asker::administrator, Lane::memory, "a correction of the books",
      [](Service& service, const Question& question) { return adjust(service, question); }},
-    {"adjust_preview", Asker::administrator, Lane::report, "what a correction would change",
+    {"adjust_preview", Asker::remote_administrator, Lane::report, "what a correction would change",
      [](Service& service, const Question& question) { return adjust_preview(service, question); }},
     {"adjustments", Asker::anybody, Lane::memory, "all corrections of the books",
      [](Service& service, const Question& question) { return adjustments(service, question); }},
@@ -340,7 +340,8 @@ constexpr Request k_requests[] = {
      [](Service& service, const Question&) -> Answer { return text_of(configuration(service)); }},
     {"explain", Asker::anybody, Lane::ledger, "what the books say about a job that waits",
      [](Service& service, const Question& question) { return explain(service, question); }},
-    {"follow", Asker::administrator, Lane::memory, "the ledger's events after one, for the other of two controllers",
+    {"follow", Asker::remote_administrator, Lane::memory,
+     "the ledger's events after one, for the other of two controllers",
      [](Service& service, const Question& question) { return follow(service, question.request); }},
     {"forecast", Asker::anybody, Lane::ledger, "when ranks turn if nothing starts or ends",
      [](Service& service, const Question& question) { return forecast(service, question); }},
@@ -393,7 +394,7 @@ json parse_request(std::string_view request) {
 
 // Where the daemon runs as a user of its own he, too, can read the ledger.
 Visibility visibility_of(const Service& service, Asker asker, std::uint32_t user_id) {
-  if (asker == Asker::administrator || user_id == ::geteuid()) return Visibility::everything();
+  if (asker != Asker::anybody || user_id == ::geteuid()) return Visibility::everything();
   const auto& kept = service.privacy();
   return Visibility::of(kept ? std::optional(kept->privacy) : std::nullopt, user_id);
 }
@@ -413,10 +414,10 @@ Expected<const Request*> find_request(std::span<const Request> table, const json
   if (row == table.end()) {
     return fail(Errc::not_found, "unknown request '" + name + "'; known are " + names_of(table));
   }
-  if (row->may_ask == Asker::administrator && asker != Asker::administrator) {
-    return fail(Errc::denied, "only root and slurm_user may ask '" + name + "'");
-  }
-  return &*row;
+  if (asker >= row->may_ask) return &*row;
+  if (asker == Asker::anybody) return fail(Errc::denied, "only root and slurm_user may ask '" + name + "'");
+  return fail(Errc::denied,
+              "'" + name + "' changes something: root or slurm_user ask it themselves, on shapleyd's own host");
 }
 
 Lane lane_of(std::string_view request) {

@@ -23,8 +23,13 @@
 
 namespace shapley::daemon {
 
-// Who asks, as the kernel says: any user of the machine, or root and slurm_user.
-enum class Asker : std::uint8_t { anybody, administrator };
+// Who asks; each may ask what those before it may.
+enum class Asker : std::uint8_t {
+  anybody,
+  remote_administrator,  // root or slurm_user, of another host or for whom another one asks: nothing is changed for
+                         // them
+  administrator,         // root or slurm_user by a connection of their own, as the kernel says
+};
 
 // Where a request is answered, so that none waits for one that takes longer.
 enum class Lane : std::uint8_t {

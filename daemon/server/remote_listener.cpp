@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
@@ -27,20 +29,31 @@ using remote::TimedStream;
 using remote::wait_for;
 using Clock = TimedStream::Clock;
 
-// Far below a part.
-constexpr std::size_t k_question_parts = 1;
+std::chrono::nanoseconds processor_time() {
+  timespec spent{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+}
 
-// Whether a question is for this host alone; all others the own socket answers or refuses, by the rights of their
-// author.
-// What is asked on the daemon's own host only, said in words; empty: this is not.
-std::string_view refusal_from_afar(const std::string& question) {
-  const auto request = nlohmann::json::parse(question, nullptr, false);
-  if (!request.is_object()) return {};
-  const auto name = request.value("request", nlohmann::json());
-  if (name == "begin") return "a controller is let begin on its own host only";
-  if (name == "adjust") return "the books are corrected on the daemon's own host only";
-  if (name == "rename_cluster") return "a cluster is renamed on the daemon's own host only";
-  return {};
+// No farewell, which would leave a trace of each of them in the kernel for a minute.
+void hang_up(Descriptor stream) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(stream.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+std::set<std::string> addresses_of(const config::Endpoint& peer) {
+  std::set<std::string> networks;
+  const auto addresses = remote::resolve(peer);
+  if (!addresses) {
+    spdlog::warn("server: no places over TCP are kept for the other controller: {}", addresses.error().what);
+    return networks;
+  }
+  for (const addrinfo* address = addresses->get(); address != nullptr; address = address->ai_next) {
+    sockaddr_storage place{};
+    std::memcpy(&place, address->ai_addr, std::min<std::size_t>(sizeof place, address->ai_addrlen));
+    networks.insert(remote::place_of(place).network);
+  }
+  return networks;
 }
 
 Expected<Descriptor> listen_at(const addrinfo& address) {
@@ -48,7 +61,7 @@ Expected<Descriptor> listen_at(const addrinfo& address) {
       ::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
   if (!socket.is_open()) return system_failure("socket", errno);
   const int on = 1;
-  constexpr int k_backlog = 8;
+  constexpr int k_backlog = 256;  // more would only wait longer in a flood
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(socket.get(), address.ai_addr, address.ai_addrlen) != 0) return system_failure("bind", errno);
   if (::listen(socket.get(), k_backlog) != 0) return system_failure("listen", errno);
@@ -66,6 +79,7 @@ Expected<std::unique_ptr<RemoteListener>> RemoteListener::open(Options options) 
   if (!listening) return with_context(context, std::move(listening).error());
   Descriptor wake_up(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_up.is_open()) return with_context(context, system_failure("eventfd", errno).value());
+  if (options.peer) options.places.kept_addresses = addresses_of(*options.peer);
   spdlog::info("{}: for other hosts of the cluster", context);
   return std::unique_ptr<RemoteListener>(
       new RemoteListener(std::move(options), std::move(*listening), std::move(wake_up)));
@@ -76,109 +90,151 @@ RemoteListener::RemoteListener(Options options, Descriptor listening, Descriptor
       munge_(options_.munge),
       listening_(std::move(listening)),
       wake_up_(std::move(wake_up)),
+      places_(options_.places),
       thread_([this] { run(); }) {}
 
 RemoteListener::~RemoteListener() {
   ::eventfd_write(wake_up_.get(), 1);
   thread_.join();
-  for (Guest& guest : guests_) guest.thread.join();
+  // Nobody else starts or joins one.
+  for (auto& [number, guest] : guests_) guest.thread.join();
 }
 
 void RemoteListener::run() {
   constexpr std::chrono::hours k_long{1};
+  auto before = processor_time();
   while (true) {
     const auto ready = wait_for(listening_.get(), POLLIN, wake_up_.get(), Clock::now() + k_long);
     if (!ready) return;
     if (!*ready) continue;
-    Descriptor stream(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    {
-      const std::lock_guard lock(mutex_);
-      guests_.remove_if([](Guest& one) {
-        if (!one.gone) return false;
-        one.thread.join();
-        return true;
-      });
-    }
+    sockaddr_storage from{};
+    socklen_t length = sizeof from;
+    Descriptor stream(
+        ::accept4(listening_.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const int error = errno;
+    join_those_who_left();
     if (stream.is_open()) {
-      welcome(std::move(stream));
-    } else if (errno == EMFILE || errno == ENFILE) {
+      const auto welcomed = welcome(std::move(stream), remote::place_of(from).network);
+      if (!welcomed) say_refused(welcomed.error().what);
+    } else if (error == EMFILE || error == ENFILE) {
       // It stays readable.
       if (!wait_for(-1, 0, wake_up_.get(), Clock::now() + std::chrono::seconds(1))) return;
     }
+    const auto now = processor_time();
+    if (!rest(now - before + std::chrono::nanoseconds(strangers_ns_.exchange(0)))) return;
+    before = now;
   }
 }
 
-void RemoteListener::welcome(Descriptor stream) {
-  if (guests_.size() >= options_.most_connections) return say_refused("too many connections");
-  const auto emplace = [this]() -> Guest& {
-    const std::lock_guard lock(mutex_);
-    return guests_.emplace_back();
-  };
-  Guest& one = emplace();
-  try {
-    one.thread = std::thread([this, &one, own = std::move(stream)]() mutable {
-      converse(one, std::move(own));
-      one.gone = true;
-    });
-  } catch (const std::system_error& error) {
-    {
-      const std::lock_guard lock(mutex_);
-      guests_.pop_back();
+bool RemoteListener::rest(std::chrono::nanoseconds spent) {
+  // One of so many seconds: what the kernel does where a thread begins and ends is not in its clock.
+  constexpr int k_share = 16;
+  constexpr std::chrono::milliseconds k_most{10};  // is saved, of times when less was spent
+  const auto now = Clock::now();
+  allowance_ = std::min<std::chrono::nanoseconds>(k_most, allowance_ + (now - allowed_at_) / k_share) - spent;
+  allowed_at_ = now;
+  if (allowance_ >= std::chrono::nanoseconds(0)) return true;
+  return wait_for(-1, 0, wake_up_.get(), now - k_share * allowance_).has_value();
+}
+
+void RemoteListener::join_those_who_left() {
+  const std::lock_guard lock(mutex_);
+  for (auto guest = guests_.begin(); guest != guests_.end();) {
+    if (guest->second.descriptor >= 0) {
+      ++guest;
+      continue;
     }
-    say_refused(error.what());
+    guest->second.thread.join();
+    guest = guests_.erase(guest);
   }
 }
 
-void RemoteListener::converse(Guest& guest, Descriptor descriptor) {
+Expected<void> RemoteListener::welcome(Descriptor stream, const std::string& address) {
+  const std::lock_guard lock(mutex_);
+  const auto place = places_.come(address, Clock::now());
+  if (!place) {
+    hang_up(std::move(stream));
+    return tl::unexpected<Error>(place.error());
+  }
+  end(place->gives_way);
+  Guest& guest = guests_[place->number];
+  guest.descriptor = stream.get();
+  try {
+    guest.thread = std::thread(
+        [this, number = place->number, own = std::move(stream)]() mutable { converse(number, std::move(own)); });
+  } catch (const std::system_error& error) {
+    places_.leave(place->number);
+    guests_.erase(place->number);
+    return fail(Errc::limit, error.what());
+  }
+  return {};
+}
+
+// Its thread does the rest.
+void RemoteListener::end(std::optional<Number> number) {
+  if (!number) return;
+  const auto guest = guests_.find(*number);
+  if (guest != guests_.end() && guest->second.descriptor >= 0) ::shutdown(guest->second.descriptor, SHUT_RDWR);
+}
+
+void RemoteListener::converse(Number number, Descriptor descriptor) {
   const int on = 1;
   ::setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const TimedStream stream(std::move(descriptor), wake_up_.get());
-  std::unique_ptr<PeerConnection> own;
-  auto patience = options_.first_question;
-  while (true) {
-    const auto question = next_question(guest, stream, patience);
-    if (!question) {
-      if (question.error().code != Errc::unavailable) say_refused(question.error().what);
-      return;
-    }
-    const std::string answer = answer_to(*question, own);
-    const auto sent = remote::send_sealed(stream, munge_, remote::Sealed::answer, question->nonce, answer,
-                                          Clock::now() + options_.answer);
-    if (!sent) return;
-    patience = options_.next_question;
-  }
-}
-
-Expected<remote::SealedMessage> RemoteListener::next_question(Guest& guest, const TimedStream& stream,
-                                                              std::chrono::milliseconds patience) {
-  SHAPLEY_TRY_ASSIGN(remote::SealedMessage question, remote::receive_sealed(stream, munge_, remote::Sealed::question,
-                                                                            k_question_parts, Clock::now() + patience));
-  SHAPLEY_TRY(admit(guest, question.uid));
-  return question;
-}
-
-Expected<void> RemoteListener::admit(Guest& guest, uid_t user) {
+  const auto ended = answer_questions(number, stream);
+  if (!ended && ended.error().code != Errc::unavailable) say_refused(ended.error().what);
   const std::lock_guard lock(mutex_);
-  if (guest.user == user) return {};
-  if (guest.user) return fail(Errc::denied, "questions of different users over one connection");
-  const auto same = static_cast<std::size_t>(
-      std::ranges::count_if(guests_, [&](const Guest& one) { return !one.gone && one.user == user; }));
-  if (!is_administrator(user) && same >= options_.most_connections_of_a_user) {
-    return fail(Errc::limit, fmt::format("uid {} has too many connections", user));
+  places_.leave(number);
+  guests_[number].descriptor = -1;
+}
+
+// The first question, and who asks it.
+Expected<remote::SealedMessage> RemoteListener::meet(Number number, remote::SealedGuest& guest) {
+  SHAPLEY_TRY_ASSIGN(remote::SealedMessage question, guest.next(Clock::now() + options_.first_question));
+  const bool is_administrator = question.uid == 0 || question.uid == options_.slurm_uid;
+  const auto admitted = [&]() -> Expected<std::optional<Number>> {
+    const std::lock_guard lock(mutex_);
+    auto gives_way = places_.admit(number, question.uid, is_administrator, Clock::now());
+    if (gives_way) end(*gives_way);
+    return gives_way;
+  }();
+  if (admitted) return question;
+  SHAPLEY_TRY(guest.answer(question, text_of_error(admitted.error()), Clock::now() + options_.first_question));
+  return tl::unexpected<Error>(admitted.error());
+}
+
+void RemoteListener::note_silence(Number number, bool is_silent) {
+  const std::lock_guard lock(mutex_);
+  if (is_silent) {
+    places_.end_answer(number, Clock::now());
+  } else {
+    places_.begin_answer(number);
   }
-  guest.user = user;
-  return {};
+}
+
+Expected<void> RemoteListener::answer_questions(Number number, const TimedStream& stream) {
+  auto guest = remote::SealedGuest::greet(stream, munge_, Clock::now() + options_.first_question);
+  auto question = guest ? meet(number, *guest) : tl::unexpected<Error>(guest.error());
+  strangers_ns_ += processor_time().count();
+  std::unique_ptr<PeerConnection> own;
+  while (question) {
+    const std::string answer = answer_to(*question, own);
+    SHAPLEY_TRY(guest->answer(*question, answer, Clock::now() + options_.answer));
+    note_silence(number, true);
+    question = guest->next(Clock::now() + options_.next_question);
+    note_silence(number, false);
+  }
+  return tl::unexpected<Error>(question.error());
 }
 
 std::string RemoteListener::answer_to(const remote::SealedMessage& question,
                                       std::unique_ptr<PeerConnection>& own) const {
-  if (const std::string_view refusal = refusal_from_afar(question.text); !refusal.empty()) {
-    return text_of_error(Errc::denied, std::string(refusal));
-  }
   const auto until = Clock::now() + (lane_of(question.text) == Lane::report ? options_.report : options_.answer);
   const auto ask = [&]() -> Expected<std::string> {
     if (!own) {
-      SHAPLEY_TRY_ASSIGN(own, connect_by_socket(options_.socket, wake_up_.get(), until, question.uid));
+      const RemoteAsker asker{
+          .uid = question.uid, .cluster = question.heading.cluster, .ledger = question.heading.ledger};
+      SHAPLEY_TRY_ASSIGN(own, connect_by_socket(options_.socket, wake_up_.get(), until, asker));
     }
     return own->ask(question.text, until);
   };

@@ -1,6 +1,8 @@
 #include "daemon/server/server.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -185,7 +187,8 @@ Answer Server::answer_to(const QueryScheduler::Waiting& taken) {
   counts.waiting = query_scheduler_.waiting() + ledger_lane_.waiting() + report_lane_.waiting();
   counts.reading = (ledger_lane_.is_reading() ? 1U : 0U) + (report_lane_.is_reading() ? 1U : 0U);
   service_.note(counts);
-  const Asker asker = taken.administrator ? Asker::administrator : Asker::anybody;
+  const Asker administrator = taken.session->asks_for_itself() ? Asker::administrator : Asker::remote_administrator;
+  const Asker asker = taken.administrator ? administrator : Asker::anybody;
   return answer(service_, taken.query.json, clock_(), asker, taken.uid);
 }
 
@@ -219,6 +222,7 @@ ReadingLane::Hooks Server::lane_hooks() {
 Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   SHAPLEY_TRY(check_version(hello));
   if (hello.role == protocol::Role::reader) {
+    SHAPLEY_TRY(check_books(hello));
     SHAPLEY_TRY(take_author(session, hello));
     session.welcome(hello.role);
     session.send(service_.welcome(0));
@@ -243,9 +247,25 @@ Expected<void> Server::greet(Session& session, const protocol::Hello& hello) {
   return {};
 }
 
+// A reader of another host may mean other books: munge's key may be that of several clusters.
+Expected<void> Server::check_books(const protocol::Hello& hello) const {
+  const std::string& name = service_.cluster().name();
+  if (!name.empty() && !service_.cluster().is_ours(hello.cluster)) {
+    return fail(Errc::denied, fmt::format("the books here are those of cluster {}, not of {}", name, hello.cluster));
+  }
+  if (hello.ledger.empty()) return {};
+  SHAPLEY_TRY_ASSIGN(const std::string ledger, service_.books().ledger().identity());
+  if (hello.ledger == ledger) return {};
+  return fail(Errc::denied, fmt::format("the ledger here is {}, not {}", ledger, hello.ledger));
+}
+
 // The remote listener asks for users of other hosts, with their rights.
 Expected<void> Server::take_author(Session& session, const protocol::Hello& hello) const {
-  if (hello.on_behalf_of < 0) return {};
+  if (hello.on_behalf_of == -1) return {};
+  // The last number stands for no user.
+  if (hello.on_behalf_of < 0 || hello.on_behalf_of >= std::numeric_limits<std::uint32_t>::max()) {
+    return fail(Errc::invalid_argument, fmt::format("on_behalf_of: {} is no uid", hello.on_behalf_of));
+  }
   if (session.peer().uid != 0 && session.peer().uid != ::geteuid()) {
     return fail(Errc::denied, fmt::format("uid {} may ask for itself only", session.peer().uid));
   }

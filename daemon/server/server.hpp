@@ -70,6 +70,7 @@ class Server final : public SessionOwner {
   void admit(Session::Socket socket);
   [[nodiscard]] bool may_feed(const Peer& peer) const;
   [[nodiscard]] Expected<void> greet(Session& session, const protocol::Hello& hello);
+  [[nodiscard]] Expected<void> check_books(const protocol::Hello& hello) const;
   [[nodiscard]] Expected<void> take_author(Session& session, const protocol::Hello& hello) const;
   [[nodiscard]] Expected<void> feed(Session& session, protocol::Message message);
   void take_query(Session& session, protocol::Query query);

@@ -77,8 +77,12 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] const Peer& peer() const { return peer_; }
   // Its process ended, or closed the connection: on_closed() follows, or something else holds the connection open.
   [[nodiscard]] bool has_gone();
-  // From now on its questions are this user's.
-  void ask_for(std::uint32_t uid) { peer_.uid = uid; }
+  // From now on its questions are this user's, whom its peer names.
+  void ask_for(std::uint32_t uid) {
+    peer_.uid = uid;
+    asks_for_itself_ = false;
+  }
+  [[nodiscard]] bool asks_for_itself() const { return asks_for_itself_; }
   [[nodiscard]] std::optional<protocol::Role> role() const { return role_; }
   [[nodiscard]] std::size_t unwritten_bytes() const { return queued_bytes_; }
   [[nodiscard]] std::string name() const;  // "feeder (uid 64030, pid 812)"
@@ -111,6 +115,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Socket socket_;
   Peer peer_;
+  bool asks_for_itself_ = true;
   SessionOwner& owner_;
   Timeouts timeouts_;
   boost::asio::steady_timer handshake_;

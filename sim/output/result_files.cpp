@@ -8,6 +8,8 @@
 #include <queue>
 #include <set>
 
+#include "base/csv.hpp"
+
 namespace shapley::sim {
 
 namespace {
@@ -82,8 +84,8 @@ Expected<void> write_organizations(const std::filesystem::path& file, const sche
       work[job.organization] += done * job.processors;
     }
     for (std::size_t u = 0; u < instance.organizations(); ++u) {
-      out << result.policy << ',' << u << ',' << instance.processors[u] << ',' << jobs[u] << ',' << started[u] << ','
-          << completed[u] << ',' << work[u] << ',' << result.simulation.psi[u] << ','
+      out << csv_cell(result.policy) << ',' << u << ',' << instance.processors[u] << ',' << jobs[u] << ',' << started[u]
+          << ',' << completed[u] << ',' << work[u] << ',' << result.simulation.psi[u] << ','
           << (result.phi ? scheduling::to_string((*result.phi)[u]) : "") << '\n';
     }
   }
@@ -103,10 +105,10 @@ Expected<void> write_batsim_jobs(const std::filesystem::path& file, const schedu
     const Instant finish_time = schedule[i].start + job.duration;
     if (finish_time > instance.end) continue;
     const std::int64_t turnaround = (finish_time - job.release).value;
-    out << schedule[i].job << ',' << result.policy << ",organization" << job.organization << ',' << job.release.value
-        << ',' << job.processors << ',' << job.duration.value << ",1,COMPLETED_SUCCESSFULLY," << schedule[i].start.value
-        << ',' << job.duration.value << ',' << finish_time.value << ',' << (schedule[i].start - job.release).value
-        << ',' << turnaround << ','
+    out << schedule[i].job << ',' << csv_cell(result.policy) << ",organization" << job.organization << ','
+        << job.release.value << ',' << job.processors << ',' << job.duration.value << ",1,COMPLETED_SUCCESSFULLY,"
+        << schedule[i].start.value << ',' << job.duration.value << ',' << finish_time.value << ','
+        << (schedule[i].start - job.release).value << ',' << turnaround << ','
         << decimal(static_cast<double>(turnaround) / static_cast<double>(job.duration.value)) << ','
         << intervals(processors[i]) << ",0,\n";
   }

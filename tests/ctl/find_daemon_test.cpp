@@ -21,11 +21,13 @@ TEST(SlurmConf, TellsControllersUserAndMungesSocket) {
       "slurmctldhost=ctl1(10.0.0.1)  # the primary\n"
       "SlurmctldHost = ctl2\n"
       "SlurmUser=slurm\n"
+      "ClusterName=Newton\n"
       "AuthInfo=cred_expire=5,\\\n  socket=/run/m\n"
       "SlurmctldPort=6817\n");
   EXPECT_EQ(conf.controllers, (std::vector<std::string>{"10.0.0.1", "ctl2"}));
   EXPECT_EQ(conf.controller_names, (std::vector<std::string>{"ctl1", "ctl2"}));
   EXPECT_EQ(conf.slurm_user, "slurm");
+  EXPECT_EQ(conf.cluster, "newton");
   EXPECT_EQ(conf.munge_socket, "/run/m");
   EXPECT_TRUE(is_controller(conf, "ctl1"));
   EXPECT_TRUE(is_controller(conf, "ctl2.example.org"));

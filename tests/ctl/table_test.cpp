@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ctl/output/csv.hpp"
+
 namespace shapley::ctl {
 namespace {
 
@@ -135,6 +137,19 @@ TEST(Table, NamesFollowTheTerminalAndStayDistinguishable) {
   EXPECT_EQ(fitted_to(5, rows), whole) << "that does not fit anyhow";
   EXPECT_EQ(fitted_to(0, three_rows()), "physics    12k\nmaths      -6k\nBücher      7k\n");
   EXPECT_EQ(fitted_to(5, three_rows()), "physics 12k\nmaths   -6k\nBücher   7k\n");
+}
+
+// Whoever is asked for a reason could make a colleague's spreadsheet calculate it.
+TEST(Csv, HasNoFormulasInNamesAndReasons) {
+  constexpr std::array<Field, 3> k_columns{Field{.name = "organization", .member = "name", .title = "", .meaning = ""},
+                                           Field{.name = "reason", .member = "reason", .title = "", .meaning = ""},
+                                           Field{.name = "amount", .member = "amount", .title = "", .meaning = ""}};
+  const json rows = json::array({{{"name", "=HYPERLINK(\"http://x/\")"}, {"reason", "+1"}, {"amount", -3}},
+                                 {{"name", "@SUM(A1)"}, {"reason", "-1+1"}, {"amount", "-0.5"}}});
+  EXPECT_EQ(render_csv(k_columns, rows),
+            "organization,reason,amount\n"
+            "\"'=HYPERLINK(\"\"http://x/\"\")\",+1,-3\n"
+            "'@SUM(A1),'-1+1,-0.5\n");
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
   void stop() {
     child_->signal(SIGTERM);
     child_->wait();

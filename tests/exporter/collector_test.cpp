@@ -27,7 +27,7 @@ double value_of(const std::vector<prometheus::MetricFamily>& families, const std
 class Collecting : public testing::Test {
  protected:
   [[nodiscard]] Collector collector(std::chrono::milliseconds timeout) {
-    return {reader::Endpoint{.socket = directory / "s", .timeout = timeout, .program = "tester"}, log};
+    return {reader::Endpoint{.socket = directory / "s", .timeout = timeout, .program = "tester"}, 0, log};
   }
   // Of one that is away nothing but the exporter's own metrics is told.
   void expect_away(const std::vector<prometheus::MetricFamily>& families) {

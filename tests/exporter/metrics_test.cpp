@@ -155,5 +155,34 @@ TEST(Metrics, HaveTheLabelsThatTheTableNames) {
     EXPECT_EQ(labels[std::string(metric.name)], metric.labels) << metric.name;
 }
 
+// A thousand organizations would be some twenty thousand time series.
+TEST(Metrics, OfTheTopAreThoseWhoOwnMost) {
+  json status = full_status();
+  const json row = status["organizations"][0];
+  for (int i = 0; i < 1000; ++i) {
+    json other = row;
+    other["name"] = "o" + std::to_string(i);
+    other["owned"] = i < 900 ? 10 : 70 + i;
+    status["organizations"].push_back(other);
+    status["worth"]["organizations"].push_back({{"name", other["name"]}, {"provisional", true}});
+  }
+  json some = status;
+  keep_top(some, 3);
+  const std::string text = text_of(some);
+  EXPECT_TRUE(has(text, "shapley_organizations 1002"));
+  for (const char* name : {"o999", "o998", "o997"}) {
+    EXPECT_TRUE(has(text, "shapley_organization_rank{organization=\"" + std::string(name) + "\"} 1")) << name;
+    EXPECT_TRUE(has(text, "shapley_organization_alone_provisional{organization=\"" + std::string(name) + "\"} 1"));
+  }
+  for (const char* name : {"o996", "o0", "physics"}) {
+    EXPECT_EQ(text.find("organization=\"" + std::string(name) + '"'), std::string::npos) << name;
+  }
+  json all = status;
+  keep_top(all, 0);
+  EXPECT_EQ(all, status);
+  keep_top(all, 1002);
+  EXPECT_EQ(all, status);
+}
+
 }  // namespace
 }  // namespace shapley::exporter

@@ -73,10 +73,10 @@ inline void pick(Rule& m) {
 inline void pick(Hello& m) {
   auto& [version, role, program, cluster, slurm_version, instance, min_job_age_s, interval_ms, backlog,
          dropped_backlogs, on_behalf_of, observing_since, observed_before, controller_ran_at, dropped, sign_of_life_s,
-         state_location, state_location_id] = m;
+         state_location, state_location_id, ledger] = m;
   pick_all(version, role, program, cluster, slurm_version, instance, min_job_age_s, interval_ms, backlog,
            dropped_backlogs, on_behalf_of, observing_since, observed_before, controller_ran_at, dropped, sign_of_life_s,
-           state_location, state_location_id);
+           state_location, state_location_id, ledger);
 }
 inline void pick(Welcome& m) {
   auto& [version, program, act, strict, weight, stale_after_s, acknowledged] = m;

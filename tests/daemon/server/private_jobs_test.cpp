@@ -1,5 +1,6 @@
 // Whose question it is, is what the kernel says of the connection, or root for a user of another host; never the asker.
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -38,7 +39,7 @@ class PrivateJobs : public ServerTest {
     return ids;
   }
 
-  std::unique_ptr<TestClient> reader_on_behalf_of(uid_t connects, uid_t user) const {
+  std::unique_ptr<TestClient> reader_on_behalf_of(uid_t connects, std::int64_t user) const {
     auto client = client_of(connects);
     protocol::Hello hello;
     hello.on_behalf_of = user;
@@ -62,6 +63,32 @@ TEST_F(PrivateJobs, AreThoseOfTheUserOfAnotherHost) {
   EXPECT_EQ(jobs_for(*of_stranger), Ids{});
   // Nobody else asks for another one.
   EXPECT_NE(reader_on_behalf_of(k_somebody_else, k_owner)->expect<protocol::Refused>().reason, "");
+}
+
+// The daemon's own user wrote "uid 0 (root)" into the ledger by saying that root asked.
+TEST_F(PrivateJobs, WhoAsksForRootChangesNothing) {
+  const std::string adjust = R"({"request":"adjust","reason":"mine","attribute":{"job":1,"into":"chemistry"}})";
+  const auto as_root = reader_on_behalf_of(0, 0);
+  as_root->expect<protocol::Welcome>();
+  for (const std::string& request :
+       {adjust, std::string(R"({"request":"rename_cluster","cluster":"mine","reason":"mine"})"),
+        std::string(R"({"request":"upkeep","done":"audit","sequence":1,"hash":"00","clean":true})"),
+        std::string(R"({"request":"promote","by":"root"})")}) {
+    EXPECT_EQ(as_root->ask(request)["error"]["code"], "denied") << request;
+  }
+  EXPECT_EQ(as_root->ask(R"({"request":"adjustments"})")["adjustments"], json::array());
+  EXPECT_EQ(jobs_for(*as_root), Ids{1}) << "root's other rights are there";
+  EXPECT_TRUE(reader()->ask(adjust).contains("adjustment"));
+}
+
+// 2^32 was taken for 0, root.
+TEST_F(PrivateJobs, NumbersThatAreNoUidAreRefused) {
+  constexpr std::int64_t k_two_to_32 = std::int64_t{1} << 32U;
+  for (const std::int64_t number : {k_two_to_32, k_two_to_32 + k_owner, k_two_to_32 - 1, std::int64_t{-2},
+                                    std::numeric_limits<std::int64_t>::min()}) {
+    const std::string reason = reader_on_behalf_of(0, number)->expect<protocol::Refused>().reason;
+    EXPECT_NE(reason.find("is no uid"), std::string::npos) << number << ": " << reason;
+  }
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ std::string read(const std::string& path) {
 }
 
 std::string words_of(Asker asker) {
-  return asker == Asker::anybody ? "any user" : "root and `slurm_user`";
+  if (asker == Asker::anybody) return "any user";
+  return asker == Asker::administrator ? "root and `slurm_user`, on this host" : "root and `slurm_user`";
 }
 
 // The page's table of requests must be these rows and no others.
@@ -69,7 +70,9 @@ std::string sentence_of(std::span<const Request> table, Asker asker) {
 constexpr Request k_toys[] = {
     {"open", Asker::anybody, Lane::memory, "what everybody may know",
      [](Service&, const Question&) { return Answer("open"); }},
-    {"shut", Asker::administrator, Lane::ledger, "what administrators may know",
+    {"order", Asker::administrator, Lane::memory, "that something changes",
+     [](Service&, const Question&) { return Answer("order"); }},
+    {"shut", Asker::remote_administrator, Lane::ledger, "what administrators may know",
      [](Service&, const Question&) { return Answer("shut"); }},
 };
 
@@ -105,7 +108,13 @@ TEST(Requests, AreFoundByNameAndAsker) {
   EXPECT_EQ(found(R"({"request": "open"})", Asker::administrator), "open");
   EXPECT_EQ(found(R"({"request": "shut"})", Asker::administrator), "shut");
   EXPECT_EQ(found(R"({"request": "shut"})", Asker::anybody), "denied: only root and slurm_user may ask 'shut'");
-  EXPECT_EQ(found(R"({"request": "ajar"})", Asker::anybody), "not_found: unknown request 'ajar'; known are open, shut");
+  EXPECT_EQ(found(R"({"request": "shut"})", Asker::remote_administrator), "shut");
+  EXPECT_EQ(found(R"({"request": "order"})", Asker::administrator), "order");
+  EXPECT_EQ(found(R"({"request": "order"})", Asker::anybody), "denied: only root and slurm_user may ask 'order'");
+  EXPECT_EQ(found(R"({"request": "order"})", Asker::remote_administrator),
+            "denied: 'order' changes something: root or slurm_user ask it themselves, on shapleyd's own host");
+  EXPECT_EQ(found(R"({"request": "ajar"})", Asker::anybody),
+            "not_found: unknown request 'ajar'; known are open, order, shut");
   for (const char* text : {"17", "{}", R"({"request": 1})", R"(["open"])"})
     EXPECT_EQ(found(text, Asker::administrator), "protocol: a request is an object with a member \"request\"") << text;
 }
