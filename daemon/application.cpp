@@ -120,7 +120,7 @@ class Application {
     const config::Configuration& c = service_->site().configuration;
     if (c.listen.empty()) return {};
     SHAPLEY_TRY_ASSIGN(config::Endpoint at, config::parse_endpoint(c.listen));
-    const PeerLink::Peer peer = peer_of(c);
+    const PeerLoop::Peer peer = peer_of(c);
     SHAPLEY_TRY_ASSIGN(
         listener_,
         RemoteListener::open({.at = std::move(at),

@@ -73,7 +73,7 @@ TEST_F(PrivateJobs, WhoAsksForRootChangesNothing) {
   for (const std::string& request :
        {adjust, std::string(R"({"request":"rename_cluster","cluster":"mine","reason":"mine"})"),
         std::string(R"({"request":"upkeep","done":"audit","sequence":1,"hash":"00","clean":true})"),
-        std::string(R"({"request":"promote","by":"root"})")}) {
+        std::string(R"({"request":"begin"})")}) {
     EXPECT_EQ(as_root->ask(request)["error"]["code"], "denied") << request;
   }
   EXPECT_EQ(as_root->ask(R"({"request":"adjustments"})")["adjustments"], json::array());
