@@ -87,9 +87,10 @@ class Service {
   void end_session();
   void receive(FeederFrame frame, Instant now);
   [[nodiscard]] bool accepting() const { return intake_->accepting(); }
-  // Reads what was received against the books, commits, ranks anew. Call once for many frames. False: the commit
-  // failed.
+  // Reads a portion of what was received against the books, commits, ranks anew. Call once for many frames, and again
+  // while it is unfinished. False: the commit failed.
   bool process(Instant now);
+  [[nodiscard]] bool is_unfinished() const { return intake_->is_unfinished(); }
   // Once a second: late settlements, dated changes of ownership, ranks, days, checkpoints; tries again what failed.
   void tick(Instant now);
   // Commits and signs a head. A checkpoint that is under way ends with the service, saved or not.
