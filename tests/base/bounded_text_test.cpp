@@ -2,9 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iostream>
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -116,6 +120,21 @@ TEST(GuardedMain, turns_exceptions_into_a_sentence_and_an_exit_code) {
   EXPECT_EQ(said.find('\x1b'), std::string::npos);
   EXPECT_EQ(run([]() -> int { throw 1; }), 70);
   EXPECT_NE(said, "");
+}
+
+TEST(GuardedMain, turns_exceptions_of_other_threads_into_the_same) {
+  const auto run = [](const std::function<void()>& in_thread) {
+    return run_guarded(
+        "shapley-x", 70, [](const std::string& text) { std::cerr << text << std::endl; },
+        [&] {
+          std::thread(in_thread).join();
+          return 0;
+        });
+  };
+  EXPECT_EXIT((void)run([] { throw std::bad_alloc(); }), testing::ExitedWithCode(k_exit_no_memory),
+              "not enough memory");
+  EXPECT_EXIT((void)run([] { throw std::runtime_error("lost"); }), testing::ExitedWithCode(70), "internal error: lost");
+  EXPECT_EQ(run([] {}), 0);
 }
 
 }  // namespace
