@@ -35,7 +35,7 @@ static bool is_unscheduled_array(const job_record_t* record) {
 }
 
 /* Up to the headroom a nice value moves a job among its organization's own. Beyond, the job gives its organization's
- * place away, and with a large one no job of anybody ever goes behind it. */
+ * place away, and with a large one no other job ever goes behind it. */
 static bool goes_behind_others(const job_record_t* record) {
   return record->details && record->details->nice > (uint32_t)NICE_OFFSET + k_shapley_nice_headroom;
 }

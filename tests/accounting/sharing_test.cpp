@@ -68,7 +68,7 @@ RC_GTEST_PROP(Sharing, ClassesHoldWhatTheirClaimsHold, ()) {
   RC_ASSERT(by_class == by_claim);
 }
 
-// Counts what the books tell.
+// Counts what it hears of the books.
 class Listener final : public Estimator {
  public:
   explicit Listener(std::size_t& told) : told_(told) {}
@@ -133,7 +133,7 @@ std::vector<Int128> figures(State& state) {
   return all;
 }
 
-// Whenever somebody asks, in whatever order facts come.
+// Whenever the books are read, in whatever order facts come.
 RC_GTEST_PROP(SharingEffort, AskingInBetweenChangesNothing, ()) {
   std::vector<Event> events = overlapping(*rc::gen::inRange<std::uint32_t>(2, 12));
   events.emplace_back(whole_node(*rc::gen::inRange(1, 6)));

@@ -41,7 +41,7 @@ is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known an
   held=$(submit chem --hold true)
   wait_until 10 explained "$held" '.job.state == "blocked" and (.priority.why | test("held"))'
   says "holds it"
-  # One that goes behind everybody by its own wish waits for nothing that ranks give.
+  # One that goes behind all others by its own wish does not wait for its turn.
   behind=$(submit chem --nice=20000 true)
   wait_until 10 explained "$behind" '.job.state == "blocked" and .waits_for == "nice"'
   says "goes behind jobs of other organizations by its own wish and is no demand in the books"

@@ -329,7 +329,7 @@ TEST(StrategyRemedies, JunkThatIsTakenBackLeavesNoTrace) {
             static_cast<Int128>(sum) * k_micro / 2);
 }
 
-// c owns nothing, and its jobs wait behind everybody's by their own wish: they never get a processor that somebody else
+// c owns nothing, and its jobs wait behind all others by their own wish: they never get a processor that another job
 // wants, and count for nothing, by every contribution, until they run.
 TEST(StrategyRemedies, JunkThatGoesLastIsNoDemand) {
   ClusterScenario honest = two_nodes();

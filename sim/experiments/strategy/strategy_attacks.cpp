@@ -45,7 +45,7 @@ Instant first_junk(const ClusterScenario& scenario) {
   return {scenario.length.value / 10};
 }
 
-// Jobs of the whole cluster that go behind everybody's: they start when nobody else has any.
+// Jobs of the whole cluster that go behind all others: they start when no other job waits.
 void junk_goes_last(ClusterScenario& scenario, std::uint32_t attacker) {
   for (Instant at = first_junk(scenario); at < Instant{0} + scenario.length; at = at + Duration{300}) {
     ClusterJob junk;
