@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/guarded_main.hpp"
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "config/values.hpp"
@@ -90,7 +91,7 @@ constexpr const char* k_footer =
     "  0 success   1 faults or findings   2 command line   3 daemon away   4 daemon refuses\n"
     "  5 a file cannot be read or is damaged, or gnuplot is missing\n"
     "  6 nothing found, but an archive is missing   7 nothing found, but no run was compared\n"
-    "  70 a defect of shapleyctl\n"
+    "  70 a defect of shapleyctl   71 there is not enough memory\n"
     "  0 OK   1 WARNING   2 CRITICAL   3 UNKNOWN: those of health\n";
 
 struct CommandLine {
@@ -251,12 +252,10 @@ ExitCode exit_code_of(Errc code) {
 }
 
 ExitCode run(int argc, const char* const* argv, const Environment& environment) {
-  try {
-    return parse_and_run(argc, argv, environment);
-  } catch (const std::exception& defect) {
-    environment.err << "shapleyctl: internal error: " << printable(defect.what()) << "; please report it\n";
-    return ExitCode::internal;
-  }
+  return static_cast<ExitCode>(run_guarded(
+      "shapleyctl", static_cast<int>(ExitCode::internal),
+      [&](const std::string& text) { environment.err << text << '\n'; },
+      [&] { return static_cast<int>(parse_and_run(argc, argv, environment)); }));
 }
 
 }  // namespace shapley::ctl

@@ -15,7 +15,8 @@ enum class ExitCode : int {
   nothing_compared =
       7,  // an audit found nothing, but of the records that it was to compare none is of a run that it has
   // `health` ends as Nagios' checks do, with 0 to 3 in another meaning: HealthState of commands/health.hpp.
-  internal = 70,  // a defect of shapleyctl itself
+  internal = 70,   // a defect of shapleyctl itself
+  no_memory = 71,  // k_exit_no_memory of base/guarded_main.hpp
 };
 
 }  // namespace shapley::ctl

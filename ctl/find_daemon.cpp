@@ -2,13 +2,12 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include <pwd.h>
 
+#include "base/bounded_text.hpp"
 #include "config/configuration.hpp"
 #include "config/reader_settings.hpp"
 #include "ctl/slurm_conf.hpp"
@@ -23,11 +22,8 @@ constexpr std::array k_slurm_confs{"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slu
 constexpr const char* k_remedy = "Another host: --host HOST:PORT or SHAPLEY_HOST; without a daemon: --ledger FILE";
 
 std::optional<std::string> contents_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
+  auto text = read_text_file(file, k_max_document);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 std::vector<uid_t> uids_of(const std::string& user) {

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -16,8 +14,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/counted.hpp"
@@ -34,32 +30,13 @@
 #include "daemon/server/server.hpp"
 #include "daemon/service.hpp"
 #include "daemon/start.hpp"
+#include "daemon/supervisor.hpp"
 #include "daemon/version.hpp"
 #include "ledger/readers/declarations.hpp"
 
 namespace shapley::daemon {
 
 namespace {
-
-// Tells a supervisor how we are, by the protocol of sd_notify(3). Nobody asked: nothing is sent.
-void notify(const std::string& state) {
-  const char* path = std::getenv("NOTIFY_SOCKET");
-  if (path == nullptr || *path == '\0') return;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::size_t length = std::strlen(path);
-  if (length >= sizeof address.sun_path) return;
-  std::memcpy(address.sun_path, path, length);
-  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
-  const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return;
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  if (::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
-               size) < 0) {
-    spdlog::warn("daemon: notify {}: {}", path, std::strerror(errno));
-  }
-  ::close(descriptor);
-}
 
 void log_faults(const std::vector<config::Fault>& faults, const std::filesystem::path& file) {
   for (const config::Fault& fault : faults) {
@@ -88,7 +65,8 @@ class Application {
         service_(std::move(service)),
         server_(
             io_, *service_, [this] { return service_->now(); }, Server::Limits{}),
-        signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+        signals_(io_, SIGTERM, SIGINT, SIGHUP),
+        watchdog_(io_) {
     signals_.add(SIGUSR1);
     if (service_->controllers() == nullptr) return;
     peer_.emplace(io_, *service_->controllers(), peer_of(service_->site().configuration),
@@ -111,6 +89,7 @@ class Application {
     if (peer_) peer_->start();
     spdlog::info("{}: ready on {}", k_program, service_->site().configuration.socket.string());
     notify("READY=1");
+    watchdog_.start();
     io_.run();
     return {.parting = service_->controllers() == nullptr ? std::nullopt : service_->controllers()->parting()};
   }
@@ -184,6 +163,7 @@ class Application {
     listener_.reset();
     boost::system::error_code ignored;
     signals_.cancel(ignored);
+    watchdog_.stop();
     server_.close();
   }
 
@@ -192,6 +172,7 @@ class Application {
   std::unique_ptr<Service> service_;
   Server server_;
   boost::asio::signal_set signals_;
+  Watchdog watchdog_;
   std::optional<PeerLoop> peer_;
   std::unique_ptr<RemoteListener> listener_;
 };
@@ -285,7 +266,7 @@ ledger::OnProgress tell_of_migration(const std::filesystem::path& file) {
   return [file, said = std::string()](const ledger::Progress& progress) mutable {
     std::string now(progress.what);
     if (progress.all > 0) now += fmt::format(", {} %", progress.done * 10 / progress.all * 10);
-    notify("EXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: " + now);
+    notify(std::string(k_watchdog_ping) + "\nEXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: " + now);
     if (now != said) spdlog::info("ledger: {}: migration: {}", file.string(), now);
     said = std::move(now);
   };
@@ -344,7 +325,8 @@ ExitCode run(const std::filesystem::path& file) {
     if (std::exchange(said, started.waits_for) != started.waits_for) {
       spdlog::error("{}; the plugin keeps its observations meanwhile; it is tried again every second", said);
     }
-    notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=waiting for room on the ledger's disk");
+    notify(std::string(k_watchdog_ping) +
+           "\nEXTEND_TIMEOUT_USEC=60000000\nSTATUS=waiting for room on the ledger's disk");
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }

@@ -11,6 +11,7 @@ enum class ExitCode : int {
   socket = 4,         // the socket cannot be opened, somebody else listens on it, or others can replace it
   internal = 5,       // our fault: report it
   damaged = 6,        // the ledger is damaged or no ledger: trying again does not help
+  no_memory = 71,     // k_exit_no_memory of base/guarded_main.hpp
 };
 
 }  // namespace shapley::daemon

@@ -12,6 +12,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/guarded_main.hpp"
 #include "base/printable.hpp"
 #include "base/printable_stream.hpp"
 #include "config/keys.hpp"
@@ -76,11 +77,10 @@ int main(int argc, char** argv) {
     const bool informed = cli.exit(error) == 0;
     return static_cast<int>(informed ? ExitCode::success : ExitCode::usage);
   }
-  try {
-    set_up_log(level);
-    return static_cast<int>(check ? shapley::daemon::check_configuration(file) : shapley::daemon::run(file));
-  } catch (const std::exception& error) {
-    spdlog::critical("daemon: unexpected: {}; this is a defect of shapleyd, please report it", error.what());
-    return static_cast<int>(ExitCode::internal);
-  }
+  set_up_log(level);
+  return shapley::run_guarded(
+      "shapleyd", static_cast<int>(ExitCode::internal), [](const std::string& text) { spdlog::critical(text); },
+      [&] {
+        return static_cast<int>(check ? shapley::daemon::check_configuration(file) : shapley::daemon::run(file));
+      });
 }

@@ -322,14 +322,26 @@ void Service::note_privacy(protocol::Privacy&& privacy, Instant now) {
     privacy_ = KeptPrivacy{.told_at = now, .privacy = std::move(privacy)};
     privacy_is_kept_ = false;
   }
+  keep_privacy();
+}
+
+void Service::keep_privacy() {
   if (privacy_is_kept_) return;
   const auto written = write_privacy_file(privacy_file_of(site_.configuration.ledger), *privacy_);
-  privacy_is_kept_ = succeeded("keep what is private", written, "with the next snapshot");
+  privacy_is_kept_ = succeeded("keep what is private", written);
 }
 
 Expected<void> Service::note_upkeep(const Upkeep& upkeep) {
   upkeep_ = upkeep;
-  return write_upkeep_file(upkeep_file_of(site_.configuration.ledger), upkeep_);
+  upkeep_is_kept_ = false;
+  return keep_upkeep();
+}
+
+Expected<void> Service::keep_upkeep() {
+  if (upkeep_is_kept_) return {};
+  auto written = write_upkeep_file(upkeep_file_of(site_.configuration.ledger), upkeep_);
+  upkeep_is_kept_ = succeeded("keep when backups and audits were", written);
+  return written;
 }
 
 bool Service::process(Instant now) {
@@ -352,6 +364,8 @@ void Service::tick(Instant now) {
   rebuild_books(now);
   maintain(now);
   keep_clock();
+  keep_privacy();
+  (void)keep_upkeep();  // logged
   keep_look(Duration{60});
   refresh_ranks(now);
   workflows_.refresh(now);

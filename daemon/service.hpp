@@ -96,9 +96,10 @@ class Service {
   void feeder_left(Instant now);
   void receive(FeederFrame frame, Instant now);
   [[nodiscard]] bool accepting() const { return intake_->accepting(); }
-  // Reads what was received against the books, commits, ranks anew. Call once for many frames. False: the commit
-  // failed.
+  // Reads a portion of what was received against the books, commits, ranks anew. Call once for many frames, and again
+  // while it is unfinished. False: the commit failed.
   bool process(Instant now);
+  [[nodiscard]] bool is_unfinished() const { return intake_->is_unfinished(); }
   // Once a second: late settlements, dated changes of ownership, ranks, days, checkpoints; tries again what failed.
   void tick(Instant now);
   // Commits and signs a head. A checkpoint that is under way ends with the service, saved or not.
@@ -106,7 +107,7 @@ class Service {
 
   // ---- upkeep (books/upkeep.hpp) ----
   [[nodiscard]] const Upkeep& upkeep() const { return upkeep_; }
-  // Keeps it in memory all the same if the file cannot be written, which is tried again with the next one.
+  // Keeps it in memory all the same if the file cannot be written, which is tried again every second.
   [[nodiscard]] Expected<void> note_upkeep(const Upkeep& upkeep);
 
   // ---- privacy (books/kept_privacy.hpp) ----
@@ -165,8 +166,11 @@ class Service {
  private:
   Service(Site site, Options options, Books books, Instant now);
 
-  // Kept in memory all the same if the file cannot be written, which is tried again with the next snapshot.
+  // Kept in memory all the same if the file cannot be written, which is tried again every second.
   void note_privacy(protocol::Privacy&& privacy, Instant now);
+  // Write the files, unless they have it already.
+  void keep_privacy();
+  [[nodiscard]] Expected<void> keep_upkeep();
   // Compares the host's clocks with what the ledger, and the last process, knew.
   [[nodiscard]] static Expected<TrustedClock> start_clock(const Options& options, const Books& books,
                                                           const std::optional<KeptClock>& kept);
@@ -218,6 +222,7 @@ class Service {
   std::optional<Feeder> feeder_;  // the last one, connected or not
   QueryCounts query_counts_;
   Upkeep upkeep_;
+  bool upkeep_is_kept_ = true;  // in the file, as it is in memory
   std::optional<KeptPrivacy> privacy_;
   bool privacy_is_kept_ = true;  // in the file, as it is in memory
   protocol::Ranks ranks_;

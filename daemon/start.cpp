@@ -12,6 +12,7 @@
 #include <spdlog/spdlog.h>
 
 #include "daemon/server/start_server.hpp"
+#include "daemon/supervisor.hpp"
 
 namespace shapley::daemon {
 
@@ -59,8 +60,8 @@ class Meanwhile {
     if (looks_++ % k_looks_a_second == 0) {
       server_.check_progress();
       if (options_.notify) {
-        options_.notify(
-            fmt::format("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=rebuilding the books, {} %", watch_.percent()));
+        options_.notify(fmt::format("{}\nEXTEND_TIMEOUT_USEC=60000000\nSTATUS=rebuilding the books, {} %",
+                                    k_watchdog_ping, watch_.percent()));
       }
     }
     timer_.expires_after(k_look_every);

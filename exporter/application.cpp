@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 
 #include "base/descriptor.hpp"
+#include "base/guarded_main.hpp"
 #include "base/printable.hpp"
 #include "config/configuration.hpp"
 #include "exporter/collector.hpp"
@@ -138,12 +139,10 @@ ExitCode parse_and_run(int argc, const char* const* argv, std::ostream& out, std
 }  // namespace
 
 ExitCode run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
-  try {
-    return parse_and_run(argc, argv, out, err);
-  } catch (const std::exception& defect) {
-    err << "shapley-exporter: internal error: " << printable(defect.what()) << "; please report it" << std::endl;
-    return ExitCode::internal;
-  }
+  return static_cast<ExitCode>(run_guarded(
+      "shapley-exporter", static_cast<int>(ExitCode::internal),
+      [&](const std::string& text) { err << text << std::endl; },
+      [&] { return static_cast<int>(parse_and_run(argc, argv, out, err)); }));
 }
 
 }  // namespace shapley::exporter

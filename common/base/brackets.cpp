@@ -53,7 +53,7 @@ std::uint64_t to_number(std::string_view digits) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, std::size_t most) : text_(text), most_(most) {}
 
   Expected<std::vector<std::string>> parse() {
     for (;;) {
@@ -167,13 +167,13 @@ class Parser {
 
   // Counts before it writes, so that a typing error costs nothing.
   Expected<void> expand(std::size_t begin, const std::vector<Piece>& pieces) {
-    std::size_t room = k_max_expanded_nodes - names_.size();
+    std::size_t room = most_ - names_.size();
     for (const Piece& piece : pieces) {
       if (!piece.group.empty()) room = room / count_up_to(piece.group, room);
     }
     if (room == 0) {
-      return fail(Errc::limit, "character " + std::to_string(begin + 1) + ": more than " +
-                                   std::to_string(k_max_expanded_nodes) + " nodes");
+      return fail(Errc::limit,
+                  "character " + std::to_string(begin + 1) + ": more than " + std::to_string(most_) + " nodes");
     }
     append(pieces, 0, "");
     return {};
@@ -207,6 +207,7 @@ class Parser {
   }
 
   std::string_view text_;
+  std::size_t most_;
   std::size_t position_ = 0;
   std::vector<std::string> names_;
 };
@@ -247,8 +248,8 @@ std::string ranges_of(std::span<const std::string_view> numbers) {
 
 }  // namespace
 
-Expected<std::vector<std::string>> expand_brackets(std::string_view text) {
-  return Parser(text).parse();
+Expected<std::vector<std::string>> expand_brackets(std::string_view text, std::size_t most) {
+  return Parser(text, most).parse();
 }
 
 std::string collapse_names(std::span<const std::string> names) {

@@ -2,6 +2,7 @@
 // bracket groups per name ("r[1-2]n[1-4]").
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -20,9 +21,13 @@ inline constexpr std::size_t k_max_expanded_nodes = SHAPLEY_FUZZ_MAX_EXPANDED_NO
 inline constexpr std::size_t k_max_expanded_nodes = 1'000'000;
 #endif
 
+// Of one job: Slurm itself reads no longer range (MAX_RANGE of its hostlist.c).
+inline constexpr std::size_t k_max_nodes_of_job = std::min<std::size_t>(65'536, k_max_expanded_nodes);
+
 // Names in the order written, duplicates kept. Errc::invalid_argument says at which character (1-based) and what is
-// wrong; Errc::limit above k_max_expanded_nodes.
-[[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text);
+// wrong; Errc::limit above `most`.
+[[nodiscard]] Expected<std::vector<std::string>> expand_brackets(std::string_view text,
+                                                                 std::size_t most = k_max_expanded_nodes);
 
 // The way back, for names that expand_brackets could have given: "n1", "n2", "n10" become "n[1-2,10]". Only the last
 // group of digits of a name gets brackets. Equal sets of names give the same text; none gives an empty one. REQUIRES:

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include "base/bounded_text.hpp"
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 
@@ -46,17 +47,18 @@ std::uint32_t number_of(const std::map<std::string, std::uint32_t, std::less<>>&
 Expected<AccountParents> read_account_parents(std::istream& text) {
   AccountParents parents;
   std::string line;
-  for (int number = 1; std::getline(text, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  Lines lines(text);
+  while (lines.next(line)) {
     if (line.empty()) continue;
     const std::size_t bar = line.find('|');
     if (bar == std::string::npos || line.find('|', bar + 1) != std::string::npos) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(number) +
+      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) +
                                               ": no line ACCOUNT|PARENT; export with sacctmgr -nP list associations "
                                               "format=Account,ParentName");
     }
     if (bar + 1 < line.size()) parents[lower(line.substr(0, bar))] = lower(line.substr(bar + 1));
   }
+  SHAPLEY_TRY(lines.end());
   return parents;
 }
 

@@ -6,6 +6,7 @@
 #include <istream>
 #include <utility>
 
+#include "base/bounded_text.hpp"
 #include "base/brackets.hpp"
 #include "base/text.hpp"
 #include "history/row_checks.hpp"
@@ -19,6 +20,9 @@ namespace {
 constexpr const char* k_export =
     "sacct -a -D -P -o JobID,JobIDRaw,User,UID,Group,GID,Account,Partition,QOS,State,Submit,Eligible,Start,End,"
     "ElapsedRaw,Suspended,TimelimitRaw,ReqCPUS,AllocCPUS,AllocTRES,NodeList";
+
+// Of all rows together: beyond it their names alone take gigabytes.
+constexpr std::size_t k_max_names = std::size_t{1} << 25;
 
 // Before this there was no Slurm.
 constexpr Instant k_first_slurm{978'307'200};  // 2001-01-01
@@ -229,7 +233,7 @@ Expected<void> read_holding(const Fields& fields, SacctRow& row) {
   row.gres = tres->gres;
   const std::string_view nodes = fields.text(Column::nodes);
   if (nodes.empty() || nodes == "None assigned" || nodes == "(null)") return {};
-  auto names = expand_brackets(nodes);
+  auto names = expand_brackets(nodes, k_max_nodes_of_job);
   if (!names) return fields.bad(Column::nodes, "is no list of nodes: " + names.error().what);
   std::sort(names->begin(), names->end());
   names->erase(std::unique(names->begin(), names->end()), names->end());
@@ -307,25 +311,34 @@ tl::unexpected<Error> refused(const BadRow& row) {
 
 Expected<SacctRows> read_sacct_rows(std::istream& text, Malformed choice) {
   std::string line;
-  if (!std::getline(text, line)) {
+  Lines lines(text);
+  if (!lines.next(line)) {
+    SHAPLEY_TRY(lines.end());
     return fail(Errc::invalid_argument, "line 1: the header is missing; export with " + std::string(k_export));
   }
-  if (!line.empty() && line.back() == '\r') line.pop_back();
   SHAPLEY_TRY_ASSIGN(const Header header, read_header(line));
   SacctRows out;
   out.has_nodes = header.has(Column::nodes);
   out.has_limits = header.has(Column::limit) || header.has(Column::limit_minutes);
   OneCluster one_cluster;
-  for (std::int64_t number = 2; std::getline(text, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  std::size_t names = 0;  // of nodes, in all rows
+  while (lines.next(line)) {
     if (line.empty()) continue;
     std::string why;
+    const std::int64_t number = lines.number();
+    const std::size_t rows = out.rows.size();
     SHAPLEY_TRY(read_line(header, line, number, out, one_cluster, why));
+    if (out.rows.size() > rows) names += out.rows.back().nodes.size();
+    if (names > k_max_names) {
+      return fail(Errc::invalid_argument, "line " + std::to_string(number) + ": the rows up to here name " +
+                                              std::to_string(k_max_names) + " nodes, which is the most that is read; " +
+                                              "export a shorter time (sacct -S and -E), and read that in parts");
+    }
     if (why.empty()) continue;
     if (choice == Malformed::refuse) return refused({number, std::move(why)});
     out.bad.push_back({number, std::move(why)});
   }
-  if (text.bad()) return fail(Errc::io, "the export cannot be read to its end");
+  SHAPLEY_TRY(lines.end());
   SHAPLEY_TRY(check_rows(out, choice));
   return out;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/bounded_text.hpp"
 #include "base/slurm_text.hpp"
 #include "base/text.hpp"
 
@@ -133,19 +134,20 @@ std::optional<std::vector<std::uint64_t>> whole_nodes(const SacctRow& row, const
 Expected<SiteNodes> read_nodes(std::istream& text) {
   SiteNodes nodes;
   std::string line;
-  for (int number = 1; std::getline(text, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  Lines lines(text);
+  while (lines.next(line)) {
     if (line.empty()) continue;
     const bool scontrol = line.starts_with("NodeName=");
     auto node = scontrol ? read_scontrol_line(line) : read_sinfo_line(line);
     if (!node) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(number) +
+      return fail(Errc::invalid_argument, "line " + std::to_string(lines.number()) +
                                               ": no line of scontrol show nodes --oneliner, nor NODE CPUS; export "
                                               "the nodes with one of them");
     }
     std::string name = node->name;
     nodes.insert_or_assign(std::move(name), *std::move(node));  // sinfo has a line for every partition
   }
+  SHAPLEY_TRY(lines.end());
   if (nodes.empty()) return fail(Errc::invalid_argument, "no node; export them with scontrol show nodes --oneliner");
   return nodes;
 }

@@ -93,6 +93,7 @@ enum class WaitReason : std::uint8_t {
   begin_time,
   array_limit,
   account_limit,
+  nice,  // behind other organizations' jobs by its user's wish: --nice beyond what moves it within its own
   other,
 };
 

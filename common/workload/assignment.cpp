@@ -7,6 +7,7 @@
 #include <span>
 #include <sstream>
 
+#include "base/bounded_text.hpp"
 #include "base/rng.hpp"
 
 namespace shapley::workload {
@@ -48,26 +49,29 @@ struct UserLines {
 };
 
 Expected<UserLines> read_lines(std::istream& text) {
-  UserLines lines;
+  UserLines users;
   NameIndex names;
   std::string line;
-  for (std::uint64_t number = 1; std::getline(text, line); ++number) {
+  Lines lines(text);
+  while (lines.next(line)) {
+    const std::string number = std::to_string(lines.number());
     std::istringstream words(line.substr(0, line.find('#')));
     std::string user;
     std::string organization;
     std::string more;
     if (!(words >> user)) continue;
     if (!(words >> organization) || words >> more)
-      return fail(Errc::invalid_argument, "line " + std::to_string(number) + ": expected \"USER ORGANIZATION\"");
+      return fail(Errc::invalid_argument, "line " + number + ": expected \"USER ORGANIZATION\"");
     const std::uint32_t index = names.number_of(organization);
     if (user == "*") {
-      lines.everybody_else = index;
-    } else if (!lines.organization.emplace(user, index).second) {
-      return fail(Errc::invalid_argument, "line " + std::to_string(number) + ": user " + user + " was named before");
+      users.everybody_else = index;
+    } else if (!users.organization.emplace(user, index).second) {
+      return fail(Errc::invalid_argument, "line " + number + ": user " + user + " was named before");
     }
   }
-  lines.names = names.names();
-  return lines;
+  SHAPLEY_TRY(lines.end());
+  users.names = names.names();
+  return users;
 }
 
 }  // namespace

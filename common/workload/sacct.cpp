@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/bounded_text.hpp"
 #include "base/text.hpp"
 
 namespace shapley::workload {
@@ -229,14 +230,16 @@ class Reader {
 
 Expected<Trace> parse_sacct(std::istream& text, Malformed choice) {
   std::string line;
-  if (!std::getline(text, line)) return fail(Errc::invalid_argument, "line 1: no header line; export with sacct -P");
-  if (!line.empty() && line.back() == '\r') line.pop_back();
+  Lines lines(text);
+  const bool has_header = lines.next(line);
+  SHAPLEY_TRY(lines.end());
+  if (!has_header) return fail(Errc::invalid_argument, "line 1: no header line; export with sacct -P");
   SHAPLEY_TRY_ASSIGN(const Columns columns, find_columns(line));
   Reader reader(columns, choice);
-  for (std::uint64_t number = 2; std::getline(text, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty()) SHAPLEY_TRY(reader.read(number, line));
+  while (lines.next(line)) {
+    if (!line.empty()) SHAPLEY_TRY(reader.read(static_cast<std::uint64_t>(lines.number()), line));
   }
+  SHAPLEY_TRY(lines.end());
   return reader.finish();
 }
 

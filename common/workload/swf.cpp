@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/bounded_text.hpp"
+
 namespace shapley::workload {
 
 namespace {
@@ -98,7 +100,8 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
   NameIndex users;
   NameIndex groups;
   std::string line;
-  for (std::uint64_t number = 1; std::getline(text, line); ++number) {
+  Lines lines(text);
+  while (lines.next(line)) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos) continue;
     if (line[begin] == ';') {
@@ -111,7 +114,7 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
     std::string problem = parsed.problem;
     if (problem.empty() && out_of_range(record, processors)) problem = "a time or processor count is out of range";
     if (!problem.empty()) {
-      SHAPLEY_TRY(note_malformed(trace.omitted, choice, number, problem));
+      SHAPLEY_TRY(note_malformed(trace.omitted, choice, static_cast<std::uint64_t>(lines.number()), problem));
       continue;
     }
     if (const char* reason = unusable(record, processors)) {
@@ -125,6 +128,7 @@ Expected<Trace> parse_swf(std::istream& text, Malformed choice) {
                           .user = users.number_of(std::to_string(record[11])),
                           .group = groups.number_of(std::to_string(record[12]))});
   }
+  SHAPLEY_TRY(lines.end());
   trace.users = users.names();
   trace.groups = groups.names();
   order_jobs(trace);

@@ -90,6 +90,10 @@ std::string state_line(const json& report) {
            "boot are up.\n";
   }
   if (state == "running") return "It runs on " + processors + " since " + since + ".\n";
+  if (state == "blocked" && report["waits_for"] == "nice") {
+    return "It does not wait for its turn: its --nice is above 10000, so it goes behind jobs of other organizations by "
+           "its own wish and is no demand in the books.\n";
+  }
   if (state == "blocked") {
     return "It does not wait for its turn: Slurm would not start it now whatever is free, so it is no demand in the "
            "books.\n";

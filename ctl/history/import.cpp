@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "accounting/state/state.hpp"
+#include "base/bounded_text.hpp"
 #include "base/counted.hpp"
 #include "config/configuration.hpp"
 #include "ctl/history/booked_rows.hpp"
@@ -30,12 +30,9 @@ using std::filesystem::path;
 constexpr std::size_t k_batch = 10'000;  // events of one transaction of a new ledger
 
 Expected<std::string> read_whole(const path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || in.bad())
-    return fail(Errc::io, "import: " + file.string() + ": cannot be read; is it there, and may you read it?");
-  return text.str();
+  auto text = read_text_file(file, k_max_text);
+  if (!text) return with_context("import", std::move(text).error());
+  return text;
 }
 
 template <typename Read>

@@ -76,17 +76,24 @@ constexpr Duration k_last_word{60};
 }  // namespace
 
 Expected<void> Intake::process(Instant now) {
+  portion_ = limits_.portion_records;
+  unfinished_ = false;
   while (!inbox_.empty()) {
+    if (portion_ == 0) {
+      SHAPLEY_TRY(flush(now));
+      unfinished_ = true;
+      return {};
+    }
     const FeederFrame& frame = inbox_.front();
     const Quarantine::Verdict verdict = quarantine_.judge(time_of(frame), now);
     if (verdict.fate == Quarantine::Fate::hold) break;
     if (verdict.fate == Quarantine::Fate::drop) {
       drop(frame, now);
-    } else if (verdict.ahead != Duration{0}) {
-      SHAPLEY_TRY(read_mistimed(frame, verdict.ahead, now));
     } else {
-      tell_of_mistimed(now);
-      SHAPLEY_TRY(read_frame(frame, time_of(frame), now));
+      if (verdict.ahead == Duration{0}) tell_of_mistimed(now);
+      SHAPLEY_TRY_ASSIGN(const bool whole, verdict.ahead != Duration{0} ? read_mistimed(frame, verdict.ahead, now)
+                                                                        : read_frame(frame, time_of(frame), now));
+      if (!whole) continue;
     }
     inbox_.pop_front();
     cursor_ = 0;
@@ -102,22 +109,22 @@ Expected<void> Intake::process(Instant now) {
   return flush(now);
 }
 
-Expected<void> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
+Expected<bool> Intake::read_frame(const FeederFrame& frame, Instant at, Instant now) {
   tell_of_gap(at);
   last_look_.note_read(at, known_until_);
-  SHAPLEY_TRY(std::visit([&](const auto& f) { return read(f, at, now); }, frame));
-  quarantine_.note_read(at);
-  return {};
+  SHAPLEY_TRY_ASSIGN(const bool whole, std::visit([&](const auto& f) { return read(f, at, now); }, frame));
+  if (whole) quarantine_.note_read(at);
+  return whole;
 }
 
-Expected<void> Intake::read_mistimed(const FeederFrame& frame, Duration ahead, Instant now) {
+Expected<bool> Intake::read_mistimed(const FeederFrame& frame, Duration ahead, Instant now) {
   // It is acknowledged with the event that tells of it.
   watch_.distrust();
   const std::uint64_t before = batch_sequence_;
-  SHAPLEY_TRY(read_frame(frame, time_of(frame) - ahead, now));
+  SHAPLEY_TRY_ASSIGN(const bool whole, read_frame(frame, time_of(frame) - ahead, now));
   batch_sequence_ = before;
-  quarantine_.note_mistimed(number_of(frame), time_of(frame), ahead, now);
-  return {};
+  if (whole) quarantine_.note_mistimed(number_of(frame), time_of(frame), ahead, now);
+  return whole;
 }
 
 void Intake::drop(const FeederFrame& frame, Instant now) {
@@ -215,40 +222,52 @@ Expected<void> Intake::learn_nodes(Instant now) {
   return {};
 }
 
-Expected<void> Intake::read(const protocol::SnapshotBegin& frame, Instant at, Instant /*now*/) {
+template <typename Items, typename Read>
+Expected<bool> Intake::read_items(const Items& items, std::size_t begin, const Read& read_one) {
+  for (; cursor_ < begin + items.size(); ++cursor_, --portion_) {
+    if (portion_ == 0) return false;
+    SHAPLEY_TRY(read_one(items[cursor_ - begin]));
+  }
+  return true;
+}
+
+Expected<bool> Intake::read(const protocol::SnapshotBegin& frame, Instant at, Instant /*now*/) {
   snapshot_ = Snapshot{.jobs = {}, .nodes = {}, .known_until = known_before(at)};
   if (snapshot_->known_until) snapshot_->known_until = last_look_.refined(*snapshot_->known_until, at);
   placements_.forget_nodes();
   batch_sequence_ = std::max(batch_sequence_, frame.sequence);
-  return {};
+  return true;
 }
 
-Expected<void> Intake::read(const protocol::Observations& frame, Instant at, Instant now) {
+Expected<bool> Intake::read(const protocol::Observations& frame, Instant at, Instant now) {
   const Instant alive = last_alive(at);
+  std::size_t begin = 0;
+  bool whole = true;
+  const auto read_all = [&](const auto& items, const auto& read_one) -> Expected<void> {
+    if (whole) {
+      SHAPLEY_TRY_ASSIGN(whole, read_items(items, begin, read_one));
+    }
+    begin += items.size();
+    return {};
+  };
   // Nodes first: what a run is charged depends on what its nodes have.
-  std::size_t end = frame.nodes.size();
-  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_node(frame.nodes[cursor_], at, now));
-  SHAPLEY_TRY(learn_nodes(now));
-  std::size_t begin = end;
-  end += frame.jobs.size();
-  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_job(frame.jobs[cursor_ - begin], at, now));
-  begin = end;
-  end += frame.gone.size();
-  for (; cursor_ < end; ++cursor_)
-    SHAPLEY_TRY(read_gone(JobId{frame.gone[cursor_ - begin]}, alive, Departure::purged, now));
-  begin = end;
-  end += frame.gone_nodes.size();
-  for (; cursor_ < end; ++cursor_) SHAPLEY_TRY(read_gone_node(frame.gone_nodes[cursor_ - begin], at, now));
+  SHAPLEY_TRY(read_all(frame.nodes, [&](const protocol::NodeRecord& node) { return read_node(node, at, now); }));
+  if (whole) SHAPLEY_TRY(learn_nodes(now));
+  SHAPLEY_TRY(read_all(frame.jobs, [&](const protocol::JobRecord& job) { return read_job(job, at, now); }));
+  SHAPLEY_TRY(
+      read_all(frame.gone, [&](std::uint32_t job) { return read_gone(JobId{job}, alive, Departure::purged, now); }));
+  SHAPLEY_TRY(read_all(frame.gone_nodes, [&](const std::string& node) { return read_gone_node(node, at, now); }));
+  if (!whole) return false;
   SHAPLEY_TRY(read_placements(at, now));
   if (frame.runs_only) {
     batch_sequence_ = std::max(batch_sequence_, frame.sequence);
   } else {
     complete(frame.sequence, at);
   }
-  return {};
+  return true;
 }
 
-Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Instant now) {
+Expected<bool> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Instant now) {
   // The list of what is absent is made from books that hold the whole snapshot.
   SHAPLEY_TRY(flush(now));
   if (snapshot_ && !absent_) {
@@ -281,7 +300,7 @@ Expected<void> Intake::read(const protocol::SnapshotEnd& frame, Instant at, Inst
   snapshot_.reset();
   caught_up_ = true;
   complete(frame.sequence, at);
-  return {};
+  return true;
 }
 
 Departure Intake::departure_at(Instant snapshot_at) const {

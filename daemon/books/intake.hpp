@@ -4,7 +4,8 @@
 // a record of a job that already has events in the batch forces a commit first, because the observer compares with
 // books that hold everything before it. When a commit fails (disk full) processing stops where it is, nothing is
 // acknowledged, and the next process() goes on: accepting() tells the server to stop reading meanwhile. The same holds
-// while the next frame is one that a wrong clock made (quarantine.hpp).
+// while the next frame is one that a wrong clock made (quarantine.hpp). A call reads a portion of the records, so that
+// the thread, which has more to do, is not held for seconds by one frame of a hundred thousand.
 // Single-threaded; time is passed in.
 #pragma once
 
@@ -37,6 +38,7 @@ class Intake {
   struct Limits {
     std::size_t batch_events = 20'000;  // commit at once from here on
     std::size_t inbox_frames = 64;      // stop reading from here on
+    std::size_t portion_records = 500;  // of a call of process()
   };
 
   // `books` and `rules` must outlive the intake. `last_observed`: until when the books are known to be complete.
@@ -55,8 +57,11 @@ class Intake {
   void receive(FeederFrame frame);
   [[nodiscard]] bool accepting() const { return inbox_.size() < limits_.inbox_frames; }
 
-  // Reads the inbox against the books and commits all that came of it. Errors: the commit failed; call again later.
+  // Reads a portion of the inbox against the books and commits all that came of it. Errors: the commit failed; call
+  // again later.
   [[nodiscard]] Expected<void> process(Instant now);
+  // Whether the last call ended because its portion did: call again, when others had their turn.
+  [[nodiscard]] bool is_unfinished() const { return unfinished_; }
 
   // The highest sequence number of this instance whose observations are durable; 0: none.
   [[nodiscard]] std::uint64_t acknowledged(std::uint64_t instance) const;
@@ -105,9 +110,13 @@ class Intake {
     Instant observed_at;
   };
 
-  [[nodiscard]] Expected<void> read(const protocol::SnapshotBegin& frame, Instant at, Instant now);
-  [[nodiscard]] Expected<void> read(const protocol::Observations& frame, Instant at, Instant now);
-  [[nodiscard]] Expected<void> read(const protocol::SnapshotEnd& frame, Instant at, Instant now);
+  // False: the portion ended before the frame did.
+  [[nodiscard]] Expected<bool> read(const protocol::SnapshotBegin& frame, Instant at, Instant now);
+  [[nodiscard]] Expected<bool> read(const protocol::Observations& frame, Instant at, Instant now);
+  [[nodiscard]] Expected<bool> read(const protocol::SnapshotEnd& frame, Instant at, Instant now);
+  // Reads one kind of a frame's items, of which `begin` others come before, from the cursor on.
+  template <typename Items, typename Read>
+  [[nodiscard]] Expected<bool> read_items(const Items& items, std::size_t begin, const Read& read_one);
   // Commits what the frame said of nodes, and notes their kinds.
   [[nodiscard]] Expected<void> learn_nodes(Instant now);
   [[nodiscard]] Expected<void> read_job(const protocol::JobRecord& as_sent, Instant observed_at, Instant now);
@@ -134,8 +143,8 @@ class Intake {
   void tell_of_gap(Instant at);
   [[nodiscard]] std::optional<KnownRun> find_run(JobId job, Instant start) const;
   void complete(std::uint64_t sequence, Instant observed_at);
-  [[nodiscard]] Expected<void> read_frame(const FeederFrame& frame, Instant at, Instant now);
-  [[nodiscard]] Expected<void> read_mistimed(const FeederFrame& frame, Duration ahead, Instant now);
+  [[nodiscard]] Expected<bool> read_frame(const FeederFrame& frame, Instant at, Instant now);
+  [[nodiscard]] Expected<bool> read_mistimed(const FeederFrame& frame, Duration ahead, Instant now);
   void drop(const FeederFrame& frame, Instant now);
   void tell_of_mistimed(Instant now);
 
@@ -147,7 +156,9 @@ class Intake {
   Duration interval_;
   Duration min_job_age_;
   std::deque<FeederFrame> inbox_;
-  std::size_t cursor_ = 0;  // items of the first frame that are done
+  std::size_t cursor_ = 0;   // items of the first frame that are done
+  std::size_t portion_ = 0;  // items that may still be read in this call
+  bool unfinished_ = false;
   bool in_session_ = false;
   bool caught_up_ = false;  // a whole snapshot of this session was read
   std::optional<Snapshot> snapshot_;

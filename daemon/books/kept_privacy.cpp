@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_text.hpp"
 #include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
@@ -20,8 +20,7 @@ fs::path privacy_file_of(const fs::path& ledger) {
 }
 
 std::optional<KeptPrivacy> read_privacy_file(const fs::path& file) {
-  std::ifstream in(file);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = read_text_file(file, k_max_document).value_or(std::string());
   try {
     const json object = json::parse(text);
     KeptPrivacy kept;

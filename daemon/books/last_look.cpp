@@ -1,11 +1,13 @@
 #include "daemon/books/last_look.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/bounded_text.hpp"
 #include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
@@ -41,7 +43,7 @@ std::filesystem::path look_file_of(const std::filesystem::path& ledger) {
 }
 
 std::optional<Instant> read_look_file(const std::filesystem::path& file) {
-  std::ifstream in(file);
+  std::istringstream in(read_text_file(file, k_max_notes).value_or(std::string()));
   Instant until;
   return in >> until.value ? std::optional(until) : std::nullopt;
 }

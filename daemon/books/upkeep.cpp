@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bounded_text.hpp"
 #include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
@@ -19,7 +20,7 @@ fs::path upkeep_file_of(const fs::path& ledger) {
 // One line for each kind: "backup AT SEQUENCE", "audit AT SEQUENCE CLEAN".
 Upkeep read_upkeep_file(const fs::path& file) {
   Upkeep upkeep;
-  std::ifstream in(file);
+  std::istringstream in(read_text_file(file, k_max_notes).value_or(std::string()));
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     std::string kind;

@@ -1,9 +1,10 @@
 #include "daemon/clock/clock_file.hpp"
 
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/bounded_text.hpp"
 #include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
@@ -17,7 +18,7 @@ fs::path clock_file_of(const fs::path& ledger) {
 // One line: the boot, the offset, when the doubt began, by how much the clock was ahead (0: there is no doubt), and
 // whether the doubt was witnessed.
 std::optional<KeptClock> read_clock_file(const fs::path& file, const std::string& boot) {
-  std::ifstream in(file);
+  std::istringstream in(read_text_file(file, k_max_notes).value_or(std::string()));
   std::string of_boot;
   KeptClock kept;
   TrustedClock::Doubt doubt;

@@ -394,7 +394,7 @@ class JobObserver {
   // array get their dependencies one by one (aftercorr), so there a dependency says nothing.
   [[nodiscard]] MicroProcessors outstanding() const {
     const bool set_aside = record_.wait == WaitReason::held || record_.wait == WaitReason::begin_time ||
-                           (record_.wait == WaitReason::dependency && !is_array());
+                           record_.wait == WaitReason::nice || (record_.wait == WaitReason::dependency && !is_array());
     return set_aside && !record_.completing ? MicroProcessors{}
                                             : rules_.charging.waiting_of(record_, background_.node_kinds);
   }

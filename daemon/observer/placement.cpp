@@ -52,7 +52,7 @@ struct Asked {
 };
 
 std::optional<std::vector<std::string>> read_nodes(std::string_view list) {
-  auto names = expand_brackets(list);
+  auto names = expand_brackets(list, k_max_nodes_of_job);
   if (!names) return std::nullopt;
   std::sort(names->begin(), names->end());
   return *std::move(names);

@@ -100,6 +100,8 @@ std::string_view name_of(protocol::WaitReason wait) {
       return "array limit";
     case protocol::WaitReason::account_limit:
       return "account limit";
+    case protocol::WaitReason::nice:
+      return "nice";
     case protocol::WaitReason::other:
       break;
   }

@@ -339,6 +339,8 @@ void Server::process_soon() {
     if (!open_) return;
     service_.process(clock_());
     push();
+    // Behind everything that others want meanwhile.
+    if (service_.is_unfinished()) process_soon();
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "plugin/priority/site_factor.h"
+
 /* ---- why a pending job waits -------------------------------------------------------------------- */
 
 /* Slurm has some 170 reasons for limits of associations and QOS and adds more in each release; their names have kept
@@ -32,6 +34,12 @@ static bool is_unscheduled_array(const job_record_t* record) {
   return shapley_is_array_rest(record) && record->details && record->details->begin_time == 0;
 }
 
+/* Up to the headroom a nice value moves a job among its organization's own. Beyond, the job gives its organization's
+ * place away, and with a large one no other job ever goes behind it. */
+static bool goes_behind_others(const job_record_t* record) {
+  return record->details && record->details->nice > (uint32_t)NICE_OFFSET + k_shapley_nice_headroom;
+}
+
 /* What is known exactly (priority 0, begin time, the array's own counters) goes before state_reason, which is as old as
  * the scheduler's last try to place the job. */
 static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t now) {
@@ -40,6 +48,7 @@ static enum shapley_wait_reason wait_reason(const job_record_t* record, time_t n
   if (record->priority == 0) return SHAPLEY_WAIT_HELD;
   if (reason == WAIT_DEPENDENCY || reason == WAIT_DEP_INVALID) return SHAPLEY_WAIT_DEPENDENCY;
   if (record->details && record->details->begin_time > now) return SHAPLEY_WAIT_BEGIN_TIME;
+  if (goes_behind_others(record)) return SHAPLEY_WAIT_NICE;
   if (is_unscheduled_array(record)) return SHAPLEY_WAIT_OTHER;
   if (reason == WAIT_ARRAY_TASK_LIMIT && !shapley_is_array_rest(record)) return SHAPLEY_WAIT_ARRAY_LIMIT;
   if (shapley_is_array_rest(record) && shapley_startable_tasks(record->array_recs) == 0)

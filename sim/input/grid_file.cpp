@@ -1,8 +1,6 @@
 #include "sim/input/grid_file.hpp"
 
-#include <fstream>
-#include <sstream>
-
+#include "base/bounded_text.hpp"
 #include "sim/json.hpp"
 
 namespace shapley::sim {
@@ -56,11 +54,9 @@ Expected<NamedGrid> parse_grid_json(std::string_view text) {
 }
 
 Expected<NamedGrid> read_grid(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream) return fail(Errc::io, "instance: " + file.string() + ": cannot be read");
-  std::stringstream text;
-  text << stream.rdbuf();
-  auto grid = parse_grid_json(text.str());
+  const auto text = read_text_file(file, k_max_document);
+  if (!text) return with_context("instance", text.error());
+  auto grid = parse_grid_json(*text);
   if (!grid) return with_context("instance: " + file.string(), grid.error());
   return grid;
 }

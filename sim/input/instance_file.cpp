@@ -1,9 +1,8 @@
 #include "sim/input/instance_file.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "base/bounded_text.hpp"
 #include "sim/json.hpp"
 
 namespace shapley::sim {
@@ -82,11 +81,9 @@ Expected<scheduling::Instance> parse_instance_json(std::string_view text, worklo
 }
 
 Expected<scheduling::Instance> read_instance(const std::filesystem::path& file, workload::ParallelJobs parallel) {
-  std::ifstream stream(file);
-  if (!stream) return fail(Errc::io, "instance: " + file.string() + ": cannot be read");
-  std::stringstream text;
-  text << stream.rdbuf();
-  auto instance = parse_instance_json(text.str(), parallel);
+  const auto text = read_text_file(file, k_max_document);
+  if (!text) return with_context("instance", text.error());
+  auto instance = parse_instance_json(*text, parallel);
   if (!instance) return with_context("instance: " + file.string(), instance.error());
   return instance;
 }

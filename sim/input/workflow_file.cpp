@@ -1,9 +1,9 @@
 #include "sim/input/workflow_file.hpp"
 
-#include <fstream>
 #include <optional>
 #include <string>
 
+#include "base/bounded_text.hpp"
 #include "sim/json.hpp"
 
 namespace shapley::sim {
@@ -100,9 +100,9 @@ Expected<WorkflowState> parse(const Json& parsed) {
 }  // namespace
 
 Expected<WorkflowState> read_workflow_state(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream) return fail(Errc::io, "instance: " + file.string() + ": cannot be read");
-  auto state = parse(Json::parse(stream, nullptr, false));
+  const auto text = read_text_file(file, k_max_document);
+  if (!text) return with_context("instance", text.error());
+  auto state = parse(Json::parse(*text, nullptr, false));
   if (!state) return with_context("instance: " + file.string(), state.error());
   return state;
 }

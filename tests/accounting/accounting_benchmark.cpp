@@ -84,6 +84,32 @@ void apply_beside_open_segments(benchmark::State& bench) {
 }
 BENCHMARK(apply_beside_open_segments)->Arg(3)->Arg(8)->Arg(12);
 
+// Runs of one processor that all share one node of 128, then their ends; what they hold is asked for at the end.
+void starts_on_one_node(benchmark::State& bench) {
+  const auto runs = static_cast<std::uint32_t>(bench.range(0));
+  for (auto _ : bench) {
+    State state = cluster(2);
+    CapacityChanged node{node_name(0), k_start, 1, {k_micro * 128}};
+    node.whole = node.processors;
+    benchmark::DoNotOptimize(state.apply(node));
+    std::vector<SegmentOpened> opened;
+    for (std::uint32_t job = 1; job <= runs; ++job) {
+      const Instant begin = k_start + Duration{job};
+      opened.push_back({{SegmentKind::run, {job}, begin, 0},
+                        organization_name(job % 2),
+                        begin,
+                        {k_micro},
+                        {{node_name(0), {k_micro}}}});
+      benchmark::DoNotOptimize(state.apply(opened.back()));
+    }
+    for (const SegmentOpened& run : opened)
+      benchmark::DoNotOptimize(
+          state.apply(SegmentClosed{run.key, run.begin + Duration{runs}, CloseReason::ended, "COMPLETED"}));
+    benchmark::DoNotOptimize(state.standings(k_start + Duration{3 * runs}, EstimatorSet::all()));
+  }
+}
+BENCHMARK(starts_on_one_node)->Arg(1'000)->Arg(4'000)->Arg(20'000)->Iterations(1)->Unit(benchmark::kMillisecond);
+
 void memory_of_live_jobs(benchmark::State& bench) {
   for (auto _ : bench) {
     const std::int64_t before = resident_kib();

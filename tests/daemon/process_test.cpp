@@ -427,6 +427,23 @@ TEST_F(ProcessTest, ReadinessIsSaidToTheSupervisor) {
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success));
 }
 
+// A supervisor that asked for it hears again and again that the loop goes round; not if another process is meant.
+TEST_F(ProcessTest, TheLoopGivesSignsOfLifeToTheSupervisor) {
+  const Supervisor supervisor(directory / "notify");
+  for (const bool is_asked : {true, false}) {
+    std::vector<std::string> environment{"NOTIFY_SOCKET=" + supervisor.path().string(), "WATCHDOG_USEC=20000"};
+    if (!is_asked) environment.emplace_back("WATCHDOG_PID=1");
+    Process daemon(arguments(), log(), environment);
+    EXPECT_EQ(supervisor.heard(), "READY=1") << logged();
+    for (int i = 0; is_asked && i < 10; ++i) EXPECT_EQ(supervisor.heard(), "WATCHDOG=1") << logged();
+    daemon.signal(SIGINT);
+    std::string last = supervisor.heard();
+    while (is_asked && last == "WATCHDOG=1") last = supervisor.heard();
+    EXPECT_EQ(last, "STOPPING=1") << logged();
+    EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success));
+  }
+}
+
 TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
   const std::string dump = read_file(std::filesystem::path(SHAPLEY_LEDGER_DUMPS) / "004.sql");
   ASSERT_FALSE(dump.empty());
@@ -435,7 +452,8 @@ TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
   const Supervisor supervisor(directory / "notify");
   Process daemon(arguments(), log(), {"NOTIFY_SOCKET=" + supervisor.path().string()});
   EXPECT_EQ(supervisor.heard(),
-            "EXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: a copy of the ledger as it is is being made");
+            "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: a copy of the ledger as it is is "
+            "being made");
   EXPECT_EQ(supervisor.heard(), "READY=1") << logged();
   EXPECT_NE(logged().find("ledger.db: migration: a copy of the ledger as it is is being made"), std::string::npos)
       << logged();

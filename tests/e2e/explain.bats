@@ -41,6 +41,10 @@ is_fifth() { explain "$1" && tells '.priority.agrees == true and .place.known an
   held=$(submit chem --hold true)
   wait_until 10 explained "$held" '.job.state == "blocked" and (.priority.why | test("held"))'
   says "holds it"
+  # One that goes behind all others by its own wish does not wait for its turn.
+  behind=$(submit chem --nice=20000 true)
+  wait_until 10 explained "$behind" '.job.state == "blocked" and .waits_for == "nice"'
+  says "goes behind jobs of other organizations by its own wish and is no demand in the books"
 }
 # explained JOB WHAT: the answer tells it; the plugin and the daemon may not have heard of what was done a moment ago.
 explained() { explain "$1" && tells "$2"; }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bounded_text.hpp"
 #include "history/attribution.hpp"
 #include "history/row_checks.hpp"
 #include "history/row_times.hpp"
@@ -105,6 +106,21 @@ TEST(SacctRows, a_bad_row_is_an_error_with_line_field_and_remedy) {
   EXPECT_EQ(fault_of("72_1|a|x|COMPLETED|2026-03-09T08:00:00|Unknown|Unknown|1\n",
                      "JobID|User|Account|State|Submit|Start|End|AllocCPUS\n"),
             "line 2: JobID: '72_1' tells an array's task, but not its job's number; export JobIDRaw, too");
+}
+
+// A row of twenty bytes that would take 60 MB, and a line that would take what a compressed file holds.
+TEST(SacctRows, that_name_more_nodes_than_a_job_has_or_are_too_long_are_bad) {
+  const testing::TimeZone utc("UTC");
+  const std::string row =
+      "1|1|a|1|x|COMPLETED|2026-03-09T08:00:00|2026-03-09T08:00:00|2026-03-09T08:00:00|2026-03-09T09:00:00|00:00:00|60|"
+      "1|cpu=1|";
+  EXPECT_EQ(fault_of(row + "n[1-1000000]\n"),
+            "line 2: NodeList: 'n[1-1000000]' is no list of nodes: character 1: more than 65536 nodes");
+  EXPECT_EQ(
+      fault_of(row + std::string(k_max_line, 'n') + "\n"),
+      "line 2: longer than 1048576 bytes, which is the most that a line may have; is it the right file? Else leave "
+      "the line out");
+  EXPECT_EQ(rows_of(row + "n[1-65536]\n").value().rows.front().nodes.size(), 65'536U);
 }
 
 TEST(SacctRows, times_are_local_or_seconds) {

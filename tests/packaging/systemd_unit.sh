@@ -15,3 +15,15 @@ file=$(sed -n 's|^ExecStart=/usr/sbin/shapleyd --config ||p' "$1")
 [[ ${1##*/} != shapleyd.service || $(grep '^ExecReload=' "$1") == "ExecReload=/usr/sbin/shapleyd --check-config --config $file"$'\n'"ExecReload=/bin/kill -HUP \$MAINPID" ]] ||
   { echo "ExecReload does not check $file first"; exit 1; }
 systemd-analyze security --offline=true --no-pager --threshold=10 "$unit" | tail -n 1
+[[ ${1##*/} == shapleyd.service ]] || exit 0
+for setting in WatchdogSec MemoryHigh MemoryMax StartLimitIntervalSec StartLimitBurst; do
+  grep -q "^$setting=" "$1" || { echo "$setting is not set"; exit 1; }
+done
+# With the drop-in for the network, as the page on security has it, it is rated as that page says.
+page=${1%/*}/../docs/operating/security.md
+sed -n '/^    PrivateNetwork=no$/,/^$/s/^    //p' "$page" >"$folder/dropin"
+rated=$(sed -n 's/^.*`systemd-analyze security` rates the unit \([0-9.]*\) of 10.*$/\1/p' "$page")
+mkdir "$folder/network"
+cat "$unit" - "$folder/dropin" <<<'[Service]' >"$folder/network/shapleyd.service"
+systemd-analyze security --offline=true --no-pager "$folder/network/shapleyd.service" | tail -n 1 | tee "$folder/rating"
+grep -q " shapleyd.service: $rated " "$folder/rating" || { echo "the page says $rated"; exit 1; }

@@ -49,6 +49,17 @@ static void test_wait_reasons(void) {
   CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_BEGIN_TIME);
   made.record.priority = 0; /* held goes before all of them */
   CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
+  /* A nice value that orders its organization's own jobs, one more, and the largest that sbatch takes. */
+  make(&made);
+  made.details.nice = NICE_OFFSET + 10000;
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_STARTABLE);
+  const uint32_t beyond[] = {10001, 2147483645};
+  for (size_t i = 0; i < 2; i++) {
+    made.details.nice = NICE_OFFSET + beyond[i];
+    CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_NICE);
+  }
+  made.record.priority = 0;
+  CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_HELD);
   make(&made);
   made.record.job_state = JOB_PENDING | JOB_REVOKED; /* elsewhere in a federation */
   CHECK_EQ(read_job(&made).wait, SHAPLEY_WAIT_OTHER);

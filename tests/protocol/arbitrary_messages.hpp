@@ -27,7 +27,7 @@ inline void pick(JobState& value) {
 }
 inline void pick(WaitReason& value) {
   value = *rc::gen::element(WaitReason::startable, WaitReason::held, WaitReason::dependency, WaitReason::begin_time,
-                            WaitReason::array_limit, WaitReason::account_limit, WaitReason::other);
+                            WaitReason::array_limit, WaitReason::account_limit, WaitReason::nice, WaitReason::other);
 }
 inline void pick(RuleKind& value) {
   value = *rc::gen::element(RuleKind::account, RuleKind::partition, RuleKind::qos, RuleKind::user, RuleKind::group);

@@ -80,6 +80,7 @@ ClusterScenario any_scenario() {
     ClusterJob job = any_job();
     for (std::uint32_t n = 0; n < nodes; ++n)
       if (*rc::gen::inRange(0, 4) == 0) job.nodes.push_back(n);
+    job.goes_last = *rc::gen::inRange(0, 4) == 0;
     scenario.jobs.push_back(job);
   }
   if (*rc::gen::arbitrary<bool>()) {
@@ -95,6 +96,7 @@ ClusterRules any_rules() {
   rules.contribution = *rc::gen::element<std::string>("direct_contr", "shapley_rate");
   rules.retraction = *rc::gen::arbitrary<bool>();
   rules.placements = *rc::gen::arbitrary<bool>();
+  rules.nice = *rc::gen::arbitrary<bool>();
   if (*rc::gen::arbitrary<bool>()) rules.serving = {};
   return rules;
 }
@@ -325,6 +327,27 @@ TEST(StrategyRemedies, JunkThatIsTakenBackLeavesNoTrace) {
   for (std::int64_t s = 10; s < 60; ++s) sum += 100 - s;
   EXPECT_EQ((before.standings[1].phi(rate) - peace.standings[1].phi(rate)).value,
             static_cast<Int128>(sum) * k_micro / 2);
+}
+
+// c owns nothing, and its jobs wait behind all others by their own wish: they never get a processor that another job
+// wants, and count for nothing, by every contribution, until they run.
+TEST(StrategyRemedies, JunkThatGoesLastIsNoDemand) {
+  ClusterScenario honest = two_nodes();
+  honest.jobs = {job_of(0, 0, 100), job_of(0, 20, 100), job_of(0, 30, 100)};
+  ClusterScenario attacked = honest;
+  attacked.jobs.push_back(job_of(2, 10, 1));
+  attacked.jobs.back().processors = 2;
+  attacked.jobs.back().goes_last = true;
+  const ClusterOutcome peace = played(honest);
+  expect_same_books(played(attacked), peace);
+  ClusterRules rules;
+  rules.nice = false;
+  const ClusterOutcome before = played(attacked, rules);
+  for (const std::string_view contribution : {"shapley_rate", "hindsight"}) {
+    const auto id = accounting::parse_estimator(contribution).value();
+    EXPECT_EQ(peace.standings[2].phi(id), Utility{}) << contribution;
+    EXPECT_GT(before.standings[2].phi(id), Utility{}) << contribution;
+  }
 }
 
 // c owns nothing and asks for a's busy processor; what b owns is not asked for. The virtual schedules of hindsight have

@@ -11,6 +11,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "workload/assignment.hpp"
+#include "workload/sacct.hpp"
+#include "workload/swf.hpp"
+
 namespace shapley::workload {
 namespace {
 
@@ -116,6 +120,22 @@ TEST_F(InputFile, PutsTheFilesNameBeforeTheReadersComplaint) {
       write("x"), [](std::istream&) -> Expected<void> { return fail(Errc::invalid_argument, "line 1: no"); });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().what, (folder_ / "trace").string() + ": line 1: no");
+}
+
+// A file of some kilobytes that holds a line of 64 MiB; every reader of a trace.
+TEST_F(InputFile, a_line_without_end_is_an_error_and_takes_no_memory) {
+  const auto file = write(gzip(std::string(std::size_t{1} << 26, '1')));
+  EXPECT_LT(std::filesystem::file_size(file), std::uintmax_t{100'000});
+  const std::string fault = file.string() + ": line 1: longer than 1048576 bytes";
+  const auto fault_of = [&](const auto& read) {
+    return read_input_file(file, read).error().what.substr(0, fault.size());
+  };
+  const auto drop = [](const auto& parsed) {
+    return parsed ? Expected<void>{} : tl::unexpected<Error>(parsed.error());
+  };
+  EXPECT_EQ(fault_of([&](std::istream& text) { return drop(parse_swf(text, Malformed::refuse)); }), fault);
+  EXPECT_EQ(fault_of([&](std::istream& text) { return drop(parse_sacct(text, Malformed::refuse)); }), fault);
+  EXPECT_EQ(fault_of([&](std::istream& text) { return drop(read_assignment(text, Trace{}, 2)); }), fault);
 }
 
 }  // namespace

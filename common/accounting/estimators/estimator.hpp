@@ -37,8 +37,8 @@ struct Credit {
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
-// A part of a run that one organization's job held on processors of one owner during [begin, end). The pieces of a run
-// change with ownership, and when its end becomes known.
+// What runs of one organization's jobs held on processors of one owner during [begin, end). The pieces change with
+// ownership, and when the end of a run becomes known; where runs share a node one piece may be of several.
 struct Piece {
   OrgId organization;  // whose job
   OrgId owner;         // whose processors

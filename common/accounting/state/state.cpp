@@ -40,7 +40,8 @@ Instant State::now() const {
   return impl_->now;
 }
 
-std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, const EstimatorSet& by) const {
+std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, const EstimatorSet& by) {
+  tell_held();
   const std::vector<game::UtilitySum>& got_sums = got.periods()[period].sums;
   const std::vector<Level>& period_levels = levels.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
@@ -89,7 +90,8 @@ Standing& Standing::operator+=(const Standing& part) {
   return *this;
 }
 
-std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t, const EstimatorSet& by) const {
+std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t, const EstimatorSet& by) {
+  tell_held();
   for (std::uint32_t e = 0; e < estimators.size(); ++e) {
     if (!by.contains({e})) continue;
     auto worth = estimators[e]->worth({.period = period, .t = t, .got = got.periods()[period].sums}, row_by_id);
@@ -143,6 +145,7 @@ EstimatorSet State::kept() const {
 
 EstimatorSet State::caught_up(Instant t, std::uint64_t effort) {
   impl_->advance(t);
+  impl_->tell_held();
   EstimatorSet able;
   for (std::uint32_t e = 0; e < impl_->estimators.size(); ++e) {
     Estimator& estimator = *impl_->estimators[e];
@@ -372,7 +375,7 @@ void State::visit_pieces(Instant from, Instant until, const VisitPiece& visit) c
     impl_->for_each_held_on(node, from, [&](const SegmentRecord& run, const Work& held) {
       const Work clipped{held.processors, std::max(held.begin, from), std::min(held.end, until)};
       if (clipped.begin >= clipped.end) return;
-      impl_->for_each_piece(node, impl_->organization_of(run), clipped,
+      impl_->for_each_piece(node, impl_->organization_of(run), clipped, 1,
                             [&](const Piece& piece) { visit(run.live.opened.key, impl_->in_rows(piece)); });
     });
   }

@@ -23,6 +23,7 @@
 
 #include "accounting/estimators/estimator.hpp"
 #include "accounting/estimators/period_sums.hpp"
+#include "accounting/ownership/group_sharing.hpp"
 #include "accounting/ownership/node.hpp"
 #include "accounting/ownership/placement.hpp"
 #include "accounting/state/adjustments.hpp"
@@ -66,6 +67,10 @@ struct State::Impl {
     LevelChange change;
   };
   std::optional<std::vector<GatheredLevel>> gathered_levels;  // only while a checkpoint is read
+  // Since when what runs hold of a node is taken back and not told anew; by index. Every run that comes or goes where
+  // runs share a node changes what each of them holds: it is told once for many of them, when somebody asks
+  // (tell_held).
+  std::map<std::uint32_t, Instant> untold;
 
   bool memory_only = false;  // no event is too old, and there are no estimators to be told of it
 
@@ -112,12 +117,17 @@ struct State::Impl {
   std::uint32_t index_of(std::string_view name);
   PlacementHistory& placement_of(std::string_view name);
 
-  // Calls visit(piece) for each piece of what the organization's run holds on the node, by the ownership in force.
+  // Calls visit(piece) for each piece of what the organization's runs, so many and each the same, hold on the node, by
+  // the ownership in force.
   template <typename Visit>
-  void for_each_piece(const Node& node, OrgId organization, const Work& held, Visit&& visit) const;
+  void for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count, Visit&& visit) const;
   // Calls visit(run, work) for what remembered runs hold of the node at instants >= from (sharing.hpp).
   template <typename Visit>
   void for_each_held_on(const Node& node, Instant from, Visit&& visit) const;
+  // Calls visit(run, count, work): so many runs of the organization and the placement of `run` hold this each
+  // (group_sharing.hpp).
+  template <typename Visit>
+  void for_each_class_on(const Node& node, Instant from, Visit&& visit) const;
   // From this second on everything that was held is remembered. Before it a run may have shared a node with another
   // that is forgotten: what it held then is in the sums.
   [[nodiscard]] Instant remembered_since() const;
@@ -142,10 +152,16 @@ struct State::Impl {
   // Tell psi, levels and estimators.
   void fold_piece(int sign, const Piece& piece);
   void fold_segment(int sign, const SegmentRecord& segment);  // without its pieces
-  void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held);
+  void fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count = 1);
   // Pieces of all that is held of the node at instants >= from; with how many processors run by that, or without.
   void fold_node_pieces(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
+  // Takes back what is held of the node at instants >= from, until tell_held(). REQUIRES: no fact from before `from`
+  // changed what is held there since all was told last.
+  void take_back_held(const Node& node, Instant from);
+  // Psi, levels and estimators hear what they were not told of. Whatever reads them, or tells them of more than one
+  // run, has this done before.
+  void tell_held();
   void fold_running(int sign, const SegmentRecord& run, const Work& held);
   void fold_levels(Instant t, OrgId organization, const LevelChange& change);
   // Tells what fold_levels() kept back since gathered_levels was there, in the order of time: a checkpoint's facts come
@@ -192,14 +208,15 @@ struct State::Impl {
   void restore_offers();
 
   // With the credits of these estimators.
-  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by) const;
+  [[nodiscard]] std::vector<Standing> standings_of(std::size_t period, Instant t, const EstimatorSet& by);
   // Of the period, at t: its end if it is closed.
-  [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t, const EstimatorSet& by) const;
+  [[nodiscard]] std::optional<CooperationWorth> worth_in(std::size_t period, Instant t, const EstimatorSet& by);
   const std::vector<ClosedPeriod>& closed_periods();
 };
 
 template <typename Visit>
-void State::Impl::for_each_piece(const Node& node, OrgId organization, const Work& held, Visit&& visit) const {
+void State::Impl::for_each_piece(const Node& node, OrgId organization, const Work& held, std::int64_t count,
+                                 Visit&& visit) const {
   const auto stretches = node.ownership.in_force();
   // From the last stretch backwards: nearly every run lies in it.
   for (std::size_t i = stretches.size(); i-- > 0;) {
@@ -209,7 +226,7 @@ void State::Impl::for_each_piece(const Node& node, OrgId organization, const Wor
     const Instant end = std::min(held.end, until);
     if (begin >= end) continue;
     split_among(stretches[i].owners, held.processors, [&](OrgId owner, MicroProcessors part) {
-      visit(Piece{organization, owner, part, begin, end});
+      visit(Piece{organization, owner, {part.value * count}, begin, end});
     });
   }
 }
@@ -226,10 +243,27 @@ void State::Impl::for_each_held_on(const Node& node, Instant from, Visit&& visit
 }
 
 template <typename Visit>
+void State::Impl::for_each_class_on(const Node& node, Instant from, Visit&& visit) const {
+  const std::vector<Holder> holders = holders_of(node, from);
+  std::vector<Claim> claims;
+  std::vector<std::size_t> groups;
+  std::map<std::pair<OrgId, std::string_view>, std::size_t> known;
+  for (const Holder& h : holders) {
+    claims.push_back({h.run->live.opened.begin, h.run->end(), h.share->processors});
+    groups.push_back(
+        known.try_emplace({organization_of(*h.run), h.run->live.opened.placement}, known.size()).first->second);
+  }
+  for_each_class_held(claims, groups, node.worths(), from,
+                      [&](std::size_t claim, std::int64_t count, Instant begin, Instant end, MicroProcessors held) {
+                        visit(*holders[claim].run, count, Work{held, begin, end});
+                      });
+}
+
+template <typename Visit>
 void State::Impl::for_each_remembered_piece(Visit&& visit) const {
   for (const Node& node : nodes) {
-    for_each_held_on(node, remembered_since(), [&](const SegmentRecord& run, const Work& held) {
-      for_each_piece(node, organization_of(run), held, visit);
+    for_each_class_on(node, remembered_since(), [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+      for_each_piece(node, organization_of(run), held, count, visit);
     });
   }
 }

@@ -66,13 +66,13 @@ Instant State::Impl::remembered_since() const {
   return horizon == k_beginning_of_time ? horizon : horizon - Duration{1};
 }
 
-void State::Impl::fold_pieces(int sign, const Node& node, OrgId organization, const Work& held) {
-  for_each_piece(node, organization, held, [&](const Piece& piece) { fold_piece(sign, piece); });
+void State::Impl::fold_pieces(int sign, const Node& node, OrgId organization, const Work& held, std::int64_t count) {
+  for_each_piece(node, organization, held, count, [&](const Piece& piece) { fold_piece(sign, piece); });
 }
 
 void State::Impl::fold_node_pieces(int sign, const Node& node, Instant from) {
-  for_each_held_on(node, from, [&](const SegmentRecord& run, const Work& held) {
-    fold_pieces(sign, node, organization_of(run), held);
+  for_each_class_on(node, from, [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+    fold_pieces(sign, node, organization_of(run), held, count);
   });
 }
 
@@ -92,10 +92,27 @@ void State::Impl::fold_running(int sign, const SegmentRecord& run, const Work& h
 }
 
 void State::Impl::fold_node(int sign, const Node& node, Instant from) {
-  for_each_held_on(node, from, [&](const SegmentRecord& run, const Work& held) {
-    fold_pieces(sign, node, organization_of(run), held);
-    fold_running(sign, run, held);
+  for_each_class_on(node, from, [&](const SegmentRecord& run, std::int64_t count, const Work& held) {
+    fold_pieces(sign, node, organization_of(run), held, count);
+    fold_running(sign, run, {{held.processors.value * count}, held.begin, held.end});
   });
+}
+
+void State::Impl::take_back_held(const Node& node, Instant from) {
+  const std::uint32_t index = node_index.find(node.name)->second;
+  const auto [entry, is_first] = untold.try_emplace(index, from);
+  if (!is_first) {
+    if (entry->second <= from) return;
+    // Facts that come from the latest to the earliest: once more for all of them, not for each.
+    fold_node(1, node, entry->second);
+    entry->second = std::min(from, horizon);
+  }
+  fold_node(-1, node, entry->second);
+}
+
+void State::Impl::tell_held() {
+  for (const auto& [index, since] : untold) fold_node(1, nodes[index], since);
+  untold.clear();
 }
 
 void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& change) {
@@ -172,7 +189,7 @@ void State::Impl::change_claimed(Node& node, Instant t, MicroProcessors delta) {
 }
 
 // Where nothing is shared the run holds what it claims, and nobody else is concerned. Where something is, before or
-// after the change, all that is held of the node since `from` is taken back and told anew.
+// after the change, all that is held of the node since `from` is taken back, and told anew when somebody asks.
 void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate) {
   const std::vector<NodeShare>& shares = run.live.opened.nodes;
   const Instant end = run.end();
@@ -185,9 +202,10 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
   places.reserve(shares.size());
   for (const NodeShare& share : shares) {
     Node& node = node_of(share.node);
-    places.push_back({&node, node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{})});
-    if (!places.back().shared) continue;
-    fold_node(-1, node, from);
+    const bool shared = untold.contains(index_of(share.node)) ||
+                        node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{});
+    places.push_back({&node, shared});
+    if (shared) take_back_held(node, from);
   }
   mutate();
   MicroProcessors alone;
@@ -195,12 +213,9 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
     Node& node = *places[i].node;
     change_claimed(node, from, signed_part(sign, shares[i].processors));
     if (end != k_end_of_time) change_claimed(node, end, signed_part(-sign, shares[i].processors));
-    if (places[i].shared) {
-      fold_node(1, node, from);
-    } else {
-      alone += shares[i].processors;
-      fold_pieces(sign, node, organization, {shares[i].processors, from, end});
-    }
+    if (places[i].shared) continue;
+    alone += shares[i].processors;
+    fold_pieces(sign, node, organization, {shares[i].processors, from, end});
   }
   if (alone.value > 0) fold_running(sign, run, {alone, from, end});
 }

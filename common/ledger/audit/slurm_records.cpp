@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/bounded_text.hpp"
 #include "base/slurm_text.hpp"
 
 namespace shapley::ledger {
@@ -14,7 +15,7 @@ namespace shapley::ledger {
 namespace {
 
 // A record of either format is far shorter; whatever is longer was not written by Slurm.
-constexpr std::size_t k_longest_line = std::size_t{1} << 20;
+constexpr std::size_t k_longest_line = k_max_line;
 // slurmctld of 22.05 builds a jobcomp/filetxt record in 1,024 bytes. One that does not fit is cut off there and loses
 // its line feed, so that the next record goes on in the same line.
 constexpr std::size_t k_longest_jobcomp_record = 1023;
@@ -401,7 +402,9 @@ Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask&
   JobcompLines jobcomp(reading);
   std::set<std::string, std::less<>> clusters;
   std::string line;
-  for (std::int64_t number_of_line = 1; std::getline(in, line); ++number_of_line) {
+  Lines lines(in, Lines::Long::cut);
+  while (lines.next(line)) {
+    const std::int64_t number_of_line = lines.number();
     if (number_of_line == 1 && !line.starts_with("JobId=")) {
       SHAPLEY_TRY_ASSIGN(header, read_header(line));
       continue;
@@ -419,7 +422,7 @@ Expected<SlurmRecords> read_slurm_records(std::istream& in, const FindArrayTask&
   }
   jobcomp.finish();
   if (records.format == RecordFormat::sacct) set_contradictions_aside(reading);
-  if (in.bad()) return fail(Errc::io, "cannot be read to its end");
+  SHAPLEY_TRY(lines.end());
   if (header.width == 0 && records.format != RecordFormat::jobcomp) {
     return fail(Errc::invalid_argument, "no records: the file is empty");
   }

@@ -53,6 +53,7 @@ static_assert(static_cast<int>(protocol::WaitReason::dependency) == SHAPLEY_WAIT
 static_assert(static_cast<int>(protocol::WaitReason::begin_time) == SHAPLEY_WAIT_BEGIN_TIME);
 static_assert(static_cast<int>(protocol::WaitReason::array_limit) == SHAPLEY_WAIT_ARRAY_LIMIT);
 static_assert(static_cast<int>(protocol::WaitReason::account_limit) == SHAPLEY_WAIT_ACCOUNT_LIMIT);
+static_assert(static_cast<int>(protocol::WaitReason::nice) == SHAPLEY_WAIT_NICE);
 static_assert(static_cast<int>(protocol::WaitReason::other) == SHAPLEY_WAIT_OTHER);
 static_assert(protocol::k_max_depends_on == k_shapley_max_depends_on);
 static_assert(protocol::k_max_privileged_users == k_shapley_max_privileged_users);

@@ -45,6 +45,19 @@ Instant first_junk(const ClusterScenario& scenario) {
   return {scenario.length.value / 10};
 }
 
+// Jobs of the whole cluster that go behind all others: they start when no other job waits.
+void junk_goes_last(ClusterScenario& scenario, std::uint32_t attacker) {
+  for (Instant at = first_junk(scenario); at < Instant{0} + scenario.length; at = at + Duration{300}) {
+    ClusterJob junk;
+    junk.organization = attacker;
+    junk.submit = at;
+    junk.processors = whole_cluster(scenario);
+    junk.useful = 0;
+    junk.goes_last = true;
+    scenario.jobs.push_back(std::move(junk));
+  }
+}
+
 // A second's job that does nothing of use, from first_junk on every `every` seconds.
 void add_junk(ClusterScenario& scenario, std::uint32_t attacker, Duration every, std::int64_t processors,
               Duration give_up_after, std::vector<std::uint32_t> nodes = {}) {
@@ -174,6 +187,8 @@ constexpr std::array k_attacks{
            junk_starts},
     Attack{"pinned", "without nodes: a job of 1 s for a whole node of the first owner every 300 s", Remedy::placements,
            k_without_nodes, pinned},
+    Attack{"nice", "without nodes: a job of 1 s for the whole cluster every 300 s, behind all others' (--nice)",
+           Remedy::nice, k_without_nodes, junk_goes_last},
     Attack{"pinned_work", "without nodes: every job for the node of the first owner", Remedy::placements,
            k_without_nodes, pinned_work},
     Attack{"resubmit", "waiting jobs are cancelled and submitted again every 60 s", Remedy::retraction, k_owner,
@@ -199,6 +214,8 @@ std::string_view name_of(Remedy remedy) {
       return "retraction";
     case Remedy::placements:
       return "placements";
+    case Remedy::nice:
+      return "nice";
   }
   return "";
 }
@@ -210,6 +227,7 @@ std::span<const Attack> attacks() {
 ClusterRules without(Remedy remedy, ClusterRules rules) {
   if (remedy == Remedy::retraction) rules.retraction = false;
   if (remedy == Remedy::placements) rules.placements = false;
+  if (remedy == Remedy::nice) rules.nice = false;
   return rules;
 }
 

@@ -11,8 +11,8 @@
 namespace shapley::sim {
 
 // What keeps the member from gaining, and can be switched off in ClusterRules.
-enum class Remedy { none, retraction, placements };
-[[nodiscard]] std::string_view name_of(Remedy remedy);  // "-", "retraction", "placements"
+enum class Remedy { none, retraction, placements, nice };
+[[nodiscard]] std::string_view name_of(Remedy remedy);  // "-", "retraction", ...
 
 struct Attack {
   std::string_view name;

@@ -78,7 +78,12 @@ std::string ClusterBooks::placement_of(const ClusterJob& job) const {
   return job.nodes.empty() ? "partition=main" : "partition=main nodes=" + joined_names(scenario_.nodes, job.nodes);
 }
 
+bool ClusterBooks::is_demand(const ClusterJob& job) const {
+  return !job.goes_last || !rules_.nice;
+}
+
 void ClusterBooks::begin_wait(const Wait& wait, const ClusterJob& job) {
+  if (!is_demand(job)) return;
   tell(accounting::SegmentOpened{key_of(wait),
                                  scenario_.organizations[wait.account],
                                  wait.since,
@@ -87,11 +92,13 @@ void ClusterBooks::begin_wait(const Wait& wait, const ClusterJob& job) {
                                  placement_of(job)});
 }
 
-void ClusterBooks::wait_started(const Wait& wait, Instant now) {
+void ClusterBooks::wait_started(const Wait& wait, const ClusterJob& job, Instant now) {
+  if (!is_demand(job)) return;
   tell(accounting::SegmentClosed{key_of(wait), now, CloseReason::started, "RUNNING"});
 }
 
-void ClusterBooks::wait_withdrawn(const Wait& wait, Instant now) {
+void ClusterBooks::wait_withdrawn(const Wait& wait, const ClusterJob& job, Instant now) {
+  if (!is_demand(job)) return;
   tell(accounting::SegmentClosed{key_of(wait), now, CloseReason::changed, "CANCELLED"});
   if (rules_.retraction) tell(accounting::SegmentRetracted{key_of(wait), now});
 }

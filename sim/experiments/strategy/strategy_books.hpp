@@ -25,8 +25,8 @@ class ClusterBooks {
     Instant since;
   };
   void begin_wait(const Wait& wait, const ClusterJob& job);
-  void wait_started(const Wait& wait, Instant now);
-  void wait_withdrawn(const Wait& wait, Instant now);
+  void wait_started(const Wait& wait, const ClusterJob& job, Instant now);
+  void wait_withdrawn(const Wait& wait, const ClusterJob& job, Instant now);
 
   void begin_run(JobId id, const ClusterRun& run);
   void end_run(JobId id, const ClusterRun& run, Instant now);
@@ -45,6 +45,7 @@ class ClusterBooks {
   void declare();
   void resolve_placements();
   void measure_residual(const ClusterRun& run, Instant now);
+  [[nodiscard]] bool is_demand(const ClusterJob& job) const;
   [[nodiscard]] std::string placement_of(const ClusterJob& job) const;
 
   const ClusterScenario& scenario_;

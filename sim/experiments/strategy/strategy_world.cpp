@@ -109,7 +109,7 @@ class Cluster {
       move(*place, better_of(job.organization, *job.other_account, now), now);
       return;
     }
-    books_.wait_withdrawn(place->wait, now);
+    books_.wait_withdrawn(place->wait, job, now);
     const Waiting withdrawn = *place;
     waiting_.erase(place);
     if (job.resubmit_every.value == 0) return;
@@ -119,7 +119,7 @@ class Cluster {
   // It keeps its place among the jobs; Slurm keeps its age.
   void move(Waiting& waiting, std::uint32_t account, Instant now) {
     if (waiting.wait.account != account) {
-      books_.wait_withdrawn(waiting.wait, now);
+      books_.wait_withdrawn(waiting.wait, job_of(waiting), now);
       waiting.wait.account = account;
       waiting.wait.since = now;
       books_.begin_wait(waiting.wait, job_of(waiting));
@@ -152,9 +152,14 @@ class Cluster {
   }
 
   bool start_next(const std::vector<std::uint32_t>& order, Instant now) {
+    return start_next(order, now, false) || start_next(order, now, true);
+  }
+
+  bool start_next(const std::vector<std::uint32_t>& order, Instant now, bool that_goes_last) {
     for (const std::uint32_t account : order) {
       const auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
-        return waiting.wait.account == account && fits(job_of(waiting));
+        const ClusterJob& job = job_of(waiting);
+        return waiting.wait.account == account && job.goes_last == that_goes_last && fits(job);
       });
       if (next == waiting_.end()) continue;
       start(*next, now);
@@ -180,7 +185,7 @@ class Cluster {
       free_[node] -= run.processors[node];
       missing -= run.processors[node];
     }
-    books_.wait_started(waiting.wait, now);
+    books_.wait_started(waiting.wait, job, now);
     books_.begin_run(waiting.wait.id, run);
     plan(run.end, {.what = What::end, .index = runs_.size()});
     if (requeued)

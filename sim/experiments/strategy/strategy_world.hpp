@@ -37,6 +37,7 @@ struct ClusterJob {
   double wanted = 0;                 // when that work came up, seconds: waits are measured from there
 
   // What its user does besides. 0 and nullopt: nothing.
+  bool goes_last = false;      // tried when no other job fits, of whatever organization (--nice)
   Duration give_up_after;      // cancelled when it has waited so long
   Duration resubmit_every;     // cancelled and submitted again when it has waited so long, again and again
   std::uint32_t requeues = 0;  // so often it is requeued k_requeue_run after its start, and its work is lost
@@ -68,6 +69,7 @@ struct ClusterRules {
   bool once_a_pass = false;  // ranks are asked for once an instant
   bool retraction = true;    // demand that is withdrawn is taken back; false: its wait only ends
   bool placements = true;    // waits and runs say which nodes they may use; false: any
+  bool nice = true;          // what goes last is no demand; false: it is
 };
 
 struct ClusterRun {

@@ -93,7 +93,7 @@ TEST(ObserverWait, EveryReasonButStartableIsNoDemand) {
 }
 
 TEST(ObserverWait, WhatItsUserSetAsideIsTakenBackAndCountsAnewFromItsReleaseOn) {
-  for (const WaitReason reason : {WaitReason::held, WaitReason::dependency, WaitReason::begin_time}) {
+  for (const WaitReason reason : {WaitReason::held, WaitReason::dependency, WaitReason::begin_time, WaitReason::nice}) {
     Bench bench;
     bench.see(waiting(), 104);
     JobRecord limited = waiting();
@@ -309,7 +309,7 @@ JobRecord cancelled_at(std::int64_t end) {
 
 TEST(ObserverWait, CancelledWhileItCouldNotStartIsOver) {
   for (const WaitReason reason :
-       {WaitReason::held, WaitReason::begin_time, WaitReason::dependency, WaitReason::other}) {
+       {WaitReason::held, WaitReason::begin_time, WaitReason::dependency, WaitReason::nice, WaitReason::other}) {
     Bench bench;
     JobRecord blocked = waiting();
     blocked.wait = reason;

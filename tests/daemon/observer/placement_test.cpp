@@ -84,7 +84,8 @@ TEST(Placement, NodesThatJobsMayUse) {
 }
 
 TEST(Placement, WhatCannotBeReadAdmitsNoNode) {
-  for (const char* placement : {"nodes=n[1-", "nodes=*", "exclude=n1,,n2", "features=ib&", "colour=red", "n1"}) {
+  for (const char* placement :
+       {"nodes=n[1-", "nodes=*", "exclude=n1,,n2", "features=ib&", "colour=red", "n1", "nodes=n[1-1000000]"}) {
     EXPECT_EQ(usable_nodes(placement, small_cluster()), Names{}) << placement;
   }
 }

@@ -32,6 +32,15 @@ TEST_F(ServerTest, AFeederIsWelcomedToldTheRulesAndRanksAndAcknowledged) {
   EXPECT_EQ(acknowledged, 3U);
 }
 
+// More than a portion: the server goes on by itself, before its next tick and without further messages.
+TEST_F(ServerTest, AFrameOfManyRecordsIsReadToItsEnd) {
+  const auto client = feeder();
+  std::vector<protocol::JobRecord> jobs;
+  for (std::uint32_t id = 1; id <= 1'200; ++id) jobs.push_back(running({.id = id, .start = now - 50}));
+  client->send(observations(1, std::move(jobs)));
+  EXPECT_EQ(client->expect<protocol::Ack>().sequence, 1U);
+}
+
 TEST_F(ServerTest, AFeederThatComesBackLearnsWhatIsDurable) {
   {
     const auto client = feeder(7);

@@ -20,6 +20,46 @@ TEST_F(ServiceTest, WhatIsAcknowledgedIsDurable) {
   EXPECT_EQ(service->acknowledged(1), 0U);
 }
 
+// One frame of many records is read in portions: what came first is in the books before the rest is looked at, nothing
+// is acknowledged before all is, and who dies in between gets it again and books nothing twice.
+TEST_F(ServiceTest, AFrameOfManyRecordsIsReadInPortions) {
+  options.intake.portion_records = 10;
+  restart();
+  connect(1);
+  std::vector<protocol::JobRecord> jobs;
+  for (std::uint32_t id = 1; id <= 35; ++id) jobs.push_back(running({.id = id, .start = now - 50}));
+  const auto count = [&] { return rows("SELECT count(*) FROM segments").front(); };
+  queue(jobs);
+  for (const char* expected : {"10", "20", "30"}) {
+    EXPECT_TRUE(service->process(Instant{now}));
+    EXPECT_EQ(count(), expected);
+    EXPECT_TRUE(service->is_unfinished());
+    EXPECT_EQ(acknowledged(), 0U);
+  }
+  restart();
+  connect(1);
+  queue(jobs);
+  for (int turn = 0; turn < 4; ++turn) EXPECT_TRUE(service->process(Instant{now}));
+  EXPECT_FALSE(service->is_unfinished());
+  EXPECT_EQ(acknowledged(), 1U);
+  EXPECT_EQ(count(), "35");
+  // Nodes, jobs and what is gone count alike.
+  protocol::Observations mixed;
+  mixed.sequence = ++sequence;
+  mixed.observed_at = now += 10;
+  for (int i = 1; i <= 12; ++i) mixed.nodes.push_back(node_record("m" + std::to_string(i)));
+  for (std::uint32_t id = 1; id <= 35; ++id) mixed.gone.push_back(id);
+  service->receive(std::move(mixed), Instant{now});
+  int turns = 0;
+  do {
+    EXPECT_TRUE(service->process(Instant{now}));
+    ++turns;
+  } while (service->is_unfinished());
+  EXPECT_EQ(turns, 5);
+  EXPECT_EQ(acknowledged(), 2U);
+  EXPECT_EQ(rows("SELECT count(*) FROM segments WHERE end IS NULL").front(), "0");
+}
+
 // A scan of runs did not look at what waits: a wait that began before it is believed all the same.
 TEST_F(ServiceTest, AfterAScanOfRunsAWaitCountsFromWhereItBegan) {
   for (const bool runs_only : {true, false}) {
