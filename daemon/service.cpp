@@ -187,13 +187,6 @@ Expected<void> Service::become_active(Instant now) {
   return {};
 }
 
-Expected<void> Service::takes_orders() const {
-  if (!controllers_ || controllers_->takes_orders()) return {};
-  return fail(Errc::conflict,
-              "this one of two controllers does not write: ask on the host where slurmctld is primary, or, if it is on "
-              "neither, where the other one's shapleyd answers (shapleyctl status)");
-}
-
 void Service::feeder_left(Instant now) {
   // What was received is true, and not acknowledged if this fails.
   if (is_active()) succeeded("commit", intake_->process(now));

@@ -83,8 +83,6 @@ class Service {
   // nullptr: this is the only one.
   [[nodiscard]] Controllers* controllers() { return controllers_.get(); }
   [[nodiscard]] const Controllers* controllers() const { return controllers_.get(); }
-  // Whether an administrator's order can be written here; Errc::conflict.
-  [[nodiscard]] Expected<void> takes_orders() const;
   // Whether it writes the ledger.
   [[nodiscard]] bool is_active() const { return !controllers_ || controllers_->role() == Role::active; }
 

@@ -334,37 +334,29 @@ std::optional<std::int64_t> Controllers::behind() const {
 }
 
 nlohmann::json Controllers::report() const {
-  nlohmann::json report{{"host", options_.host},
-                        {"role", name_of(role_)},
-                        {"state", state()},
-                        {"feeder_held", held_since_.has_value()},
-                        {"began_at", nullptr},
-                        {"began_host", nullptr},
-                        {"peer", options_.peer},
-                        {"peer_answers", is_heard()},
-                        {"peer_host", nullptr},
-                        {"peer_role", nullptr},
-                        {"peer_events", nullptr},
-                        {"heard_s", nullptr},
-                        {"behind", nullptr},
-                        {"in_step", nullptr},
-                        {"confirmed", acknowledgements_.confirmed()},
-                        {"acknowledged_alone", acknowledgements_.alone()},
-                        {"fault", fault_.empty() ? nlohmann::json(nullptr) : nlohmann::json(fault_)},
-                        {"set_aside", json_of(record_.set_aside)}};
-  if (const auto* began = books_.state().last_beginning()) {
-    report["began_at"] = began->at.value;
-    report["began_host"] = began->host;
-  }
-  if (peer_) {
-    report["peer_host"] = peer_->controller.host;
-    report["peer_role"] = name_of(peer_->controller.role);
-    report["peer_events"] = peer_->head.sequence;
-    report["heard_s"] = std::chrono::duration_cast<std::chrono::seconds>(now_ms() - peer_->heard).count();
-  }
-  if (const auto missing = behind()) report["behind"] = *missing;
-  if (role_ == Role::active) report["in_step"] = acknowledgements_.in_step(now_ms());
-  return report;
+  using nlohmann::json;
+  const auto* began = books_.state().last_beginning();
+  const auto missing = behind();
+  const auto if_heard = [&](auto value) { return peer_ ? json(value(*peer_)) : json(); };
+  const auto seconds_since = [&](Milliseconds then) { return (now_ms() - then).count() / 1000; };
+  return {{"host", options_.host},
+          {"role", name_of(role_)},
+          {"state", state()},
+          {"feeder_held", held_since_.has_value()},
+          {"began_at", began != nullptr ? json(began->at.value) : json()},
+          {"began_host", began != nullptr ? json(began->host) : json()},
+          {"peer", options_.peer},
+          {"peer_answers", is_heard()},
+          {"peer_host", if_heard([](const Peer& peer) { return peer.controller.host; })},
+          {"peer_role", if_heard([](const Peer& peer) { return name_of(peer.controller.role); })},
+          {"peer_events", if_heard([](const Peer& peer) { return peer.head.sequence; })},
+          {"heard_s", if_heard([&](const Peer& peer) { return seconds_since(peer.heard); })},
+          {"behind", missing ? json(*missing) : json()},
+          {"in_step", role_ == Role::active ? json(acknowledgements_.in_step(now_ms())) : json()},
+          {"confirmed", acknowledgements_.confirmed()},
+          {"acknowledged_alone", acknowledgements_.alone()},
+          {"fault", fault_.empty() ? json() : json(fault_)},
+          {"set_aside", json_of(record_.set_aside)}};
 }
 
 std::string_view Controllers::state() const {

@@ -8,6 +8,7 @@
 
 #include "daemon/requests/author.hpp"
 #include "daemon/requests/error_answer.hpp"
+#include "daemon/requests/pair_requests.hpp"
 #include "daemon/requests/reports.hpp"
 #include "ledger/adjustments/adjustment.hpp"
 #include "ledger/reports/adjustment_report.hpp"
@@ -20,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 Expected<ledger::AdjustmentPlan> make(Service& service, const Question& question) {
-  SHAPLEY_TRY(service.takes_orders());
+  SHAPLEY_TRY(takes_orders(service));
   SHAPLEY_TRY_ASSIGN(ledger::AdjustmentAsked asked, ledger::parse_adjustment(question.request));
   asked.author = author_of(question.user_id);
   // What was observed before is booked before.

@@ -7,6 +7,7 @@
 
 #include "daemon/requests/author.hpp"
 #include "daemon/requests/error_answer.hpp"
+#include "daemon/requests/pair_requests.hpp"
 
 namespace shapley::daemon {
 
@@ -22,7 +23,7 @@ std::string text_in(const json& request, const char* member) {
 }  // namespace
 
 Answer rename_cluster(Service& service, const Question& question) {
-  if (const auto takes = service.takes_orders(); !takes) {
+  if (const auto takes = takes_orders(service); !takes) {
     return text_of_error(takes.error().code, "rename-cluster: " + takes.error().what);
   }
   const std::string before = service.cluster().name();

@@ -53,6 +53,13 @@ Answer begin(Service& service, const Question& question) {
   return allowed ? json{{"allowed", true}}.dump() : text_of_error(allowed.error());
 }
 
+Expected<void> takes_orders(const Service& service) {
+  if (service.controllers() == nullptr || service.controllers()->takes_orders()) return {};
+  return fail(Errc::conflict,
+              "this one of two controllers does not write: ask on the host where slurmctld is primary, or, if it is on "
+              "neither, where the other one's shapleyd answers (shapleyctl status)");
+}
+
 json controller_object(const Service& service) {
   return service.controllers() == nullptr ? json(nullptr) : service.controllers()->report();
 }

@@ -15,6 +15,9 @@ namespace shapley::daemon {
 // That it may write without what the other one has, which does not answer. Errc::conflict where that is not needed.
 [[nodiscard]] Answer begin(Service& service, const Question& question);
 
+// Whether an administrator's order can be written here: Errc::conflict if the other one of two controllers writes.
+[[nodiscard]] Expected<void> takes_orders(const Service& service);
+
 // null: this is the only controller.
 [[nodiscard]] nlohmann::json controller_object(const Service& service);
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "daemon/requests/pair_requests.hpp"
 #include "tests/daemon/controllers/two_hosts.hpp"
 
 namespace shapley::daemon {
@@ -324,12 +325,12 @@ TEST_F(ControllersTest, clocks_of_the_wall_decide_nothing) {
 }
 
 TEST_F(ControllersTest, orders_are_taken_where_nothing_is_missing) {
-  EXPECT_FALSE(a->takes_orders());
+  EXPECT_FALSE(takes_orders(*a));
   primary(a);
   a.feed(runs_of(1, 3));
   meet();
-  EXPECT_TRUE(a->takes_orders());
-  EXPECT_FALSE(b->takes_orders());
+  EXPECT_TRUE(takes_orders(*a));
+  EXPECT_FALSE(takes_orders(*b));
   const std::string rename = R"({"request":"rename_cluster","cluster":"newton","reason":"a test"})";
   EXPECT_EQ(nlohmann::json::parse(b.ask(rename))["error"]["code"], "conflict");
   // slurmctld's plugin is refused on both hosts, because its cluster has another name.
@@ -340,7 +341,7 @@ TEST_F(ControllersTest, orders_are_taken_where_nothing_is_missing) {
   expect_same();
   a.kill();
   meet(seconds(6));
-  EXPECT_FALSE(b->takes_orders());
+  EXPECT_FALSE(takes_orders(*b));
 }
 
 TEST_F(ControllersTest, what_comes_is_checked) {
