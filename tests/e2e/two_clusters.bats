@@ -50,6 +50,13 @@ teardown() {
   run shapleyctl health
   echo "$output"
   [[ $output == *"the plugin of a second slurmctld of this cluster, whose StateSaveLocation is $CLUSTER_DIR/trial-state, is refused"* ]]
+  # Nor does it come first where shapleyd restarts.
+  shapleyd_kill9
+  shapleyd_start
+  wait_until 30 plugin_connected
+  wait_until 30 refused_often 1
+  cluster_told_is .refused.state_location "$CLUSTER_DIR/trial-state"
+  plugin_connected
   daemon_stop trial
   expect_books_correct 8
 }
