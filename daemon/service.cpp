@@ -153,7 +153,7 @@ Service::Service(Site site, Options options, Books books, Instant now)
       options_(std::move(options)),
       books_(std::move(books)),
       rules_(reading_rules(site_)),
-      cluster_(books_),
+      cluster_(books_, feeder_file_of(site_.configuration.ledger), now),
       upkeep_(read_upkeep_file(upkeep_file_of(site_.configuration.ledger))),
       privacy_(read_privacy_file(privacy_file_of(site_.configuration.ledger))),
       workflows_(first_generation(now)),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,19 +14,20 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "daemon/books/books.hpp"
+#include "daemon/books/kept_feeder.hpp"
 #include "protocol/messages.hpp"
 
 namespace shapley::daemon {
 
 class ClusterName {
  public:
-  // `books` must outlive it.
-  explicit ClusterName(Books& books) : books_(books) {}
+  // `books` must outlive it. `feeder_file`: feeder_file_of(). shapleyd starts `now`.
+  ClusterName(Books& books, std::filesystem::path feeder_file, Instant now);
 
   // Errc::denied, with the remedy, for a feeder of another cluster, or of a second slurmctld while the first one is
-  // connected (`is_connected`); logged once for each. The second one is refused for k_patience longer, so that it does
-  // not take the place of the first one that restarts. A feeder that names neither cluster nor StateSaveLocation is
-  // let in. REQUIRES: who is let in becomes the feeder.
+  // connected (`is_connected`); logged once for each. The second one is refused for k_patience longer, and after a
+  // start of shapleyd, so that it does not take the place of the first one that restarts. A feeder that names neither
+  // cluster nor StateSaveLocation is let in. REQUIRES: who is let in becomes the feeder.
   static constexpr Duration k_patience{600};
   [[nodiscard]] Expected<void> admit(const protocol::Hello& hello, bool is_connected, Instant now);
   // States the name of the first feeder in the ledger, if it has none. Errors: the commit failed; call again later.
@@ -51,7 +53,8 @@ class ClusterName {
   [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
 
  private:
-  [[nodiscard]] bool is_second(const std::string& location_id, bool is_connected, Instant now);
+  [[nodiscard]] bool is_second(const protocol::Hello& hello, bool is_connected, Instant now);
+  void keep(const protocol::Hello& hello);
   [[nodiscard]] tl::unexpected<Error> refuse(const protocol::Hello& hello, bool is_second, Instant now);
 
   Books& books_;
@@ -59,7 +62,10 @@ class ClusterName {
   std::optional<Refused> refused_;
   std::uint64_t refusals_ = 0;
   std::set<std::string> logged_;
-  protocol::Hello feeder_;                  // that was let in last
+  std::filesystem::path feeder_file_;
+  Instant started_at_;
+  KeptFeeder feeder_;                       // that was let in last
+  bool is_recalled_ = false;                // from the file: none was let in since the start
   std::map<std::string, Instant> seconds_;  // by state_location_id, when they were refused beside a connected feeder
 };
 

@@ -4,9 +4,11 @@
 
 load lib/e2e
 load lib/monitoring
+load lib/trial
 
 teardown() {
   monitoring_stop || true
+  daemon_stop trial || true
   daemon_stop standby || true
   end_cluster
 }
@@ -22,6 +24,30 @@ told_is() { test "$(status_json | jq -r "$1")" = "$2"; }
   wait_until 30 firing ShapleyObservationGap
   wait_until 30 firing ShapleyRunsLost
   scancel "$lost"
+}
+
+@test "a slurmctld that hangs, a trial beside it, and one that lost its state: each fires" {
+  start_with
+  monitoring_start
+  wait_until 20 metric_is shapley_state_losses_total 0
+  wait_until 20 metric_is shapley_refused_feeders_total 0
+  wait_until 20 quiet_about ShapleyPluginSilent
+  lost=$(submit bio -n8 -N1 "sleep 3000")
+  wait_until 20 booked "$lost"
+  daemon_signal slurmctld STOP
+  wait_until 60 firing ShapleyPluginSilent
+  daemon_signal slurmctld CONT
+  wait_until 30 quiet_about ShapleyPluginSilent
+
+  trial_conf shapleytest
+  trial_start
+  wait_until 60 firing ShapleyFeederRefused
+  daemon_stop trial
+
+  ctld_stop
+  find "$CLUSTER_DIR/state" -mindepth 1 -delete
+  ctld_start
+  wait_until 60 firing ShapleyStateLost
 }
 
 # submit_tasks N: N waiting jobs, each with a name of a thousand letters; what is done to all tasks but one makes them records of their own.

@@ -2,23 +2,7 @@
 # A trial slurmctld from a copy of slurm.conf finds the socket of the real one.
 
 load lib/e2e
-
-cluster_told() { status_json | jq -r ".daemon.cluster$1"; }
-cluster_told_is() { test "$(cluster_told "$1")" = "$2"; }
-refused_often() { test "$(cluster_told '.refused.times // 0')" -ge "$1"; }
-
-# A ClusterName, ports and folders of its own, all else as it is. Its nodes do not answer, so its jobs wait.
-trial_conf() {
-  mkdir -p "$CLUSTER_DIR/trial-state"
-  sed -e "s/^ClusterName=.*/ClusterName=$1/" -e "s/^SlurmctldPort=.*/SlurmctldPort=$((CLUSTER_PORT + 30))/" \
-    -e "s#^StateSaveLocation=.*#StateSaveLocation=$CLUSTER_DIR/trial-state#" \
-    -e "s#^SlurmctldPidFile=.*#SlurmctldPidFile=$CLUSTER_DIR/run/trial-own.pid#" \
-    -e "s#^SlurmctldLogFile=.*#SlurmctldLogFile=$CLUSTER_DIR/log/trial.log#" \
-    -e "s#^JobCompLoc=.*#JobCompLoc=$CLUSTER_DIR/trial-jobcomp.txt#" -e 's/^\(NodeName=.*\) Port=[0-9]*/\1 Port=9/' "$SLURM_CONF" >"$CLUSTER_DIR/trial.conf"
-}
-trial_start() { daemon_start trial slurmctld -D -f "$CLUSTER_DIR/trial.conf"; }
-in_trial() { SLURM_CONF=$CLUSTER_DIR/trial.conf "$@"; }
-trial_answers() { in_trial ctld_answers; }
+load lib/trial
 
 teardown() {
   daemon_stop trial
@@ -50,6 +34,13 @@ teardown() {
   run shapleyctl health
   echo "$output"
   [[ $output == *"the plugin of a second slurmctld of this cluster, whose StateSaveLocation is $CLUSTER_DIR/trial-state, is refused"* ]]
+  # Nor does it come first where shapleyd restarts.
+  shapleyd_kill9
+  shapleyd_start
+  wait_until 30 plugin_connected
+  wait_until 30 refused_often 1
+  cluster_told_is .refused.state_location "$CLUSTER_DIR/trial-state"
+  plugin_connected
   daemon_stop trial
   expect_books_correct 8
 }

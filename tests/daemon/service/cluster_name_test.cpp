@@ -88,6 +88,28 @@ TEST_F(ClusterNameTest, ASecondSlurmctldDoesNotTakeThePlaceOfOneThatRestarts) {
   EXPECT_TRUE(come("box", "ours"));
 }
 
+TEST_F(ClusterNameTest, ASecondSlurmctldDoesNotComeFirstWhereShapleydRestarts) {
+  EXPECT_TRUE(come("box", "ours"));
+  restart();
+  const auto refused = come("box", "trial");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("ledger.db.feeder"), std::string::npos) << refused.error().what;
+  EXPECT_TRUE(come("box", "ours"));
+  EXPECT_FALSE(come("box", "trial", true));
+  // After a boot the same path is another device.
+  restart();
+  protocol::Hello booted = feeder_hello(1);
+  booted.cluster = "box";
+  booted.state_location = "/var/spool/ours";
+  booted.state_location_id = "ours, after a boot";
+  EXPECT_TRUE(service->cluster().admit(booted, false, Instant{now}));
+  // The first one does not come any more.
+  restart();
+  EXPECT_FALSE(come("box", "moved"));
+  now += ClusterName::k_patience.value;
+  EXPECT_TRUE(come("box", "moved"));
+}
+
 TEST_F(ClusterNameTest, AnAdministratorRenamesItWithAReason) {
   EXPECT_TRUE(come("box"));
   EXPECT_FALSE(come("new"));
