@@ -40,32 +40,17 @@ std::string credential_in(const std::string& block) {
 
 class RemoteAttack : public RemoteTest {
  protected:
-  // A listener that the asker takes for shapleyd. It passes the greeting and the question on, and the answer back,
-  // unless told otherwise, and keeps them.
-  struct Wire {
-    std::string greeting;
+  // A question as its author would send it, which the listener never gets.
+  std::string kept_question(uid_t author, const Heading& heading) {
     std::string question;
-    std::string answer;
-  };
-  Wire record(uid_t asker) {
-    const Listening wire;
-    Wire kept;
-    std::thread relay([&] {
-      const TimedStream near = wire.accept();
-      const TimedStream far = connect_to(at());
-      kept.greeting = receive_block(far);
-      EXPECT_TRUE(near.send(kept.greeting, soon()).has_value());
-      kept.question = receive_block(near);
+    as_user(author, [&] {
+      const Listening wire;
+      const TimedStream near = connect_to(wire.at());
+      const Munge own(munge->socket());
+      ASSERT_TRUE(remote::send_sealed(near, own, Sealed::question, heading, k_ping, 0, soon()).has_value());
+      question = receive_block(wire.accept());
     });
-    auto asked = options();
-    asked.endpoint = wire.at();
-    as_user(asker, [&] {
-      auto connection = SealedConnection::open(asked, soon());
-      ASSERT_TRUE(connection.has_value()) << connection.error().what;
-      std::ignore = connection->ask(k_ping, soon());
-    });
-    relay.join();
-    return kept;
+    return question;
   }
 
   // As an asker who is told what to write in his heading. nullopt: the listener hangs up.
@@ -103,17 +88,9 @@ TEST_F(RemoteAttack, WithoutOneEverybodyIsAnswered) {
 TEST_F(RemoteAttack, ABystanderOpensNeitherQuestionsNorAnswers) {
   const TimedStream stream = connect_to(at());
   const Heading heading = heading_of(stream);
-  std::string question;
-  std::string answer;
-  as_user(k_alice, [&] {
-    const Munge own(munge->socket());
-    const Listening copy;
-    const TimedStream near = connect_to(copy.at());
-    ASSERT_TRUE(remote::send_sealed(near, own, Sealed::question, heading, k_ping, 0, soon()).has_value());
-    question = receive_block(copy.accept());
-    ASSERT_TRUE(stream.send(question, soon()).has_value());
-    answer = receive_block(stream);
-  });
+  const std::string question = kept_question(k_alice, heading);
+  ASSERT_TRUE(stream.send(question, soon()).has_value());
+  const std::string answer = receive_block(stream);
   // His munged has opened neither, as another host's has not, nor this one's after a restart.
   const test::PrivateMunge elsewhere(directory / "elsewhere", munge.get());
   for (const std::string& block : {question, answer}) {
@@ -130,10 +107,11 @@ TEST_F(RemoteAttack, ABystanderOpensNeitherQuestionsNorAnswers) {
 
 // A question that its author sealed and somebody kept from the listener: munged has never seen it.
 TEST_F(RemoteAttack, AQuestionOfAnotherConversationIsRefused) {
-  const Wire kept = record(k_alice);
+  const TimedStream past = connect_to(at());
+  const std::string question = kept_question(k_alice, heading_of(past));
   const TimedStream stream = connect_to(at());
   receive_block(stream);
-  ASSERT_TRUE(stream.send(kept.question, soon()).has_value());
+  ASSERT_TRUE(stream.send(question, soon()).has_value());
   EXPECT_TRUE(is_ended(stream));
 }
 
