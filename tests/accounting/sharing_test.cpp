@@ -117,7 +117,7 @@ TEST(SharingEffort, RunsOnASharedNodeAreToldOnceForAllOfThem) {
   books.estimators.push_back(std::make_unique<Listener>(told));
   apply_all(books, {whole_node(128)});
   apply_all(books, overlapping(k_runs));
-  books.tell_held();
+  books.put_back_held();
   // At each of 2 * k_runs instants, two organizations hold two amounts each: pieces, and levels before and after.
   EXPECT_LE(told, std::size_t{2} * k_runs * 2 * 2 * 3);
   EXPECT_GE(told, std::size_t{k_runs});

@@ -469,7 +469,7 @@ void State::Impl::restore_offers() {
 }
 
 std::string State::save(const std::atomic<bool>* stop) const {
-  impl_->tell_held();
+  impl_->put_back_held();
   TextWriter out;
   out.line(k_format).number(k_version);
   out.line("present").instant(impl_->now).instant(impl_->horizon).instant(impl_->first_event);

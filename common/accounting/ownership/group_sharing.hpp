@@ -1,7 +1,7 @@
 // What groups of runs hold of a node together: sharing.hpp, added up.
 //
-// Sums need not tell runs apart that claim the same and belong to one group. Of such a class some hold a largest
-// remainder's unit more than the others, at most; how many follows from the order of the claims. So an instant costs as
+// Runs that claim the same and belong to one group are a class. Some of a class hold a unit of the largest remainder
+// more than the others, at most; how many follows from the order of the claims. So an instant costs as
 // much as there are classes, however many runs there are: n claims of c classes take n (c + log n) steps. Pure.
 #pragma once
 

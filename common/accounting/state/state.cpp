@@ -41,7 +41,7 @@ Instant State::now() const {
 }
 
 std::vector<Standing> State::Impl::standings_of(std::size_t period, Instant t, const EstimatorSet& by) {
-  tell_held();
+  put_back_held();
   const std::vector<game::UtilitySum>& got_sums = got.periods()[period].sums;
   const std::vector<Level>& period_levels = levels.periods()[period].rows;
   std::vector<Standing> standings(got_sums.size());
@@ -91,7 +91,7 @@ Standing& Standing::operator+=(const Standing& part) {
 }
 
 std::optional<CooperationWorth> State::Impl::worth_in(std::size_t period, Instant t, const EstimatorSet& by) {
-  tell_held();
+  put_back_held();
   for (std::uint32_t e = 0; e < estimators.size(); ++e) {
     if (!by.contains({e})) continue;
     auto worth = estimators[e]->worth({.period = period, .t = t, .got = got.periods()[period].sums}, row_by_id);
@@ -145,7 +145,7 @@ EstimatorSet State::kept() const {
 
 EstimatorSet State::caught_up(Instant t, std::uint64_t effort) {
   impl_->advance(t);
-  impl_->tell_held();
+  impl_->put_back_held();
   EstimatorSet able;
   for (std::uint32_t e = 0; e < impl_->estimators.size(); ++e) {
     Estimator& estimator = *impl_->estimators[e];

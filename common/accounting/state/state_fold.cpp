@@ -64,7 +64,7 @@ Node& State::Impl::node_of(std::string_view name) {
 }
 
 void State::Impl::change_ownership(std::uint32_t index, Instant from, const std::function<void(Ownership&)>& change) {
-  tell_held();
+  put_back_held();
   Node& node = nodes[index];
   fold_node_pieces(-1, node, from);
   emit_offers(node, from, -1);
@@ -82,7 +82,7 @@ void State::Impl::restructure_periods() {
     for (const Node& node : nodes) fold_node_pieces(sign, node, remembered_since());
     for_each_remembered([&](const SegmentRecord& segment) { fold_segment(sign, segment); });
   };
-  tell_held();
+  put_back_held();
   fold_remembered(-1);
   got.set_boundaries(boundaries);
   levels.set_boundaries(boundaries);
@@ -261,7 +261,7 @@ void State::Impl::fold(const AdjustmentMade& event) {
   const auto fold_lending = [this](int sign) {
     for_each_remembered_piece([&](const Piece& piece) { levels.fold_piece(sign, in_rows(piece)); });
   };
-  tell_held();
+  put_back_held();
   const bool may_join = event.kind != AdjustmentKind::attribute && event.kind != AdjustmentKind::own;
   if (may_join) fold_lending(-1);
   kept.keep(event);
@@ -318,7 +318,7 @@ void State::Impl::fold(const Event& event) {
 }
 
 void State::Impl::close_period(Instant boundary) {
-  tell_held();
+  put_back_held();
   boundaries.push_back(boundary);
   got.close_period(boundary);
   levels.close_period(boundary);
@@ -353,7 +353,7 @@ bool State::Impl::compact(Instant keep, std::uint64_t effort) {
       now - options.horizon, std::min(now - options.shortest_horizon, begin_of_latest(jobs, options.most_finished)));
   const Instant wanted = std::min(far_enough, keep);
   if (wanted <= horizon) return true;
-  tell_held();
+  put_back_held();
   Instant next = wanted;
   for (const auto& estimator : estimators) next = std::min(next, estimator->forgettable(wanted, effort));
   if (next <= horizon) return false;

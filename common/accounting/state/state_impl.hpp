@@ -67,10 +67,10 @@ struct State::Impl {
     LevelChange change;
   };
   std::optional<std::vector<GatheredLevel>> gathered_levels;  // only while a checkpoint is read
-  // Since when what runs hold of a node is taken back and not told anew; by index. Every run that comes or goes where
-  // runs share a node changes what each of them holds: it is told once for many of them, when somebody asks
-  // (tell_held).
-  std::map<std::uint32_t, Instant> untold;
+  // Since when what runs hold of a node is taken back from psi, levels and estimators; by index. Every run that comes
+  // or goes where runs share a node changes what each of them holds, so that is put back once for many of them, before
+  // the figures are read (put_back_held).
+  std::map<std::uint32_t, Instant> taken_back;
 
   bool memory_only = false;  // no event is too old, and there are no estimators to be told of it
 
@@ -156,12 +156,12 @@ struct State::Impl {
   // Pieces of all that is held of the node at instants >= from; with how many processors run by that, or without.
   void fold_node_pieces(int sign, const Node& node, Instant from);
   void fold_node(int sign, const Node& node, Instant from);
-  // Takes back what is held of the node at instants >= from, until tell_held(). REQUIRES: no fact from before `from`
-  // changed what is held there since all was told last.
+  // Takes back what is held of the node at instants >= from, until put_back_held(). REQUIRES: no fact changed
+  // what is held there before `from` since it was put back last.
   void take_back_held(const Node& node, Instant from);
-  // Psi, levels and estimators hear what they were not told of. Whatever reads them, or tells them of more than one
-  // run, has this done before.
-  void tell_held();
+  // Called before psi, levels and estimators are read, and before facts of more than one run are changed in them at
+  // once.
+  void put_back_held();
   void fold_running(int sign, const SegmentRecord& run, const Work& held);
   void fold_levels(Instant t, OrgId organization, const LevelChange& change);
   // Tells what fold_levels() kept back since gathered_levels was there, in the order of time: a checkpoint's facts come

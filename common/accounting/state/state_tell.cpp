@@ -100,7 +100,7 @@ void State::Impl::fold_node(int sign, const Node& node, Instant from) {
 
 void State::Impl::take_back_held(const Node& node, Instant from) {
   const std::uint32_t index = node_index.find(node.name)->second;
-  const auto [entry, is_first] = untold.try_emplace(index, from);
+  const auto [entry, is_first] = taken_back.try_emplace(index, from);
   if (!is_first) {
     if (entry->second <= from) return;
     // Facts that come from the latest to the earliest: once more for all of them, not for each.
@@ -110,9 +110,9 @@ void State::Impl::take_back_held(const Node& node, Instant from) {
   fold_node(-1, node, entry->second);
 }
 
-void State::Impl::tell_held() {
-  for (const auto& [index, since] : untold) fold_node(1, nodes[index], since);
-  untold.clear();
+void State::Impl::put_back_held() {
+  for (const auto& [index, since] : taken_back) fold_node(1, nodes[index], since);
+  taken_back.clear();
 }
 
 void State::Impl::fold_levels(Instant t, OrgId organization, const LevelChange& change) {
@@ -189,7 +189,7 @@ void State::Impl::change_claimed(Node& node, Instant t, MicroProcessors delta) {
 }
 
 // Where nothing is shared the run holds what it claims, and nobody else is concerned. Where something is, before or
-// after the change, all that is held of the node since `from` is taken back, and told anew when somebody asks.
+// after the change, all that is held of the node since `from` is taken back, and put back before the figures are read.
 void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const std::function<void()>& mutate) {
   const std::vector<NodeShare>& shares = run.live.opened.nodes;
   const Instant end = run.end();
@@ -202,7 +202,7 @@ void State::Impl::change_run(SegmentRecord& run, Instant from, int sign, const s
   places.reserve(shares.size());
   for (const NodeShare& share : shares) {
     Node& node = node_of(share.node);
-    const bool shared = untold.contains(index_of(share.node)) ||
+    const bool shared = taken_back.contains(index_of(share.node)) ||
                         node.is_shared_since(from, sign > 0 ? share.processors : MicroProcessors{});
     places.push_back({&node, shared});
     if (shared) take_back_held(node, from);
