@@ -63,6 +63,8 @@ class CoalitionBooks {
   [[nodiscard]] const Schedules& schedules() const { return schedules_; }
   // Groups with requests that are not final, ascending.
   [[nodiscard]] std::vector<GroupKey> groups() const;
+  // The next of them; of none: the first.
+  [[nodiscard]] std::optional<GroupKey> group_after(const std::optional<GroupKey>& key) const;
   // Whether some demand of the group waits.
   [[nodiscard]] bool waits(const GroupKey& key) const;
 
@@ -87,17 +89,19 @@ class CoalitionBooks {
     hindsight::Request name = 0;
     WantedRequest is;
   };
-  using Group = std::vector<Told>;  // in no particular order
+  using Group = std::vector<Told>;  // by order: what waits is the last
 
   [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
   [[nodiscard]] bool is_final(const WantedRequest& told) const;
-  [[nodiscard]] bool allows(const Group& group, std::span<const WantedRequest> wanted) const;
+  [[nodiscard]] bool allows(Group& group, std::span<const WantedRequest> wanted) const;
   [[nodiscard]] static bool is_pending(const WantedRequest& request);
   [[nodiscard]] bool same_request(const WantedRequest& told, const WantedRequest& wanted) const;
-  [[nodiscard]] static bool waits_since(const Group& group, std::int64_t release);
-  [[nodiscard]] static bool is_next(const Group& group, const WantedRequest& run);
+  [[nodiscard]] static Group::iterator first_from(Group& group, const hindsight::Order& order);
+  [[nodiscard]] Told* told_as(Group& group, const WantedRequest& wanted) const;
+  static void insert(Group& group, const Told& told);
+  [[nodiscard]] static Told* waiting_in(Group& group);
+  [[nodiscard]] static bool takes_of_what_waits(Group& group, const WantedRequest& run);
   void tell_outcome(Told& told, const WantedRequest& wanted);
-  [[nodiscard]] static bool takes_of_what_waits(const Group& group, const WantedRequest& run);
   void provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending);
   void start(Group& group, std::size_t player, const WantedRequest& run);
   void wait(Group& group, std::size_t player, const WantedRequest* pending);
