@@ -383,6 +383,7 @@ void VirtualSchedules<Integer>::rewind(OneSchedule& schedule, std::int64_t to) {
     const auto point = point_before(schedule.points, to);
     static_cast<OnePosition&>(schedule) = *point;
     to = schedule.logged = point->at;
+    schedule.next_point = schedule.made + 2 * logged_parts_;
   } else {
     to = std::max(to, schedule.logged);
     walk_back(schedule, schedule, to);
@@ -394,7 +395,6 @@ void VirtualSchedules<Integer>::rewind(OneSchedule& schedule, std::int64_t to) {
   effort_.undone += static_cast<std::uint64_t>(std::max<std::int64_t>(made - schedule.made, 0));
   schedule.last_delayed = std::min(schedule.last_delayed, to);
   schedule.next = to;
-  schedule.next_point = std::min(schedule.next_point, schedule.made + logged_parts_);
 }
 
 template <typename Integer>
@@ -460,11 +460,7 @@ std::int64_t VirtualSchedules<Integer>::start_waiting(OneSchedule& schedule) {
   for (seek_head(schedule); schedule.free > 0 && schedule.head < queue_.size(); seek_head(schedule)) {
     const Known& head = queue_[schedule.head];
     if (head.release > at) break;
-    if (head.release < at) {
-      schedule.last_delayed = at;
-      if (!schedule.points.empty())
-        schedule.points.back().first_wait = std::min(schedule.points.back().first_wait, head.release);
-    }
+    if (head.release < at) schedule.last_delayed = at;
     const std::int64_t amount = std::min(schedule.free, head.amount - schedule.begun);
     schedule.parts.push_back({schedule.head, at, amount});
     if (head.duration != k_unknown) {

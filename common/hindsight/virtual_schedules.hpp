@@ -128,7 +128,8 @@ struct Schedule : Position<Unsigned> {
   std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
   std::vector<Quadratic<Unsigned>> marked;                          // value at the marks before `at`, or at it
   // From `logged` on there are all parts and ends that are past; before, the parts of requests that are not final, and
-  // no ends. The first point is not later than `reached` if `logged` is.
+  // no ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
+  // `reached`.
   std::int64_t logged = std::numeric_limits<std::int64_t>::min();
   std::vector<Part> parts;              // by place, and so by start
   std::vector<End> past;                // by instant
@@ -294,6 +295,7 @@ class VirtualSchedules {
   void rewind(OneSchedule& schedule, std::int64_t to);
   void walk_back(OnePosition& position, const OneSchedule& schedule, std::int64_t to) const;
   void note_point(OneSchedule& schedule);
+  static void thin_points(OneSchedule& schedule);
   [[nodiscard]] bool is_whole(const OneSchedule& schedule) const { return &schedule == &schedules_.back(); }
   bool run(OneSchedule& schedule, std::int64_t until, std::uint64_t most);
   void note_marks(OneSchedule& schedule, std::int64_t until) const;

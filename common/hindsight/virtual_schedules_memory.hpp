@@ -46,7 +46,7 @@ void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
   forget_lists_before(schedule, std::max(reached, schedule.logged));
   std::vector<Point<Unsigned>>& points = schedule.points;
   if (schedule.logged <= reached) {
-    std::erase_if(points, [reached](const auto& point) { return point.at <= reached; });
+    points.clear();
   } else {
     points.erase(points.begin(), point_before(points, reached));
   }
@@ -62,21 +62,38 @@ void VirtualSchedules<Integer>::forget_lists_before(OneSchedule& schedule, std::
   keep_little_room(schedule.past);
 }
 
-// Where the schedule is made up to one may go back. The lists begin at the point before: so they are rarely too short.
+// The lists begin at a new point from now on, so many parts back: facts that are told reach that far again and again.
 template <typename Integer>
 void VirtualSchedules<Integer>::note_point(OneSchedule& schedule) {
   std::vector<Point<Unsigned>>& points = schedule.points;
-  if (schedule.logged <= schedule.reached && (points.empty() || points.front().at > schedule.reached)) {
-    Point<Unsigned> first{schedule};
-    walk_back(first, schedule, schedule.reached);
-    const auto waited = std::find_if(schedule.parts.begin(), schedule.parts.end(), [&](const Part& part) {
-      return part.start >= schedule.reached && part.start > queue_[part.place].release;
-    });
-    if (waited != schedule.parts.end()) first.first_wait = queue_[waited->place].release;
-    points.insert(points.begin(), std::move(first));
-  }
-  points.push_back({schedule});
-  // The farther back, the fewer.
+  const std::vector<Part>& parts = schedule.parts;
+  schedule.next_point = schedule.made + logged_parts_;
+  const auto logged_parts = static_cast<std::size_t>(logged_parts_);
+  const std::int64_t begin = std::max(schedule.logged, schedule.reached);
+  if (parts.size() <= logged_parts || parts[parts.size() - logged_parts].start <= begin) return;
+  const std::int64_t at = parts[parts.size() - logged_parts].start;
+  const auto add_point = [&](std::int64_t of) {
+    points.push_back({schedule});
+    walk_back(points.back(), schedule, of);
+  };
+  if (points.empty()) add_point(begin);
+  const auto waited = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
+    return part.start >= begin && part.start > queue_[part.place].release;
+  });
+  if (waited != parts.end() && waited->start < at)
+    points.back().first_wait = std::min(points.back().first_wait, queue_[waited->place].release);
+  add_point(at);
+  thin_points(schedule);
+  schedule.logged = at;
+  forget_lists_before(schedule, at);
+  const std::size_t entries = std::max(schedule.coming.size(), parts.size() / 2);
+  schedule.next_point = schedule.made + std::max(logged_parts_, static_cast<std::int64_t>(entries));
+}
+
+// The farther back, the fewer: of a point and the next one no more than twice as much is made as since then.
+template <typename Integer>
+void VirtualSchedules<Integer>::thin_points(OneSchedule& schedule) {
+  std::vector<Point<Unsigned>>& points = schedule.points;
   for (std::size_t i = 1; i + 1 < points.size();) {
     if (points[i + 1].made - points[i - 1].made > schedule.made - points[i + 1].made) {
       ++i;
@@ -85,10 +102,6 @@ void VirtualSchedules<Integer>::note_point(OneSchedule& schedule) {
     points[i - 1].first_wait = std::min(points[i - 1].first_wait, points[i].first_wait);
     points.erase(points.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  schedule.logged = std::max(schedule.logged, points[points.size() - 2].at);
-  forget_lists_before(schedule, schedule.logged);
-  const std::size_t entries = std::max(schedule.coming.size(), schedule.parts.size() / 2);
-  schedule.next_point = schedule.made + std::max(logged_parts_, static_cast<std::int64_t>(entries));
 }
 
 // Goes on from those that are there, to the last cut before `until`, backwards from the time reached.
