@@ -408,5 +408,67 @@ TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
   }
 }
 
+// Three organizations of ten processors; the first one's jobs of a second come every second. The second one asked for
+// all processors at the beginning, and waits: where it is alone, and with others, it holds some since then.
+class LongDay {
+ public:
+  static constexpr std::int64_t k_jobs = 20'000;
+  static constexpr std::int64_t k_end = k_origin + k_jobs;
+
+  LongDay() : coalitions_(game::all_coalitions(3)), schedules_(3, coalitions_) {
+    for (std::size_t u = 0; u < 3; ++u) schedules_.change_capacity(u, k_origin - 10, 10);
+    old_ = schedules_.add(1, k_origin - 5, 8, Order(1));
+    for (std::int64_t i = 0; i < k_jobs; ++i) {
+      const Request job = schedules_.add(0, k_origin + i, 1, Order(static_cast<std::uint64_t>(i + 2)));
+      schedules_.started(job, k_origin + i);
+      schedules_.ended(job, 1);
+      if (i % 50 != 0) continue;
+      schedules_.advance(k_origin + i);
+      schedules_.settle(k_origin + i - 10);
+    }
+    schedules_.advance(k_end);
+  }
+  VirtualSchedules<Int128>& operator*() { return schedules_; }
+  VirtualSchedules<Int128>* operator->() { return &schedules_; }
+  [[nodiscard]] Request old() const { return old_; }
+
+ private:
+  std::vector<Coalition> coalitions_;
+  VirtualSchedules<Int128> schedules_;
+  Request old_ = 0;
+};
+
+TEST(VirtualSchedules, AnOldRequestThatChangesTakesNoMoreMemory) {
+  LongDay day;
+  const std::size_t before = day->bytes();
+  day->amend(day.old(), 30);
+  std::size_t most = before;
+  while (!day->advance(LongDay::k_end, 1'000)) most = std::max(most, day->bytes());
+  EXPECT_LT(std::max(most, day->bytes()), before + before / 2);
+}
+
+// Whatever order they come in.
+TEST(VirtualSchedules, ManyLateFactsCostOneRepetitionInPortions) {
+  LongDay day;
+  constexpr std::int64_t k_late = 1'000;
+  const std::uint64_t before = day->effort().parts;
+  for (std::int64_t i = 0; i < k_late; ++i) {
+    const Request late =
+        day->add(2, k_origin + LongDay::k_jobs - 11 * (i % 977), 1, Order(static_cast<std::uint64_t>(i)));
+    day->started(late, k_origin + LongDay::k_jobs - 11 * (i % 977));
+    day->ended(late, 1);
+  }
+  EXPECT_EQ(day->effort().parts, before) << "facts make nothing";
+  constexpr std::uint64_t k_portion = 500;
+  constexpr std::uint64_t k_at_once = 30;  // all processors
+  for (bool is_done = false; !is_done;) {
+    const std::uint64_t made = day->effort().parts;
+    is_done = day->advance(LongDay::k_end, k_portion);
+    EXPECT_LE(day->effort().parts - made, k_portion + k_at_once);
+  }
+  // The third organization is in four of the seven coalitions; with gaps between points it is twice that at the most.
+  EXPECT_LT(day->effort().parts - before, 2 * 4 * (LongDay::k_jobs + k_late));
+}
+
 }  // namespace
 }  // namespace shapley::hindsight
