@@ -325,6 +325,8 @@ class Loader {
     } else if (is_left_out) {
       in_.skip_to("estimator");
     } else {
+      for (const HindsightBounded& bounded : state_.kept.all<HindsightBounded>())
+        state_.estimators[id.value]->keep_at_most(bounded.coalitions);
       state_.estimators[id.value]->load(in_, state_.remembered());
     }
   }

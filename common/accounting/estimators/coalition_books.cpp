@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "accounting/estimators/node_bytes.hpp"
 #include "hindsight/contributions.hpp"
 
 namespace shapley::accounting {
@@ -11,15 +12,17 @@ namespace shapley::accounting {
 using hindsight::k_never;
 using hindsight::k_unknown;
 
-void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes) {
+void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes,
+                                 std::size_t exact) {
   const std::size_t players = ranks.size();
   schedules_.set_ranks(std::move(ranks));
-  if (players == players_ && sizes == sizes_) return;
+  if (players == players_ && sizes == sizes_ && exact == exact_) return;
   players_ = players;
+  exact_ = exact;
   sizes_ = sizes;
   std::set<hindsight::Coalition> all;
   for (const std::size_t size : sizes) {
-    for (const hindsight::Coalition coalition : hindsight::coalitions_of(size)) all.insert(coalition);
+    for (const hindsight::Coalition coalition : hindsight::coalitions_of(size, exact)) all.insert(coalition);
   }
   coalitions_.assign(all.begin(), all.end());
   schedules_.set_coalitions(std::max<std::size_t>(players, 1), coalitions_);
@@ -27,7 +30,7 @@ void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::ve
 
 std::vector<std::size_t> CoalitionBooks::slots_of(std::size_t players) const {
   std::vector<std::size_t> slots;
-  for (const hindsight::Coalition coalition : hindsight::coalitions_of(players)) {
+  for (const hindsight::Coalition coalition : hindsight::coalitions_of(players, exact_)) {
     slots.push_back(*slot_of(coalition));
   }
   return slots;
@@ -313,6 +316,13 @@ bool CoalitionBooks::waits(const GroupKey& key) const {
   return is_pending(last) && last.release == key.released.value;
 }
 
+std::size_t CoalitionBooks::bytes() const {
+  std::size_t bytes = schedules_.bytes() + stretches_.capacity() * sizeof(Stretch) +
+                      groups_.size() * node_bytes<std::map<GroupKey, Group>>;
+  for (const auto& [key, group] : groups_) bytes += group.capacity() * sizeof(Told) + k_allocation_bytes;
+  return bytes;
+}
+
 Produced CoalitionBooks::produced(std::size_t slot, std::optional<Instant> begin, Instant end) const {
   const auto mark_of = [&](Instant boundary) {
     const std::vector<std::int64_t>& marks = schedules_.marks();
@@ -343,6 +353,7 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
   CoalitionBooks few;
   few.schedules_ = schedules_.only(slots);
   few.players_ = players_;
+  few.exact_ = exact_;
   few.coalitions_.assign(coalitions.begin(), coalitions.end());
   few.horizon_ = horizon_;
   few.groups_ = groups_;

@@ -14,6 +14,7 @@
 #include "accounting/estimators/request_facts.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
+#include "hindsight/contributions.hpp"
 #include "hindsight/virtual_schedules.hpp"
 
 namespace shapley::accounting {
@@ -28,9 +29,13 @@ class CoalitionBooks {
   CoalitionBooks() : schedules_(1, {}) {}
 
   // Players so far stay. `ranks`: by player, the order by name. `sizes`: contributions are wanted of the first so many
-  // players, ascending; all of them are the last.
-  void set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes);
+  // players, ascending; all of them are the last. `exact`: of so many players all coalitions are kept, of more the
+  // pairs (hindsight/contributions.hpp); it does not become more.
+  void set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes, std::size_t exact);
   [[nodiscard]] std::size_t players() const { return players_; }
+  [[nodiscard]] std::size_t exact() const { return exact_; }
+  // What it takes in memory, about.
+  [[nodiscard]] std::size_t bytes() const;
   // The slots of coalitions_of(players), one of the sizes.
   [[nodiscard]] std::vector<std::size_t> slots_of(std::size_t players) const;
   [[nodiscard]] Instant horizon() const { return horizon_; }
@@ -110,6 +115,7 @@ class CoalitionBooks {
 
   Schedules schedules_;
   std::size_t players_ = 0;
+  std::size_t exact_ = hindsight::k_exact_players;
   std::vector<std::size_t> sizes_;
   std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
   Instant horizon_ = k_beginning_of_time;

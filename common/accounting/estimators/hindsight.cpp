@@ -13,6 +13,7 @@
 #include "accounting/estimators/closed_shares.hpp"
 #include "accounting/estimators/coalition_books.hpp"
 #include "accounting/estimators/coalition_worth.hpp"
+#include "accounting/estimators/node_bytes.hpp"
 #include "accounting/estimators/period_shares.hpp"
 #include "accounting/estimators/players.hpp"
 #include "accounting/estimators/request_facts.hpp"
@@ -109,18 +110,32 @@ class Hindsight final : public Estimator {
 
   [[nodiscard]] bool is_off() const override { return is_off_; }
 
+  [[nodiscard]] std::size_t bytes() const override {
+    return settled_.bytes() + (present_ ? present_->bytes() : 0) + requests_.bytes() + attendance_.bytes() +
+           capacities_.size() * node_bytes<Capacities> + stale_.size() * node_bytes<std::set<GroupKey>>;
+  }
+
+  void keep_at_most(Coalitions kept) override {
+    if (kept == Coalitions::none && !is_off_) give_up();
+    if (kept != Coalitions::pairs || is_off_ || exact_ <= hindsight::k_exact_by_pairs) return;
+    exact_ = hindsight::k_exact_by_pairs;
+    set_settled_players();
+    if (present_) present_->set_players(players_.ranks(present_players_.size()), present_sizes_, exact_);
+  }
+
   [[nodiscard]] bool catch_up(Instant t, std::uint64_t effort) override {
     return is_off_ || synchronize(std::max(t, latest_), effort);
   }
 
-  // Every group of requests has a part at least in half of the coalitions, which it begins and ends.
+  // Every request has a part at least in half of the coalitions, which it begins and ends.
   [[nodiscard]] Instant forgettable(Instant horizon, std::uint64_t effort) const override {
     if (is_off_) return horizon;
-    const std::uint64_t of_a_group = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
-    std::uint64_t left = std::max<std::uint64_t>(effort / of_a_group, k_batch);
+    const std::uint64_t of_a_request = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
+    std::uint64_t left = std::max<std::uint64_t>(effort / of_a_request, k_batch);
     for (auto group = requests_.groups().lower_bound({horizon_, {}, {}});
          group != requests_.groups().end() && group->first.released < horizon; ++group) {
-      if (left-- == 0) return std::max(group->first.released, horizon_ + Duration{1});
+      if (left == 0) return std::max(group->first.released, horizon_ + Duration{1});
+      left -= std::min<std::uint64_t>(left, group->second.size());
     }
     return horizon;
   }
@@ -157,7 +172,7 @@ class Hindsight final : public Estimator {
     stale_capacities_.clear();
     is_beginning_ = false;
   }
-  // There are more organizations than it is kept for.
+  // There are more organizations than it is kept for, or there is too little memory.
   void give_up() {
     is_off_ = true;
     drop_present();
@@ -194,7 +209,7 @@ class Hindsight final : public Estimator {
   }
 
   void set_settled_players() {
-    settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()));
+    settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()), exact_);
   }
 
   // Schedules of players that come in another order are made again, and so are those of coalitions that nobody asked
@@ -217,7 +232,7 @@ class Hindsight final : public Estimator {
     for (std::size_t u = 0; u < all.size(); ++u) player_of_[all[u].value] = u;
     ranks_changed_ = false;
     present_sizes_ = std::move(sizes);
-    if (present_) present_->set_players(players_.ranks(all.size()), present_sizes_);
+    if (present_) present_->set_players(players_.ranks(all.size()), present_sizes_, exact_);
   }
 
   [[nodiscard]] std::optional<std::size_t> player_of(OrgId organization) const {
@@ -266,7 +281,7 @@ class Hindsight final : public Estimator {
 
   void begin_present() {
     present_ = settled_;
-    present_->set_players(players_.ranks(present_players_.size()), sizes_of(present_players_.size()));
+    present_->set_players(players_.ranks(present_players_.size()), sizes_of(present_players_.size()), exact_);
     mark_boundaries(present_->schedules(), k_end_of_time);
     stale_capacities_ = capacities_;
     is_beginning_ = true;
@@ -402,7 +417,8 @@ class Hindsight final : public Estimator {
   void credit_shares(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
 
   std::size_t organizations_ = 0;
-  bool is_off_ = false;  // there are too many of them
+  bool is_off_ = false;                             // there are too many of them, or too little memory
+  std::size_t exact_ = hindsight::k_exact_players;  // of so many all coalitions are kept
   Players players_;
   std::vector<OrgId> present_players_;
   std::vector<std::optional<std::size_t>> player_of_;  // by OrgId, of present_players_

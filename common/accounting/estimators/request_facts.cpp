@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "accounting/estimators/node_bytes.hpp"
+
 namespace shapley::accounting {
 
 namespace {
@@ -71,12 +73,12 @@ GroupKey group_of(const SegmentFact& fact) {
 void RequestFacts::fold(int sign, const SegmentFact& fact) {
   const GroupKey key = group_of(fact);
   if (sign > 0) {
-    groups_[key].insert_or_assign(fact.key, fact);
+    facts_ += groups_[key].insert_or_assign(fact.key, fact).second ? 1 : 0;
     return;
   }
   const auto group = groups_.find(key);
   if (group == groups_.end()) return;
-  group->second.erase(fact.key);
+  facts_ -= group->second.erase(fact.key);
   if (group->second.empty()) groups_.erase(group);
 }
 
@@ -113,9 +115,13 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   return wanted;
 }
 
+std::size_t RequestFacts::bytes() const {
+  return groups_.size() * node_bytes<std::map<GroupKey, Group>> + facts_ * node_bytes<Group>;
+}
+
 void RequestFacts::forget_before(Instant horizon) {
   for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
-    std::erase_if(group->second, [horizon](const auto& entry) { return entry.second.end < horizon; });
+    facts_ -= std::erase_if(group->second, [horizon](const auto& entry) { return entry.second.end < horizon; });
     group = group->second.empty() ? groups_.erase(group) : std::next(group);
   }
 }

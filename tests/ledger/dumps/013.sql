@@ -206,6 +206,7 @@ INSERT INTO event_rows VALUES(91,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NUL
 INSERT INTO event_rows VALUES(92,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'042292de383ab4cf5970fb99922fca72bf59eb8897c6dfed42cecdba905daa81',NULL,NULL);
 INSERT INTO event_rows VALUES(93,0,1793514801,1793514800,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'f09eb4dbed1af53da5875e37f995a8272e648c86bf34d0067d9b12e614eb6484',NULL,NULL);
 INSERT INTO event_rows VALUES(94,0,1793514831,1793514830,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'65ec2e50b60bff15555d2fc0b97b0cb2d1de15948f583736f2f61b326476e51f',NULL,NULL);
+INSERT INTO event_rows VALUES(95,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'ac6893a9cfc80f5a951657da6208e1008b7f45674a15516097baf89b8ad6bde1',NULL,NULL);
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -293,6 +294,7 @@ INSERT INTO event_texts VALUES(91,'residual_measured','residual_measured/1793514
 INSERT INTO event_texts VALUES(92,'ranking_declared','ranking_declared/1793514700','{"at":1793514700,"contribution":"direct_contr","exceptions":[{"organization":"physics","parts_per_million":800000}],"guarantee":500000,"horizon":2592000,"running_weight":100000}');
 INSERT INTO event_texts VALUES(93,'cluster_named','cluster_named/1793514800','{"at":1793514800,"author":"the first feeder","cluster":"apple","reason":""}');
 INSERT INTO event_texts VALUES(94,'state_lost','state_lost/1793514830','{"at":1793514830,"closed":1,"closed_seconds":3200,"retracted":1,"retracted_seconds":16,"seen":1793514810}');
+INSERT INTO event_texts VALUES(95,'hindsight_bounded','hindsight_bounded/1793514900','{"at":1793514900,"bound":1073741824,"coalitions":"pairs","needed":1288490189}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
   json TEXT NOT NULL UNIQUE,         -- as payloads have it
