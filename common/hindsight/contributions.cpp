@@ -12,14 +12,14 @@ namespace shapley::hindsight {
 namespace {
 
 // Every number of players divides it, for parts of the gap.
-Int256 scale_of(std::size_t players) {
-  if (players <= k_exact_players) return Int256(game::factorial(players));
+Int256 scale_of(std::size_t players, std::size_t exact) {
+  if (players <= exact) return Int256(game::factorial(players));
   return Int256(game::pair_weights(players).scale) * players * k_gap_parts;
 }
 
 // phi[u] sums to v(N), and v(N) is everybody's alike.
-Int256 grand_weight_of(std::size_t players) {
-  return scale_of(players) / players;
+Int256 grand_weight_of(std::size_t players, std::size_t exact) {
+  return scale_of(players, exact) / players;
 }
 
 Int128 magnitude(Int128 value) {
@@ -46,7 +46,7 @@ std::vector<Int256> lattice_shares(std::span<const Int128> values, std::size_t p
 }
 
 std::vector<Int256> pair_shares(std::span<const Int128> values, std::size_t players) {
-  const std::vector<Coalition> coalitions = coalitions_of(players);
+  const std::vector<Coalition> coalitions = coalitions_of(players, 0);
   const game::CoalitionWeights weights = game::pair_weights(players);
   std::vector<Int256> shares(players);
   Int256 sum = 0;
@@ -64,9 +64,9 @@ std::vector<Int256> pair_shares(std::span<const Int128> values, std::size_t play
 
 }  // namespace
 
-std::vector<Coalition> coalitions_of(std::size_t players) {
+std::vector<Coalition> coalitions_of(std::size_t players, std::size_t exact) {
   if (players == 0) return {};
-  if (players <= k_exact_players) return game::all_coalitions(players);
+  if (players <= exact) return game::all_coalitions(players);
   std::set<Coalition> coalitions{game::grand_coalition(players)};
   for (const auto& of_one : game::pair_weights(players).of) {
     for (const auto& [coalition, weight] : of_one) coalitions.insert(coalition);
@@ -74,21 +74,21 @@ std::vector<Coalition> coalitions_of(std::size_t players) {
   return {coalitions.begin(), coalitions.end()};
 }
 
-std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players) {
-  return players <= k_exact_players ? lattice_shares(values, players) : pair_shares(values, players);
+std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players, std::size_t exact) {
+  return players <= exact ? lattice_shares(values, players) : pair_shares(values, players);
 }
 
-void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum) {
-  const Int256 scale = scale_of(shares.size());
+void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum, std::size_t exact) {
+  const Int256 scale = scale_of(shares.size(), exact);
   const Int256 equal = scale / shares.size() * sum;
   for (std::size_t u = 0; u < shares.size(); ++u) shares[u] += (scale * parts[u] - equal) / k_gap_parts;
 }
 
-std::vector<Int128> contributions_of(std::span<const Int256> shares, Int128 grand,
-                                     std::span<const std::uint32_t> ranks) {
+std::vector<Int128> contributions_of(std::span<const Int256> shares, Int128 grand, std::span<const std::uint32_t> ranks,
+                                     std::size_t exact) {
   const std::size_t players = shares.size();
-  const Int256 scale = scale_of(players);
-  const Int256 of_grand = grand_weight_of(players) * Int256(grand);
+  const Int256 scale = scale_of(players, exact);
+  const Int256 of_grand = grand_weight_of(players, exact) * Int256(grand);
   std::vector<Int256> remainders(players);
   std::vector<Int128> contributions(players);
   Int128 left = grand;

@@ -3,8 +3,8 @@
 // phi is linear in v(N), and everybody's part of it is the same. So whether v(N) is virtual and the gap to what really
 // ran comes on top in equal parts, or v(N) = the sum of psi, what really ran, is one:
 //     phi[u] = (share[u] + grand_weight * Sum(psi)) / scale
-// where share[u] is made of the virtual coalitions alone. Up to k_exact_players players they are all coalitions, and
-// phi is the Shapley value of v: scale = k!, grand_weight = (k-1)!. Above that they are those of 1, 2, k-2 and k-1
+// where share[u] is made of the virtual coalitions alone. Up to `exact` players they are all coalitions, and phi is the
+// Shapley value of v: scale = k!, grand_weight = (k-1)!. Above that they are those of 1, 2, k-2 and k-1
 // players (game/coalition_weights.hpp, pair_weights), and what phi then lacks of v(N) is spread equally.
 //
 // Where not all players were there all the time the gap is shared as gap_shares.hpp says: add_gap() adds to share[u]
@@ -25,26 +25,31 @@
 
 namespace shapley::hindsight {
 
-// Ten organizations, guests and commons: 4,095 schedules.
+// What `exact` may be. Ten organizations, guests and commons: 4,095 schedules.
 inline constexpr std::size_t k_exact_players = 12;
+// Where schedules are to be few: the coalitions of 1, 2, k-2 and k-1 players are all of them.
+inline constexpr std::size_t k_exact_by_pairs = 5;
 // pair_weights' bound.
 inline constexpr std::size_t k_most_players = 32;
 
 // The coalitions whose value is asked for, and that of all, which a player that joins needs; ascending by mask.
 // REQUIRES: players <= k_most_players. Without players there are none.
-[[nodiscard]] std::vector<Coalition> coalitions_of(std::size_t players);
+[[nodiscard]] std::vector<Coalition> coalitions_of(std::size_t players, std::size_t exact = k_exact_players);
 
 // share[u], the gap in equal parts, from v of each of coalitions_of(players), in their order; that of all is not read.
 // REQUIRES: 1 <= players.
-[[nodiscard]] std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players);
+[[nodiscard]] std::vector<Int256> shares_of(std::span<const Int128> values, std::size_t players,
+                                            std::size_t exact = k_exact_players);
 
 // Everybody's part of the gap instead of an equal one: `parts` by player, and their sum, times k_gap_parts (GapShares).
 // Players other than these had none. REQUIRES: no stretch had more players than there are shares.
-void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum);
+void add_gap(std::span<Int256> shares, std::span<const Int256> parts, const Int256& sum,
+             std::size_t exact = k_exact_players);
 
 // phi of every player, as integers that sum to `grand`: floors first, then one more to the largest remainders, ties to
 // the smaller rank. REQUIRES: as many shares as ranks, and one at least.
 [[nodiscard]] std::vector<Int128> contributions_of(std::span<const Int256> shares, Int128 grand,
-                                                   std::span<const std::uint32_t> ranks);
+                                                   std::span<const std::uint32_t> ranks,
+                                                   std::size_t exact = k_exact_players);
 
 }  // namespace shapley::hindsight

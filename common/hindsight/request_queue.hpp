@@ -70,6 +70,10 @@ class RequestQueue {
   [[nodiscard]] std::uint32_t place_of(Request request) const { return place_[request - first_name_]; }
   [[nodiscard]] const std::vector<Known>& all() const { return queue_; }
   [[nodiscard]] bool is_ordered() const;
+  // What it takes in memory.
+  [[nodiscard]] std::size_t bytes() const {
+    return queue_.capacity() * sizeof(Known) + place_.capacity() * sizeof(std::uint32_t);
+  }
 
   // Drops who is not kept; by old place, and one more for the end, the new place of it or of the next that is kept.
   std::vector<std::uint32_t> drop(const std::vector<bool>& keep);

@@ -12,6 +12,10 @@
 // How, and why it is cheap:
 // - A schedule is two lists, the parts in the order of their starts (which is the order of the queue) and the ends that
 //   are past in order of time, and a heap of known ends to come. To go back to x is to walk both lists back to x.
+// - These lists are complete for a little while only. Before that there are points: all there is of the schedule at an
+//   instant. To go back farther is to go on from the last point before x. Of points there are the fewer the older they
+//   are, so that going on from one takes at most twice as long as going on from x.
+// - A fact takes schedules back, no more. They are made when somebody wants them, so many facts cost one repetition.
 // - When a duration becomes known whose part ended in the past of a schedule, what follows differs only from the first
 //   instant on at which somebody waited there. Where nobody did, nothing is made again.
 // - An end adds to v the reverse of what a start at that instant adds. So capacity that is handed on to the next part
@@ -23,8 +27,10 @@
 // capacity of all * (latest - earliest instant + 1)^2 less than 2^64 or 2^128; and instants of magnitude below 2^40.
 // Pure; single-threaded; the caller owns it.
 //
-// Memory: 76 bytes per request, until it is final everywhere; per coalition 200 bytes and, for each part that may still
-// be changed, 48; up to twice that while vectors grow. Per cut 8 bytes, and 32 more once it is final.
+// Memory (bytes()): 76 bytes per request, until it is final everywhere; per coalition 250 bytes, for each part whose
+// request is not final 24, a few hundred entries of the lists, and a few dozen points with an end for each part that
+// runs and whose end is known; up to twice that while vectors grow. The last coalition has its whole lists, 48 for each
+// part that may still be changed. Per cut 8 bytes, and 32 more once it is final.
 #pragma once
 
 #include <cstddef>
@@ -94,30 +100,53 @@ struct CapacityChange {
   friend bool operator==(const CapacityChange&, const CapacityChange&) = default;
 };
 
+// How far a schedule is made.
 template <typename Unsigned>
-struct Schedule {
+struct Position {
+  std::int64_t at = std::numeric_limits<std::int64_t>::min();  // all before it is made, and nothing else
+  std::uint32_t head = 0;   // place in the queue: every member's request before it has started entirely
+  std::int64_t begun = 0;   // amount of the head that has started
+  std::int64_t free = 0;    // negative where capacity fell
+  std::size_t changes = 0;  // of capacity, before `at`; of other organizations perhaps some later ones
+  std::int64_t made = 0;    // parts
+  Quadratic<Unsigned> value;
+  std::vector<End> coming;  // known ends from `at` on: a heap, the earliest in front
+};
+
+// One to go back to.
+template <typename Unsigned>
+struct Point : Position<Unsigned> {
+  std::int64_t first_wait = k_never;  // no part that started between it and the next one had waited since before this
+};
+
+template <typename Unsigned>
+struct Schedule : Position<Unsigned> {
   Coalition members = 0;
-  std::uint32_t head = 0;         // place in the queue: every member's request before it has started entirely
-  std::int64_t begun = 0;         // amount of the head that has started
-  std::int64_t free = 0;          // negative where capacity fell
   std::int64_t next = k_never;    // nothing happens before it unless a fact is told
   std::int64_t last_delayed = 0;  // no part started later than this after having waited
-  std::size_t changes = 0;  // of capacity, before the time reached; of other organizations perhaps some later ones
-  std::size_t full = 64;    // parts and ends that make it worthwhile to forget
+  std::size_t full = 64;          // parts and ends that make it worthwhile to forget
   std::int64_t reached = std::numeric_limits<std::int64_t>::min();  // before it nothing is made again
-  Quadratic<Unsigned> value;
-  std::vector<Quadratic<Unsigned>> marked;  // value at the marks before the time reached, or at it
-  std::vector<Part> parts;                  // by place, and so by start
-  std::vector<End> past;                    // ends before the time reached, by instant
-  std::vector<End> coming;                  // known ends from then on: a heap, the earliest in front
+  std::vector<Quadratic<Unsigned>> marked;                          // value at the marks before `at`, or at it
+  // From `logged` on there are all parts and ends that are past; before, the parts of requests that are not final, and
+  // no ends. If `logged` is later than `reached` there are points, none later than `logged`, the first not later than
+  // `reached`.
+  std::int64_t logged = std::numeric_limits<std::int64_t>::min();
+  std::vector<Part> parts;              // by place, and so by start
+  std::vector<End> past;                // by instant
+  std::vector<Point<Unsigned>> points;  // by instant
+  std::int64_t next_point = 0;          // not before so many parts are made
 };
 
 // Integer: std::int64_t or Int128.
 template <typename Integer>
 class VirtualSchedules {
  public:
+  // Parts of each schedule that it can at least go back by without a point.
+  static constexpr std::int64_t k_logged_parts = 128;
+
   // Coalitions are slots, in this order; they must not be empty. Nobody has any capacity yet.
-  VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions);
+  VirtualSchedules(std::size_t organizations, std::span<const Coalition> coalitions,
+                   std::int64_t logged_parts = k_logged_parts);
 
   // The capacity of `organization` is `by` more from `at` on.
   void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by);
@@ -169,19 +198,21 @@ class VirtualSchedules {
 
   // Every fact of an instant before `until` has been told: capacities, releases, starts, ends and withdrawals. So what
   // no other fact can reach is forgotten, requests that ended before included; telling such a fact nevertheless is
-  // undefined behaviour. REQUIRES: until <= the time reached.
-  void settle(std::int64_t until);
+  // undefined behaviour. Of the requests that there are, every start and end of before `outcomes_until` has been told,
+  // which may be later. REQUIRES: until <= the time reached.
+  void settle(std::int64_t until, std::int64_t outcomes_until);
+  void settle(std::int64_t until) { settle(until, until); }
 
   // Forgets, at once, all that settle() allows to. Otherwise that is done from time to time.
   void forget_settled();
   // Before it no v changes any more: not later than what is settled. As of the last forget_settled().
   [[nodiscard]] std::int64_t reached() const;
 
-  // Makes every schedule up to, and without, the instant t; what happens at t changes no v at t. REQUIRES: t >= every t
-  // before.
-  void advance(std::int64_t t);
+  // Makes every schedule up to, and without, the instant t; what happens at t changes no v at t. False: about `effort`
+  // parts were made, and there are more. Then the values at t cannot be read yet. REQUIRES: t >= every t before.
+  bool advance(std::int64_t t, std::uint64_t effort = std::numeric_limits<std::uint64_t>::max());
 
-  // v(C) at t, and the work behind it. REQUIRES: t is the time reached.
+  // v(C) at t, and the work behind it. REQUIRES: t is the time reached, and no fact was told since.
   [[nodiscard]] Integer utility(std::size_t slot, std::int64_t t) const {
     return static_cast<Integer>(schedules_[slot].value.utility_at(t));
   }
@@ -205,6 +236,7 @@ class VirtualSchedules {
   [[nodiscard]] Coalition members(std::size_t slot) const { return schedules_[slot].members; }
   [[nodiscard]] std::int64_t time() const { return time_; }
   [[nodiscard]] std::int64_t settled() const { return settled_; }
+  [[nodiscard]] std::int64_t outcomes_settled() const { return outcomes_settled_; }
 
   // Parts made, and parts of those that were made again: what a site pays for hindsight.
   struct Effort {
@@ -213,9 +245,13 @@ class VirtualSchedules {
   };
   [[nodiscard]] const Effort& effort() const { return effort_; }
 
+  // What all of it takes in memory, without what the allocator adds.
+  [[nodiscard]] std::size_t bytes() const;
+
  private:
   using Unsigned = std::conditional_t<std::is_same_v<Integer, std::int64_t>, std::uint64_t, UInt128>;
   using OneSchedule = Schedule<Unsigned>;
+  using OnePosition = Position<Unsigned>;
 
  public:
   // All there is, for checkpoints; a function of the facts and of what is settled. Requests have the names 0, 1, 2, ...
@@ -228,7 +264,8 @@ class VirtualSchedules {
     std::vector<Done<Int128>> at_final_cuts;
     std::vector<Known> requests;
     std::vector<CapacityChange> changes;
-    std::vector<OneSchedule> schedules;  // `next`, `changes` and `full` are not part of it
+    // Each has one point, where `reached` is, and the parts of requests that are not final.
+    std::vector<OneSchedule> schedules;
   };
   // Where each request is in an image's `requests`: a name of now, and one of then.
   struct Renamed {
@@ -241,30 +278,46 @@ class VirtualSchedules {
   [[nodiscard]] bool restore(Image image);
 
  private:
-  void flush() { advance(time_); }
+  // Takes schedules back to where durations that became known make a difference.
+  void learn();
   [[nodiscard]] static typename std::vector<Part>::iterator first_part(OneSchedule& schedule, std::uint32_t place);
-  static void insert_coming(OneSchedule& schedule, const End& end);
+  static void insert_coming(OnePosition& position, const End& end);
+  static void drop_coming(OnePosition& position, End end);
+  void change_end(Request request, std::int64_t duration);
+  static void end_in(OnePosition& position, const End& end);
   [[nodiscard]] std::int64_t learn(OneSchedule& schedule);
   [[nodiscard]] std::int64_t first_wait(const OneSchedule& schedule, std::int64_t from) const;
   void make_room(std::uint32_t place, Coalition owner);
   static void give_to_first(OneSchedule& schedule, std::uint32_t place, std::int64_t amount);
-  void seek_head(OneSchedule& schedule) const;
-  void pass_changes_of_others(OneSchedule& schedule) const;
+  void seek_head(OnePosition& position, Coalition members) const;
+  void seek_head(OneSchedule& schedule) const { seek_head(schedule, schedule.members); }
+  void pass_changes_of_others(OnePosition& position, Coalition members) const;
   void rewind(OneSchedule& schedule, std::int64_t to);
-  void run(OneSchedule& schedule, std::int64_t from, std::int64_t until);
+  void walk_back(OnePosition& position, const OneSchedule& schedule, std::int64_t to) const;
+  void note_point(OneSchedule& schedule);
+  static void thin_points(OneSchedule& schedule);
+  [[nodiscard]] bool is_whole(const OneSchedule& schedule) const { return &schedule == &schedules_.back(); }
+  bool run(OneSchedule& schedule, std::int64_t until, std::uint64_t most);
   void note_marks(OneSchedule& schedule, std::int64_t until) const;
   [[nodiscard]] bool lacks_mark(const OneSchedule& schedule, std::int64_t until) const {
     return schedule.marked.size() < marks_.size() && marks_[schedule.marked.size()] <= until;
   }
-  std::int64_t start_waiting(OneSchedule& schedule, std::int64_t at);
+  std::int64_t start_waiting(OneSchedule& schedule);
   [[nodiscard]] bool is_final(const Known& known) const;
   void forget(OneSchedule& schedule);
   void add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const;
+  void forget_lists_before(OneSchedule& schedule, std::int64_t at);
   void drop_requests();
+  void drop_unneeded();
   void drop_changes();
+  [[nodiscard]] OnePosition position_at(const OneSchedule& schedule, std::int64_t at);
+  [[nodiscard]] OnePosition& first_position(OneSchedule& schedule) const;
+  static void normalize(OnePosition& position);
+  [[nodiscard]] bool is_position(const OnePosition& position) const;
   [[nodiscard]] bool is_sound(const OneSchedule& schedule) const;
-  template <typename FromWhen, typename Correct>
-  void restate(Request request, FromWhen&& from_when, Correct&& correct);
+  void begin_again(OneSchedule& schedule);
+  template <typename FromWhen>
+  Known& take_back(Request request, FromWhen&& from_when);
 
   RequestQueue queue_;
   std::size_t queue_full_ = 16;          // requests that make it worthwhile to drop final ones
@@ -277,7 +330,8 @@ class VirtualSchedules {
   Coalition touched_ = 0;         // whose facts came since time_
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
-  std::vector<std::int64_t> from_;  // by slot: of one correction
+  std::int64_t outcomes_settled_ = std::numeric_limits<std::int64_t>::min();  // >= settled_
+  std::int64_t logged_parts_ = k_logged_parts;
   Effort effort_;
 };
 

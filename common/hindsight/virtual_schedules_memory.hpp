@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <tuple>
 #include <type_traits>
@@ -24,30 +25,83 @@ constexpr auto keep_little_room = [](auto& entries) {
 
 template <typename Integer>
 bool VirtualSchedules<Integer>::is_final(const Known& known) const {
-  return known.duration != k_unknown && known.really_began < settled_ && known.really_began + known.duration < settled_;
+  return known.duration != k_unknown && known.really_began < outcomes_settled_ &&
+         known.really_began + known.duration < outcomes_settled_;
 }
 
 // What can still be told concerns the instant settled_ or later. It changes a part that has started, and what follows,
-// from when on? A request whose run has not begun may be withdrawn: from the part's start. One that runs has a duration
-// of what it has run for at least. One whose run ended before settled_ is final.
+// from when on? A request whose run has not begun may be withdrawn: from the part's start. One that has begun has a
+// duration of what it had run for by outcomes_settled_ at least. One whose run ended before outcomes_settled_ is final.
 template <typename Integer>
 void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
-  std::int64_t reached = settled_;
+  std::int64_t reached = std::min(settled_, schedule.at);
   for (const Part& part : schedule.parts) {
     const Known& known = queue_[part.place];
     if (is_final(known)) continue;
-    const bool runs = known.duration == k_unknown && known.really_began < settled_;
-    reached = std::min(reached, part.start + (runs ? settled_ - known.really_began : 0));
+    const bool has_run = known.really_began < outcomes_settled_;
+    reached = std::min(reached, part.start + (has_run ? outcomes_settled_ - known.really_began : 0));
   }
-  if (&schedule == &schedules_.back()) add_done_at_cuts(at_final_cuts_, reached);
-  std::erase_if(schedule.parts, [&](const Part& part) { return part.start < reached && is_final(queue_[part.place]); });
-  const auto earlier = [](const End& end, std::int64_t at) { return end.at < at; };
-  schedule.past.erase(schedule.past.begin(),
-                      std::lower_bound(schedule.past.begin(), schedule.past.end(), reached, earlier));
+  if (is_whole(schedule)) add_done_at_cuts(at_final_cuts_, reached);
   schedule.reached = reached;
+  forget_lists_before(schedule, std::max(reached, schedule.logged));
+  std::vector<Point<Unsigned>>& points = schedule.points;
+  if (schedule.logged <= reached) {
+    points.clear();
+  } else {
+    points.erase(points.begin(), point_before(points, reached));
+  }
+  schedule.full = schedule.parts.capacity() + schedule.past.capacity();
+}
+
+template <typename Integer>
+void VirtualSchedules<Integer>::forget_lists_before(OneSchedule& schedule, std::int64_t at) {
+  std::erase_if(schedule.parts, [&](const Part& part) { return part.start < at && is_final(queue_[part.place]); });
+  const auto earlier = [](const End& end, std::int64_t instant) { return end.at < instant; };
+  schedule.past.erase(schedule.past.begin(), std::lower_bound(schedule.past.begin(), schedule.past.end(), at, earlier));
   keep_little_room(schedule.parts);
   keep_little_room(schedule.past);
-  schedule.full = schedule.parts.capacity() + schedule.past.capacity();
+}
+
+// The lists begin at a new point from now on, so many parts back: facts that are told reach that far again and again.
+template <typename Integer>
+void VirtualSchedules<Integer>::note_point(OneSchedule& schedule) {
+  std::vector<Point<Unsigned>>& points = schedule.points;
+  const std::vector<Part>& parts = schedule.parts;
+  schedule.next_point = schedule.made + logged_parts_;
+  const auto logged_parts = static_cast<std::size_t>(logged_parts_);
+  const std::int64_t begin = std::max(schedule.logged, schedule.reached);
+  if (parts.size() <= logged_parts || parts[parts.size() - logged_parts].start <= begin) return;
+  const std::int64_t at = parts[parts.size() - logged_parts].start;
+  const auto add_point = [&](std::int64_t of) {
+    points.push_back({schedule});
+    walk_back(points.back(), schedule, of);
+  };
+  if (points.empty()) add_point(begin);
+  const auto waited = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
+    return part.start >= begin && part.start > queue_[part.place].release;
+  });
+  if (waited != parts.end() && waited->start < at)
+    points.back().first_wait = std::min(points.back().first_wait, queue_[waited->place].release);
+  add_point(at);
+  thin_points(schedule);
+  schedule.logged = at;
+  forget_lists_before(schedule, at);
+  const std::size_t entries = std::max(schedule.coming.size(), parts.size() / 2);
+  schedule.next_point = schedule.made + std::max(logged_parts_, static_cast<std::int64_t>(entries));
+}
+
+// The farther back, the fewer: of a point and the next one no more than twice as much is made as since then.
+template <typename Integer>
+void VirtualSchedules<Integer>::thin_points(OneSchedule& schedule) {
+  std::vector<Point<Unsigned>>& points = schedule.points;
+  for (std::size_t i = 1; i + 1 < points.size();) {
+    if (points[i + 1].made - points[i - 1].made > schedule.made - points[i + 1].made) {
+      ++i;
+      continue;
+    }
+    points[i - 1].first_wait = std::min(points[i - 1].first_wait, points[i].first_wait);
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 // Goes on from those that are there, to the last cut before `until`, backwards from the time reached.
@@ -89,34 +143,54 @@ void VirtualSchedules<Integer>::forget_cuts(std::size_t count) {
   at_final_cuts_.erase(at_final_cuts_.begin(), at_final_cuts_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-// Those that are final or withdrawn, and that every schedule is past and has forgotten the parts of.
 template <typename Integer>
 void VirtualSchedules<Integer>::drop_requests() {
+  for (OneSchedule& schedule : schedules_) forget(schedule);
+  drop_unneeded();
+  queue_full_ = 2 * queue_.size() + 16;
+}
+
+// How far the schedule is made where it begins again if it has to go back as far as it can; or as it is, if it has the
+// lists for that.
+template <typename Integer>
+auto VirtualSchedules<Integer>::first_position(OneSchedule& schedule) const -> OnePosition& {
+  if (schedule.logged > schedule.reached) return schedule.points.front();
+  return schedule;
+}
+
+// Requests that are withdrawn; and those that are final, and that every schedule is past and has forgotten the parts
+// of.
+template <typename Integer>
+void VirtualSchedules<Integer>::drop_unneeded() {
   std::vector<bool> keep(queue_.size());
-  for (std::uint32_t place = 0; place < keep.size(); ++place)
-    keep[place] = queue_[place].amount != 0 && !is_final(queue_[place]);
+  // By organization: from here on some schedule goes on.
+  std::vector<std::uint32_t> first(std::numeric_limits<Coalition>::digits, static_cast<std::uint32_t>(keep.size()));
   for (OneSchedule& schedule : schedules_) {
-    seek_head(schedule);
-    forget(schedule);
     for (const Part& part : schedule.parts) keep[part.place] = true;
-    for (std::uint32_t place = schedule.head; place < keep.size(); ++place) {
-      if ((queue_[place].owner & schedule.members) != 0) keep[place] = true;
+    OnePosition& position = first_position(schedule);
+    seek_head(position, schedule.members);
+    for (Coalition members = schedule.members; members != 0; members &= members - 1) {
+      std::uint32_t& of_it = first[static_cast<std::size_t>(std::countr_zero(members))];
+      of_it = std::min(of_it, position.head);
     }
   }
-  // Withdrawn requests that are still to come are nobody's.
+  for (std::uint32_t place = 0; place < keep.size(); ++place) {
+    const Known& known = queue_[place];
+    const bool is_ahead = place >= first[static_cast<std::size_t>(std::countr_zero(known.owner))];
+    if (known.amount != 0 && (is_ahead || !is_final(known))) keep[place] = true;
+  }
   for (const Request request : learned_) keep[queue_.place_of(request)] = true;
   const std::vector<std::uint32_t> moved = queue_.drop(keep);
   for (OneSchedule& schedule : schedules_) {
-    schedule.head = moved[schedule.head];
+    for_each_position(schedule, [&](OnePosition& position) { position.head = moved[position.head]; });
     for (Part& part : schedule.parts) part.place = moved[part.place];
   }
   drop_changes();
-  queue_full_ = 2 * queue_.size() + 16;
 }
 
 template <typename Integer>
 void VirtualSchedules<Integer>::forget_settled() {
-  flush();
+  advance(time_);
   drop_requests();
 }
 
@@ -132,12 +206,17 @@ template <typename Integer>
 void VirtualSchedules<Integer>::drop_changes() {
   std::size_t gone = changes_.size();
   for (OneSchedule& schedule : schedules_) {
-    pass_changes_of_others(schedule);
-    gone = std::min(gone, schedule.changes);
+    OnePosition& first = first_position(schedule);
+    pass_changes_of_others(first, schedule.members);
+    gone = std::min(gone, first.changes);
   }
   const std::int64_t first_kept = reached();
   while (gone > 0 && changes_[gone - 1].at >= first_kept) --gone;
-  for (OneSchedule& schedule : schedules_) schedule.changes -= gone;
+  // Those that one has not passed are of other organizations.
+  for (OneSchedule& schedule : schedules_) {
+    for_each_position(schedule,
+                      [gone](OnePosition& position) { position.changes -= std::min(position.changes, gone); });
+  }
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
@@ -153,7 +232,7 @@ void VirtualSchedules<Integer>::forget_marks_before(std::int64_t at) {
 
 template <typename Integer>
 void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::span<const Coalition> coalitions) {
-  flush();
+  learn();
   Coalition before = 0;
   for (const OneSchedule& schedule : schedules_) before |= schedule.members;
   std::vector<OneSchedule> schedules(coalitions.size());
@@ -165,12 +244,12 @@ void VirtualSchedules<Integer>::set_coalitions(std::size_t organizations, std::s
       schedules[slot] = *like;
     } else {
       schedules[slot].last_delayed = std::numeric_limits<std::int64_t>::min();
+      schedules[slot].at = time_;
       note_marks(schedules[slot], time_);
     }
     schedules[slot].members = members;
   }
   schedules_ = std::move(schedules);
-  from_.assign(schedules_.size(), k_never);
 }
 
 template <typename Integer>
@@ -194,33 +273,63 @@ auto VirtualSchedules<Integer>::only(std::span<const std::size_t> slots) const -
   few.touched_ = touched_;
   few.time_ = time_;
   few.settled_ = settled_;
-  few.from_.assign(slots.size(), k_never);
+  few.outcomes_settled_ = outcomes_settled_;
+  few.logged_parts_ = logged_parts_;
   return few;
+}
+
+// REQUIRES: not before `reached`.
+template <typename Integer>
+auto VirtualSchedules<Integer>::position_at(const OneSchedule& schedule, std::int64_t at) -> OnePosition {
+  if (at >= schedule.logged) {
+    OnePosition position = schedule;
+    walk_back(position, schedule, at);
+    return position;
+  }
+  OneSchedule again = schedule;
+  rewind(again, at);
+  run(again, at, std::numeric_limits<std::uint64_t>::max());
+  return again;
+}
+
+// As it follows from the facts, however it was come by.
+template <typename Integer>
+void VirtualSchedules<Integer>::normalize(OnePosition& position) {
+  std::vector<End>& coming = position.coming;
+  std::sort(coming.begin(), coming.end());
+  std::size_t kept = 0;
+  for (const End& end : coming) {
+    if (kept > 0 && coming[kept - 1].at == end.at && coming[kept - 1].start == end.start) {
+      coming[kept - 1].amount += end.amount;
+    } else {
+      coming[kept++] = end;
+    }
+  }
+  coming.resize(kept);
+  position.made = 0;
 }
 
 template <typename Integer>
 auto VirtualSchedules<Integer>::image() const -> Renamed {
   VirtualSchedules settled = *this;
   settled.forget_settled();
+  for (OneSchedule& schedule : settled.schedules_) {
+    Point<Unsigned> first{settled.position_at(schedule, schedule.reached)};
+    settled.seek_head(schedule);
+    settled.seek_head(first, schedule.members);
+    normalize(schedule);
+    normalize(first);
+    schedule.points = {std::move(first)};
+    schedule.logged = settled.time_;
+    settled.forget_lists_before(schedule, schedule.logged);
+  }
+  settled.drop_unneeded();
   Renamed renamed;
   for (const Known& known : settled.queue_.all()) {
     renamed.names.emplace_back(known.name, static_cast<Request>(renamed.names.size()));
   }
   std::sort(renamed.names.begin(), renamed.names.end());
   settled.queue_.rename();
-  for (OneSchedule& schedule : settled.schedules_) {
-    schedule.last_delayed = std::numeric_limits<std::int64_t>::min();
-    for (const Part& part : schedule.parts) {
-      if (part.start > settled.queue_[part.place].release)
-        schedule.last_delayed = std::max(schedule.last_delayed, part.start);
-    }
-    std::sort(schedule.coming.begin(), schedule.coming.end());
-    std::sort(schedule.past.begin(), schedule.past.end());
-    // Whoever is not a member is passed when the schedule goes on.
-    while (schedule.head > 0 && schedule.begun == 0 &&
-           (settled.queue_[schedule.head - 1].owner & schedule.members) == 0)
-      --schedule.head;
-  }
   renamed.image = {settled.time_,          settled.settled_,     settled.marks_,   settled.cuts_,
                    settled.at_final_cuts_, settled.queue_.all(), settled.changes_, std::move(settled.schedules_)};
   return renamed;
@@ -228,10 +337,21 @@ auto VirtualSchedules<Integer>::image() const -> Renamed {
 
 // No index may be out of range, and no order other than the one that searches rely on.
 template <typename Integer>
-bool VirtualSchedules<Integer>::is_sound(const OneSchedule& schedule) const {
-  if (schedule.head > queue_.size() || schedule.begun < 0 || schedule.marked.size() > marks_.size()) return false;
-  if (schedule.head == queue_.size() ? schedule.begun != 0 : schedule.begun > queue_[schedule.head].amount)
+bool VirtualSchedules<Integer>::is_position(const OnePosition& position) const {
+  if (position.head > queue_.size() || position.begun < 0) return false;
+  if (position.head == queue_.size() ? position.begun != 0 : position.begun > queue_[position.head].amount)
     return false;
+  return std::all_of(position.coming.begin(), position.coming.end(), [&](const End& end) {
+    return end.amount > 0 && end.start < position.at && end.at >= position.at;
+  });
+}
+
+template <typename Integer>
+bool VirtualSchedules<Integer>::is_sound(const OneSchedule& schedule) const {
+  const Point<Unsigned>& first = schedule.points.front();
+  if (!is_position(schedule) || !is_position(first) || first.at != schedule.reached || first.at > schedule.at)
+    return false;
+  if (schedule.head < first.head || schedule.marked.size() > marks_.size()) return false;
   std::uint32_t place = 0;
   std::int64_t start = std::numeric_limits<std::int64_t>::min();
   for (const Part& part : schedule.parts) {
@@ -241,12 +361,7 @@ bool VirtualSchedules<Integer>::is_sound(const OneSchedule& schedule) const {
     place = part.place;
     start = part.start;
   }
-  const auto fits = [this](const End& end, bool is_past) {
-    return end.amount > 0 && end.start < end.at && end.start < time_ && (end.at < time_) == is_past;
-  };
-  return std::is_sorted(schedule.past.begin(), schedule.past.end()) &&
-         std::all_of(schedule.past.begin(), schedule.past.end(), [&](const End& end) { return fits(end, true); }) &&
-         std::all_of(schedule.coming.begin(), schedule.coming.end(), [&](const End& end) { return fits(end, false); });
+  return true;
 }
 
 template <typename Integer>
@@ -260,24 +375,52 @@ bool VirtualSchedules<Integer>::restore(Image image) {
   if (!std::is_sorted(image.cuts.begin(), image.cuts.end()) || image.at_final_cuts.size() > image.cuts.size())
     return false;
   time_ = image.time;
-  settled_ = image.settled;
+  settled_ = outcomes_settled_ = image.settled;
   marks_ = std::move(image.marks);
   cuts_ = std::move(image.cuts);
   at_final_cuts_ = std::move(image.at_final_cuts);
   changes_ = std::move(image.changes);
-  const auto reached = std::partition_point(changes_.begin(), changes_.end(),
-                                            [this](const CapacityChange& change) { return change.at < time_; });
   for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
-    if (image.schedules[slot].members != schedules_[slot].members || !is_sound(image.schedules[slot])) return false;
-    schedules_[slot] = std::move(image.schedules[slot]);
-    schedules_[slot].changes = static_cast<std::size_t>(reached - changes_.begin());
-    schedules_[slot].next = std::numeric_limits<std::int64_t>::min();
-    seek_head(schedules_[slot]);
-    std::make_heap(schedules_[slot].coming.begin(), schedules_[slot].coming.end(), std::greater<>());
+    OneSchedule& schedule = schedules_[slot];
+    const bool has_members = image.schedules[slot].members == schedule.members;
+    schedule = std::move(image.schedules[slot]);
+    schedule.at = time_;
+    if (!has_members || schedule.points.size() != 1 || !is_sound(schedule)) return false;
+    begin_again(schedule);
   }
   learned_.clear();
   touched_ = 0;
   return true;
+}
+
+// What an image has of it is completed.
+template <typename Integer>
+void VirtualSchedules<Integer>::begin_again(OneSchedule& schedule) {
+  schedule.next = std::numeric_limits<std::int64_t>::min();
+  schedule.logged = schedule.last_delayed = time_;
+  schedule.points.front().first_wait = std::numeric_limits<std::int64_t>::min();
+  for_each_position(schedule, [this](OnePosition& position) {
+    const auto reached = std::partition_point(changes_.begin(), changes_.end(),
+                                              [&](const CapacityChange& change) { return change.at < position.at; });
+    position.changes = static_cast<std::size_t>(reached - changes_.begin());
+    std::make_heap(position.coming.begin(), position.coming.end(), std::greater<>());
+  });
+  if (!is_whole(schedule)) return;
+  rewind(schedule, schedule.reached);
+  schedule.points.clear();
+  run(schedule, time_, std::numeric_limits<std::uint64_t>::max());
+}
+
+template <typename Integer>
+std::size_t VirtualSchedules<Integer>::bytes() const {
+  const auto of = [](const auto& entries) { return entries.capacity() * sizeof(entries[0]); };
+  std::size_t bytes =
+      queue_.bytes() + of(changes_) + of(schedules_) + of(marks_) + of(cuts_) + of(at_final_cuts_) + of(learned_);
+  for (const OneSchedule& schedule : schedules_) {
+    bytes += of(schedule.coming) + of(schedule.marked) + of(schedule.parts) + of(schedule.past) + of(schedule.points);
+    for (const auto& point : schedule.points) bytes += of(point.coming);
+  }
+  return bytes;
 }
 
 }  // namespace shapley::hindsight

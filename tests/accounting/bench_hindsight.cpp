@@ -1,5 +1,6 @@
 // What the estimator hindsight costs shapleyd, beside the same books without it, on the same events:
-// `bench_hindsight [ORGANIZATIONS [EVENTS_A_SECOND [JOBS_A_DAY]]]`.
+// `bench_hindsight [ORGANIZATIONS [EVENTS_A_SECOND [JOBS_A_DAY]]]`; or what two days of one user's many small jobs cost
+// beside a normal load: `bench_hindsight many ORGANIZATIONS JOBS_A_DAY...`.
 //
 // A made-up site: organizations of unequal size release jobs in bursts, FIFO over all, on a machine that is nearly
 // full. The books hear of every wait and run in batches of half a second, as shapleyd does, and are asked for ranks
@@ -268,12 +269,131 @@ void measure_restart(int organizations, double jobs_a_day) {
   }
 }
 
+// Every minute the first organization's user has an array, whose tasks of one processor run for a second each, one
+// after the other. Every organization has a job that waits all the time, and virtually may have started at the
+// beginning.
+class Arrays {
+ public:
+  explicit Arrays(double jobs_a_day) : a_second_(jobs_a_day / static_cast<double>(k_day)) {}
+
+  void begin(State& state, int organizations) {
+    for (int u = 0; u < organizations; ++u) {
+      const JobId job{k_first - 1 - static_cast<std::uint32_t>(u)};
+      apply(state, SegmentOpened{{SegmentKind::wait, job, k_begin, 0},
+                                 Site::organization(static_cast<std::uint64_t>(u)),
+                                 k_begin,
+                                 {k_micro},
+                                 {}});
+    }
+  }
+  void second(State& state, std::int64_t s) {
+    const Instant t = k_begin + Duration{s};
+    for (const SegmentKey& key : running_) apply(state, SegmentClosed{key, t, CloseReason::ended, "COMPLETED"});
+    running_.clear();
+    if (s % 60 == 1) {
+      array_ = ++job_;
+      released_ = t;
+    }
+    for (owed_ += a_second_; owed_ >= 1; owed_ -= 1) {
+      SegmentOpened run{{SegmentKind::run, {++job_}, t, 0}, Site::organization(0), t, {k_micro}, {{"n0", {k_micro}}}};
+      run.released = released_;
+      run.waited_as = {array_};
+      running_.push_back(run.key);
+      apply(state, run);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t k_first = 100'000'000;
+  double a_second_;
+  double owed_ = 0;
+  std::uint32_t job_ = k_first;
+  std::uint32_t array_ = 0;
+  Instant released_;
+  std::vector<SegmentKey> running_;
+};
+
+// Runs of any time since the horizon become known, some hundred at once, as they do after an import or a long silence.
+void measure_late(State& state, int organizations, const char* which) {
+  constexpr std::uint32_t k_late = 40'000;
+  constexpr std::uint32_t k_at_once = 500;
+  Rng rng(11);
+  const auto span = static_cast<std::uint64_t>((state.now() - state.horizon()).value - 10'000);
+  const double began = cpu_seconds();
+  double longest = 0;
+  const auto turn = [&](auto&& work) {
+    const double before = cpu_seconds();
+    work();
+    longest = std::max(longest, cpu_seconds() - before);
+  };
+  for (std::uint32_t i = 0; i < k_late; i += k_at_once) {
+    turn([&] {
+      for (std::uint32_t j = i; j < i + k_at_once; ++j) {
+        const Instant begin = state.horizon() + Duration{static_cast<std::int64_t>(rng.below(span)) + 5'000};
+        const std::uint64_t owner = rng.below(static_cast<std::uint64_t>(organizations));
+        const SegmentOpened run{{SegmentKind::run, {90'000'000 + j}, begin, 0},
+                                Site::organization(owner),
+                                begin,
+                                {k_micro},
+                                {{"n0", {k_micro}}}};
+        apply(state, run);
+        apply(state, SegmentClosed{run.key, begin + Duration{30}, CloseReason::ended, "COMPLETED"});
+      }
+      rank(state, state.now());
+    });
+  }
+  bool is_behind = true;
+  while (is_behind) {
+    turn([&] { is_behind = state.caught_up(state.now(), k_effort) != state.kept(); });
+  }
+  std::printf("k = %d, %u late runs, %s: %.1f s of processor time, longest turn %.0f ms\n", organizations, k_late,
+              which, cpu_seconds() - began, 1000 * longest);
+}
+
+void measure_many(int organizations, double jobs_a_day) {
+  const Site site{
+      .organizations = organizations, .jobs_a_second = 5'000 / static_cast<double>(k_day), .mean_duration = 3600};
+  for (const bool with : {false, true}) {
+    const double before = allocated_mib();
+    const double began = cpu_seconds();
+    State state = site.books(options_of(with, {.most_finished = 1'000'000}));
+    Events events(site);
+    Arrays arrays(jobs_a_day);
+    arrays.begin(state, organizations);
+    double most = 0;
+    double longest = 0;
+    for (std::int64_t s = 1; s <= 5 * k_day / 2; ++s) {
+      const double turn = cpu_seconds();
+      for (const Event& event : events.next()) apply(state, event);
+      arrays.second(state, s);
+      if (s % 10 == 0) rank(state, k_begin + Duration{s});
+      if (s % 600 == 0) {
+        state.compact(k_end_of_time, k_effort);
+        most = std::max(most, allocated_mib() - before);
+      }
+      longest = std::max(longest, cpu_seconds() - turn);
+    }
+    const bool is_behind = state.caught_up(state.now(), k_effort) != state.kept();
+    const char* which = with ? "with hindsight" : "without";
+    std::printf(
+        "k = %d, %.0f jobs of a second a day for two and a half days, %s: %zu jobs remembered; memory %.0f MiB, at "
+        "most %.0f MiB; %.1f s of processor time, longest turn %.0f ms; %s\n",
+        organizations, jobs_a_day, which, state.remembered_jobs(), allocated_mib() - before, most,
+        cpu_seconds() - began, 1000 * longest, is_behind ? "BEHIND at the end" : "not behind");
+    measure_late(state, organizations, which);
+  }
+}
+
 }  // namespace
 }  // namespace shapley::accounting
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const auto argument = [&](int i, double otherwise) { return argc > i ? std::atof(argv[i]) : otherwise; };
+  if (argc > 3 && std::string(argv[1]) == "many") {
+    for (int i = 3; i < argc; ++i) shapley::accounting::measure_many(static_cast<int>(argument(2, 10)), argument(i, 0));
+    return 0;
+  }
   const int organizations = static_cast<int>(argument(1, 8));
   shapley::accounting::measure_running(organizations, argument(2, 500));
   shapley::accounting::measure_restart(organizations, argument(3, 50'000));

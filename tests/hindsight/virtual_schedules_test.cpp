@@ -19,11 +19,13 @@ constexpr std::int64_t k_origin = 1'700'000'000;  // instants are seconds since 
 template <typename Integer>
 class Pair {
  public:
-  Pair(std::size_t organizations, std::int64_t unit)
+  Pair(std::size_t organizations, std::int64_t unit,
+       std::int64_t logged_parts = VirtualSchedules<Integer>::k_logged_parts)
       : unit_(unit),
         organizations_(organizations),
+        logged_parts_(logged_parts),
         coalitions_(game::all_coalitions(organizations)),
-        schedules_(organizations, coalitions_),
+        schedules_(organizations, coalitions_, logged_parts),
         names_() {}
 
   void change_capacity(std::size_t organization, std::int64_t at, std::int64_t by) {
@@ -94,16 +96,24 @@ class Pair {
   // Goes on from what is saved.
   void save_and_restore() {
     auto saved = schedules_.image();
-    VirtualSchedules<Integer> restored(organizations_, coalitions_);
+    VirtualSchedules<Integer> restored(organizations_, coalitions_, logged_parts_);
     ASSERT_TRUE(restored.restore(saved.image));
     const auto again = restored.image();
     ASSERT_EQ(again.image.requests, saved.image.requests);
     for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
       ASSERT_EQ(again.image.schedules[slot].parts, saved.image.schedules[slot].parts);
-      ASSERT_EQ(again.image.schedules[slot].past, saved.image.schedules[slot].past);
-      ASSERT_EQ(again.image.schedules[slot].coming, saved.image.schedules[slot].coming);
-      ASSERT_EQ(again.image.schedules[slot].last_delayed, saved.image.schedules[slot].last_delayed);
-      ASSERT_EQ(again.image.schedules[slot].head, saved.image.schedules[slot].head);
+      ASSERT_EQ(again.image.schedules[slot].points.size(), 1U);
+      const auto same = [](const auto& a, const auto& b) {
+        ASSERT_EQ(a.at, b.at);
+        ASSERT_EQ(a.head, b.head);
+        ASSERT_EQ(a.begun, b.begun);
+        ASSERT_EQ(a.free, b.free);
+        ASSERT_EQ(a.value, b.value);
+        ASSERT_EQ(a.coming, b.coming);
+      };
+      ASSERT_NO_FATAL_FAILURE(same(again.image.schedules[slot], saved.image.schedules[slot]));
+      ASSERT_NO_FATAL_FAILURE(
+          same(again.image.schedules[slot].points.front(), saved.image.schedules[slot].points.front()));
     }
     schedules_ = std::move(restored);
     for (Request& name : names_) {
@@ -112,8 +122,10 @@ class Pair {
     }
   }
 
+  // A few parts at a time, which is to make no difference.
   void compare_at(std::int64_t t) {
-    schedules_.advance(t);
+    while (!schedules_.advance(t, 3)) {
+    }
     for (std::size_t slot = 0; slot < coalitions_.size(); ++slot) {
       const naive::Value expected = naive::value_of(facts_, coalitions_[slot], t);
       ASSERT_EQ(static_cast<Int128>(schedules_.utility(slot, t)), expected.utility * unit_)
@@ -146,6 +158,7 @@ class Pair {
  private:
   std::int64_t unit_;
   std::size_t organizations_;
+  std::int64_t logged_parts_;
   std::uint64_t splits_ = 0;
   std::uint64_t final_cuts_ = 0;
   std::vector<Coalition> coalitions_;
@@ -159,8 +172,8 @@ class Pair {
 template <typename Integer>
 class Cluster {
  public:
-  Cluster(std::uint64_t seed, std::int64_t unit, bool settles)
-      : rng_(seed), settles_(settles), organizations_(1 + rng_.below(4)), pair_(organizations_, unit) {}
+  Cluster(std::uint64_t seed, std::int64_t unit, bool settles, std::int64_t logged_parts)
+      : rng_(seed), settles_(settles), organizations_(1 + rng_.below(4)), pair_(organizations_, unit, logged_parts) {}
 
   void live() {
     const auto length = static_cast<std::int64_t>(12 + rng_.below(30));
@@ -291,12 +304,12 @@ class Cluster {
 };
 
 template <typename Integer>
-void live_many(std::int64_t unit, bool settles) {
+void live_many(std::int64_t unit, bool settles, std::int64_t logged_parts = VirtualSchedules<Integer>::k_logged_parts) {
   std::uint64_t undone = 0;
   std::uint64_t final_cuts = 0;
   for (std::uint64_t seed = 0; seed < k_instances; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Cluster<Integer> cluster(seed, unit, settles);
+    Cluster<Integer> cluster(seed, unit, settles, logged_parts);
     ASSERT_NO_FATAL_FAILURE(cluster.live());
     undone += cluster.undone();
     final_cuts += cluster.final_cuts();
@@ -313,6 +326,12 @@ TEST(VirtualSchedules, AreThoseOfTheFactsKnown) {
 
 TEST(VirtualSchedules, ForgetOnlyWhatNoFactCanReach) {
   live_many<Int128>(1, true);
+}
+
+// Lists of a few parts: nearly whenever it goes back it does so by a point.
+TEST(VirtualSchedules, AreThoseOfTheFactsKnownWherePointsAreGoneBackTo) {
+  live_many<Int128>(1, true, 1);
+  live_many<Int128>(1, false, 2);
 }
 
 TEST(VirtualSchedules, AreTheSameInSixtyFourBits) {
@@ -341,7 +360,7 @@ TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
     const std::size_t organizations = 1 + rng.below(3);
-    Pair<Int128> pair(organizations, 1);
+    Pair<Int128> pair(organizations, 1, 1 + static_cast<std::int64_t>(rng.below(4)));
     std::vector<std::function<void()>> facts;
     for (std::uint64_t i = rng.below(4) + 1; i > 0; --i) {
       const std::size_t u = rng.below(organizations);
@@ -387,6 +406,68 @@ TEST(VirtualSchedules, DoNotDependOnTheOrderOfTelling) {
     }
     ASSERT_NO_FATAL_FAILURE(pair.compare_at(t));
   }
+}
+
+// Three organizations of ten processors; the first one's jobs of a second come every second. The second one asked for
+// all processors at the beginning, and waits: where it is alone, and with others, it holds some since then.
+class LongDay {
+ public:
+  static constexpr std::int64_t k_jobs = 20'000;
+  static constexpr std::int64_t k_end = k_origin + k_jobs;
+
+  LongDay() : coalitions_(game::all_coalitions(3)), schedules_(3, coalitions_) {
+    for (std::size_t u = 0; u < 3; ++u) schedules_.change_capacity(u, k_origin - 10, 10);
+    old_ = schedules_.add(1, k_origin - 5, 8, Order(1));
+    for (std::int64_t i = 0; i < k_jobs; ++i) {
+      const Request job = schedules_.add(0, k_origin + i, 1, Order(static_cast<std::uint64_t>(i + 2)));
+      schedules_.started(job, k_origin + i);
+      schedules_.ended(job, 1);
+      if (i % 50 != 0) continue;
+      schedules_.advance(k_origin + i);
+      schedules_.settle(k_origin + i - 10);
+    }
+    schedules_.advance(k_end);
+  }
+  VirtualSchedules<Int128>& operator*() { return schedules_; }
+  VirtualSchedules<Int128>* operator->() { return &schedules_; }
+  [[nodiscard]] Request old() const { return old_; }
+
+ private:
+  std::vector<Coalition> coalitions_;
+  VirtualSchedules<Int128> schedules_;
+  Request old_ = 0;
+};
+
+TEST(VirtualSchedules, AnOldRequestThatChangesTakesNoMoreMemory) {
+  LongDay day;
+  const std::size_t before = day->bytes();
+  day->amend(day.old(), 30);
+  std::size_t most = before;
+  while (!day->advance(LongDay::k_end, 1'000)) most = std::max(most, day->bytes());
+  EXPECT_LT(std::max(most, day->bytes()), before + before / 2);
+}
+
+// Whatever order they come in.
+TEST(VirtualSchedules, ManyLateFactsCostOneRepetitionInPortions) {
+  LongDay day;
+  constexpr std::int64_t k_late = 1'000;
+  const std::uint64_t before = day->effort().parts;
+  for (std::int64_t i = 0; i < k_late; ++i) {
+    const Request late =
+        day->add(2, k_origin + LongDay::k_jobs - 11 * (i % 977), 1, Order(static_cast<std::uint64_t>(i)));
+    day->started(late, k_origin + LongDay::k_jobs - 11 * (i % 977));
+    day->ended(late, 1);
+  }
+  EXPECT_EQ(day->effort().parts, before) << "facts make nothing";
+  constexpr std::uint64_t k_portion = 500;
+  constexpr std::uint64_t k_at_once = 30;  // all processors
+  for (bool is_done = false; !is_done;) {
+    const std::uint64_t made = day->effort().parts;
+    is_done = day->advance(LongDay::k_end, k_portion);
+    EXPECT_LE(day->effort().parts - made, k_portion + k_at_once);
+  }
+  // The third organization is in four of the seven coalitions; with gaps between points it is twice that at the most.
+  EXPECT_LT(day->effort().parts - before, 2 * 4 * (LongDay::k_jobs + k_late));
 }
 
 }  // namespace

@@ -96,6 +96,7 @@ TEST(EventDocumentation, the_page_names_every_word) {
   expect_words<CloseReason>("reason");
   expect_words<Period>("period");
   expect_words<GapCause>("cause");
+  expect_words<Coalitions>("coalitions");
 }
 
 // --- dumps ---

@@ -58,6 +58,8 @@ TEST(EventJson, has_the_documented_form) {
             R"({"at":5,"contribution":"direct_contr","exceptions":[],"guarantee":500000,"horizon":3600,)"
             R"("running_weight":100000})");
   EXPECT_EQ(encode(ResidualMeasured{{5}, 7200, 20}), R"({"at":5,"runs":20,"seconds":7200})");
+  EXPECT_EQ(encode(HindsightBounded{{5}, Coalitions::pairs, 2000, 1000}),
+            R"({"at":5,"bound":1000,"coalitions":"pairs","needed":2000})");
   EXPECT_EQ(encode(PeriodDeclared{{5}, Period::monthly}), R"({"at":5,"period":"monthly"})");
 }
 

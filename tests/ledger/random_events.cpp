@@ -196,6 +196,12 @@ void make_sense(StateLost& e) {
   }
 }
 
+void make_sense(HindsightBounded& e) {
+  if (e.coalitions == Coalitions::all) e.coalitions = Coalitions::pairs;
+  e.needed = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40U);
+  e.bound = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40U);
+}
+
 void make_sense(ClusterNamed& e) {
   name(e.cluster);
 }

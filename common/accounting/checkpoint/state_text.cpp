@@ -20,7 +20,7 @@ namespace shapley::accounting {
 namespace {
 
 constexpr std::string_view k_format = "shapley-state";
-constexpr std::int64_t k_version = 4;
+constexpr std::int64_t k_version = 5;
 constexpr Int128 k_max_hash = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t k_u32_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t k_max_count = 1'000'000'000;
@@ -325,6 +325,8 @@ class Loader {
     } else if (is_left_out) {
       in_.skip_to("estimator");
     } else {
+      for (const HindsightBounded& bounded : state_.kept.all<HindsightBounded>())
+        state_.estimators[id.value]->keep_at_most(bounded.coalitions);
       state_.estimators[id.value]->load(in_, state_.remembered());
     }
   }

@@ -68,6 +68,8 @@ class Attendance {
   [[nodiscard]] Span until(Instant t, Instant firm);
   [[nodiscard]] const GapOfPeriods& ran_before_horizon() const { return base_.ran; }
 
+  // What it takes in memory, about.
+  [[nodiscard]] std::size_t bytes() const { return (changes_.size() + fresh_.capacity()) * sizeof(Change); }
   // No fact will change what happened before it.
   void forget_before(Instant horizon);
   // What ran in these first periods is not asked for any more.

@@ -33,7 +33,7 @@ hindsight::Int256 read_wide(TextReader& in) {
 
 void ClosedShares::save(TextWriter& out) const {
   for (const PeriodShares& period : periods_) {
-    out.line("closed_shares").number(static_cast<Int128>(period.phi.size()));
+    out.line("closed_shares").number(static_cast<Int128>(period.phi.size())).number(static_cast<Int128>(period.exact));
     for (const hindsight::Int256& share : period.phi) out.word(share.str());
     for (const hindsight::Int256& share : period.given) out.word(share.str());
   }
@@ -43,6 +43,7 @@ void ClosedShares::load(TextReader& in, std::size_t players) {
   while (in.next("closed_shares")) {
     const std::int64_t count = in.small(0, static_cast<std::int64_t>(players));
     PeriodShares period;
+    period.exact = static_cast<std::size_t>(in.small(0, static_cast<std::int64_t>(hindsight::k_exact_players)));
     for (std::int64_t i = 0; i < count && in.ok(); ++i) period.phi.push_back(read_wide(in));
     for (std::int64_t i = 0; i < count && in.ok(); ++i) period.given.push_back(read_wide(in));
     periods_.push_back(std::move(period));

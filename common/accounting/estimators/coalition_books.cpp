@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "accounting/estimators/node_bytes.hpp"
 #include "hindsight/contributions.hpp"
 
 namespace shapley::accounting {
@@ -11,15 +12,17 @@ namespace shapley::accounting {
 using hindsight::k_never;
 using hindsight::k_unknown;
 
-void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes) {
+void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes,
+                                 std::size_t exact) {
   const std::size_t players = ranks.size();
   schedules_.set_ranks(std::move(ranks));
-  if (players == players_ && sizes == sizes_) return;
+  if (players == players_ && sizes == sizes_ && exact == exact_) return;
   players_ = players;
+  exact_ = exact;
   sizes_ = sizes;
   std::set<hindsight::Coalition> all;
   for (const std::size_t size : sizes) {
-    for (const hindsight::Coalition coalition : hindsight::coalitions_of(size)) all.insert(coalition);
+    for (const hindsight::Coalition coalition : hindsight::coalitions_of(size, exact)) all.insert(coalition);
   }
   coalitions_.assign(all.begin(), all.end());
   schedules_.set_coalitions(std::max<std::size_t>(players, 1), coalitions_);
@@ -27,7 +30,7 @@ void CoalitionBooks::set_players(std::vector<std::uint32_t> ranks, const std::ve
 
 std::vector<std::size_t> CoalitionBooks::slots_of(std::size_t players) const {
   std::vector<std::size_t> slots;
-  for (const hindsight::Coalition coalition : hindsight::coalitions_of(players)) {
+  for (const hindsight::Coalition coalition : hindsight::coalitions_of(players, exact_)) {
     slots.push_back(*slot_of(coalition));
   }
   return slots;
@@ -38,8 +41,8 @@ bool CoalitionBooks::is_pending(const WantedRequest& request) {
 }
 
 bool CoalitionBooks::is_final(const WantedRequest& told) const {
-  return told.begin != k_never && told.duration != k_unknown && told.begin < schedules_.settled() &&
-         told.begin + told.duration < schedules_.settled();
+  return told.begin != k_never && told.duration != k_unknown &&
+         told.begin + told.duration < schedules_.outcomes_settled();
 }
 
 // A run that began before the horizon keeps its release: the wait that it depends on may be forgotten.
@@ -48,45 +51,59 @@ bool CoalitionBooks::same_request(const WantedRequest& told, const WantedRequest
   return same_release && told.order == wanted.order && told.amount == wanted.amount;
 }
 
-// Of what began before what is settled it is known that it ran until then, or when it ended.
+// Of what began before the outcomes that are settled it is known that it ran until then, or when it ended.
 bool CoalitionBooks::can_change(const WantedRequest& told, const WantedRequest& wanted) const {
   if (told.begin == wanted.begin && told.duration == wanted.duration) return true;
   if (told.begin == k_never) return true;
-  const std::int64_t settled = schedules_.settled();
+  const std::int64_t settled = schedules_.outcomes_settled();
   if (wanted.begin != told.begin || is_final(told)) return false;
   return told.begin >= settled || wanted.duration == k_unknown || told.begin + wanted.duration >= settled;
 }
 
-bool CoalitionBooks::waits_since(const Group& group, std::int64_t release) {
-  return std::any_of(group.begin(), group.end(),
-                     [&](const Told& told) { return is_pending(told.is) && told.is.release == release; });
+CoalitionBooks::Group::iterator CoalitionBooks::first_from(Group& group, const hindsight::Order& order) {
+  return std::lower_bound(group.begin(), group.end(), order,
+                          [](const Told& told, const hindsight::Order& of) { return told.is.order < of; });
 }
 
-// No other run of the group began later.
-bool CoalitionBooks::is_next(const Group& group, const WantedRequest& run) {
-  return std::none_of(group.begin(), group.end(), [&](const Told& told) {
+CoalitionBooks::Told* CoalitionBooks::told_as(Group& group, const WantedRequest& wanted) const {
+  for (auto told = first_from(group, wanted.order); told != group.end() && told->is.order == wanted.order; ++told) {
+    if (same_request(told->is, wanted)) return &*told;
+  }
+  return nullptr;
+}
+
+void CoalitionBooks::insert(Group& group, const Told& told) {
+  group.insert(first_from(group, told.is.order), told);
+}
+
+CoalitionBooks::Told* CoalitionBooks::waiting_in(Group& group) {
+  return group.empty() || !is_pending(group.back().is) ? nullptr : &group.back();
+}
+
+// Only the next part of what waits: no other run of the group began later.
+bool CoalitionBooks::takes_of_what_waits(Group& group, const WantedRequest& run) {
+  const Told* waits = waiting_in(group);
+  if (waits == nullptr || waits->is.release != run.release) return false;
+  return std::none_of(first_from(group, run.order), group.end(), [&](const Told& told) {
     return !is_pending(told.is) && told.is.release == run.release && told.is.order > run.order;
   });
 }
 
-bool CoalitionBooks::allows(const Group& group, std::span<const WantedRequest> wanted) const {
-  for (const Told& told : group) {
-    if (is_pending(told.is)) continue;
-    const auto like = std::find_if(wanted.begin(), wanted.end(),
-                                   [&](const WantedRequest& request) { return same_request(told.is, request); });
-    if (like == wanted.end() ? is_final(told.is) || (told.is.begin != k_never && told.is.begin < schedules_.settled())
-                             : !can_change(told.is, *like))
-      return false;
+bool CoalitionBooks::allows(Group& group, std::span<const WantedRequest> wanted) const {
+  std::vector<bool> is_wanted(group.size());
+  for (const WantedRequest& request : wanted) {
+    const Told* told = told_as(group, request);
+    if (told != nullptr) is_wanted[static_cast<std::size_t>(told - group.data())] = true;
+    if (told != nullptr && !is_pending(request) && !can_change(told->is, request)) return false;
+    if (told != nullptr || request.release >= schedules_.settled()) continue;
+    if (is_pending(request) ? waiting_in(group) == nullptr : !takes_of_what_waits(group, request)) return false;
   }
-  return std::all_of(wanted.begin(), wanted.end(), [&](const WantedRequest& request) {
-    if (request.release >= schedules_.settled()) return true;
-    const auto is_told = [&](const Told& told) {
-      return same_request(told.is, request) || (is_pending(request) && is_pending(told.is));
-    };
-    if (std::any_of(group.begin(), group.end(), is_told)) return true;
-    // Then it can only be the next part of what waits.
-    return takes_of_what_waits(group, request);
-  });
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const WantedRequest& told = group[i].is;
+    if (is_wanted[i] || is_pending(told) || told.begin == k_never) continue;
+    if (told.begin < schedules_.outcomes_settled()) return false;
+  }
+  return true;
 }
 
 void CoalitionBooks::tell_outcome(Told& told, const WantedRequest& wanted) {
@@ -108,17 +125,13 @@ void CoalitionBooks::add(Group& group, std::size_t player, const WantedRequest& 
   told.is.begin = k_never;
   told.is.duration = k_unknown;
   tell_outcome(told, request);
-  group.push_back(told);
-}
-
-bool CoalitionBooks::takes_of_what_waits(const Group& group, const WantedRequest& run) {
-  return waits_since(group, run.release) && is_next(group, run);
+  insert(group, told);
 }
 
 // What waits is, from its release on, as much as starts out of it now and what waits on.
 void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending) {
-  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
-  if (waits == group.end()) return;
+  Told* waits = waiting_in(group);
+  if (waits == nullptr) return;
   std::int64_t amount = 0;
   for (const WantedRequest* run : starts) {
     if (takes_of_what_waits(group, *run)) amount += run->amount;
@@ -133,34 +146,32 @@ void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const>
 // waits, it is a request by itself.
 void CoalitionBooks::start(Group& group, std::size_t player, const WantedRequest& run) {
   if (!takes_of_what_waits(group, run)) return add(group, player, run);
-  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
+  Told* waits = waiting_in(group);
   const hindsight::Request name = schedules_.split(waits->name, run.amount, run.order);
   Told told{name, run};
   told.is.begin = k_never;
   told.is.duration = k_unknown;
   if (waits->is.amount == run.amount) {
-    group.erase(waits);
+    group.pop_back();
   } else {
     waits->is.amount -= run.amount;
   }
   tell_outcome(told, run);
-  group.push_back(told);
+  insert(group, told);
 }
 
 void CoalitionBooks::wait(Group& group, std::size_t player, const WantedRequest* pending) {
-  const auto waits = std::find_if(group.begin(), group.end(), [](const Told& told) { return is_pending(told.is); });
-  if (waits == group.end()) {
-    if (pending != nullptr) add(group, player, *pending);
+  Told* waits = waiting_in(group);
+  if (waits != nullptr && pending != nullptr && pending->release == waits->is.release) {
+    schedules_.amend(waits->name, pending->amount);
+    waits->is.amount = pending->amount;
     return;
   }
-  if (pending == nullptr || pending->release != waits->is.release) {
+  if (waits != nullptr) {
     schedules_.withdraw(waits->name);
-    group.erase(waits);
-    if (pending != nullptr) add(group, player, *pending);
-    return;
+    group.pop_back();
   }
-  schedules_.amend(waits->name, pending->amount);
-  waits->is.amount = pending->amount;
+  if (pending != nullptr) add(group, player, *pending);
 }
 
 bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vector<WantedRequest> wanted, Late late) {
@@ -182,20 +193,23 @@ bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vec
       pending = &request;
       continue;
     }
-    const auto like =
-        std::find_if(group.begin(), group.end(), [&](const Told& told) { return same_request(told.is, request); });
-    if (like == group.end()) {
+    Told* like = told_as(group, request);
+    if (like == nullptr) {
       starts.push_back(&request);
       continue;
     }
     tell_outcome(*like, request);
-    is_wanted[static_cast<std::size_t>(like - group.begin())] = true;
+    is_wanted[static_cast<std::size_t>(like - group.data())] = true;
   }
-  for (std::size_t i = group.size(); i-- > 0;) {
-    if (is_wanted[i] || is_pending(group[i].is)) continue;
-    schedules_.withdraw(group[i].name);
-    group.erase(group.begin() + static_cast<std::ptrdiff_t>(i));
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (is_wanted[i] || is_pending(group[i].is)) {
+      group[kept++] = group[i];
+    } else {
+      schedules_.withdraw(group[i].name);
+    }
   }
+  group.resize(kept);
   provide(group, starts, pending);
   for (const WantedRequest* run : starts) start(group, player, *run);
   wait(group, player, pending);
@@ -290,9 +304,23 @@ std::vector<GroupKey> CoalitionBooks::groups() const {
   return keys;
 }
 
+std::optional<GroupKey> CoalitionBooks::group_after(const std::optional<GroupKey>& key) const {
+  const auto group = key ? groups_.upper_bound(*key) : groups_.begin();
+  return group == groups_.end() ? std::nullopt : std::optional(group->first);
+}
+
 bool CoalitionBooks::waits(const GroupKey& key) const {
   const auto group = groups_.find(key);
-  return group != groups_.end() && waits_since(group->second, key.released.value);
+  if (group == groups_.end() || group->second.empty()) return false;
+  const WantedRequest& last = group->second.back().is;
+  return is_pending(last) && last.release == key.released.value;
+}
+
+std::size_t CoalitionBooks::bytes() const {
+  std::size_t bytes = schedules_.bytes() + stretches_.capacity() * sizeof(Stretch) +
+                      groups_.size() * node_bytes<std::map<GroupKey, Group>>;
+  for (const auto& [key, group] : groups_) bytes += group.capacity() * sizeof(Told) + k_allocation_bytes;
+  return bytes;
 }
 
 Produced CoalitionBooks::produced(std::size_t slot, std::optional<Instant> begin, Instant end) const {
@@ -325,6 +353,7 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
   CoalitionBooks few;
   few.schedules_ = schedules_.only(slots);
   few.players_ = players_;
+  few.exact_ = exact_;
   few.coalitions_.assign(coalitions.begin(), coalitions.end());
   few.horizon_ = horizon_;
   few.groups_ = groups_;

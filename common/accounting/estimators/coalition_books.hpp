@@ -14,6 +14,7 @@
 #include "accounting/estimators/request_facts.hpp"
 #include "accounting/worth/worth.hpp"
 #include "base/types.hpp"
+#include "hindsight/contributions.hpp"
 #include "hindsight/virtual_schedules.hpp"
 
 namespace shapley::accounting {
@@ -28,9 +29,13 @@ class CoalitionBooks {
   CoalitionBooks() : schedules_(1, {}) {}
 
   // Players so far stay. `ranks`: by player, the order by name. `sizes`: contributions are wanted of the first so many
-  // players, ascending; all of them are the last.
-  void set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes);
+  // players, ascending; all of them are the last. `exact`: of so many players all coalitions are kept, of more the
+  // pairs (hindsight/contributions.hpp); it does not become more.
+  void set_players(std::vector<std::uint32_t> ranks, const std::vector<std::size_t>& sizes, std::size_t exact);
   [[nodiscard]] std::size_t players() const { return players_; }
+  [[nodiscard]] std::size_t exact() const { return exact_; }
+  // What it takes in memory, about.
+  [[nodiscard]] std::size_t bytes() const;
   // The slots of coalitions_of(players), one of the sizes.
   [[nodiscard]] std::vector<std::size_t> slots_of(std::size_t players) const;
   [[nodiscard]] Instant horizon() const { return horizon_; }
@@ -63,6 +68,8 @@ class CoalitionBooks {
   [[nodiscard]] const Schedules& schedules() const { return schedules_; }
   // Groups with requests that are not final, ascending.
   [[nodiscard]] std::vector<GroupKey> groups() const;
+  // The next of them; of none: the first.
+  [[nodiscard]] std::optional<GroupKey> group_after(const std::optional<GroupKey>& key) const;
   // Whether some demand of the group waits.
   [[nodiscard]] bool waits(const GroupKey& key) const;
 
@@ -87,17 +94,19 @@ class CoalitionBooks {
     hindsight::Request name = 0;
     WantedRequest is;
   };
-  using Group = std::vector<Told>;  // in no particular order
+  using Group = std::vector<Told>;  // by order: what waits is the last
 
   [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
   [[nodiscard]] bool is_final(const WantedRequest& told) const;
-  [[nodiscard]] bool allows(const Group& group, std::span<const WantedRequest> wanted) const;
+  [[nodiscard]] bool allows(Group& group, std::span<const WantedRequest> wanted) const;
   [[nodiscard]] static bool is_pending(const WantedRequest& request);
   [[nodiscard]] bool same_request(const WantedRequest& told, const WantedRequest& wanted) const;
-  [[nodiscard]] static bool waits_since(const Group& group, std::int64_t release);
-  [[nodiscard]] static bool is_next(const Group& group, const WantedRequest& run);
+  [[nodiscard]] static Group::iterator first_from(Group& group, const hindsight::Order& order);
+  [[nodiscard]] Told* told_as(Group& group, const WantedRequest& wanted) const;
+  static void insert(Group& group, const Told& told);
+  [[nodiscard]] static Told* waiting_in(Group& group);
+  [[nodiscard]] static bool takes_of_what_waits(Group& group, const WantedRequest& run);
   void tell_outcome(Told& told, const WantedRequest& wanted);
-  [[nodiscard]] static bool takes_of_what_waits(const Group& group, const WantedRequest& run);
   void provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending);
   void start(Group& group, std::size_t player, const WantedRequest& run);
   void wait(Group& group, std::size_t player, const WantedRequest* pending);
@@ -106,6 +115,7 @@ class CoalitionBooks {
 
   Schedules schedules_;
   std::size_t players_ = 0;
+  std::size_t exact_ = hindsight::k_exact_players;
   std::vector<std::size_t> sizes_;
   std::vector<hindsight::Coalition> coalitions_;  // by slot, ascending
   Instant horizon_ = k_beginning_of_time;

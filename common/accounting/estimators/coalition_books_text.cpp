@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "accounting/checkpoint/text_format.hpp"
@@ -76,27 +75,39 @@ std::vector<hindsight::End> read_ends(TextReader& in) {
   return ends;
 }
 
+using Position = hindsight::Position<hindsight::UInt128>;
+
+void write_position(TextWriter& out, const Position& position) {
+  out.number(position.head).number(position.begun).number(position.free);
+  write_value(out, position.value);
+  write_ends(out, position.coming);
+}
+
+void read_position(TextReader& in, Position& position) {
+  position.head = static_cast<std::uint32_t>(in.small(0, k_most));
+  position.begun = in.small(0, k_max_wanted.value);
+  position.free = in.small(-k_level, k_level);
+  position.value = read_value(in);
+  position.coming = read_ends(in);
+}
+
 void write_schedule(TextWriter& out, const Schedule& schedule) {
-  out.line("schedule").number(schedule.members).number(schedule.head).number(schedule.begun).number(schedule.free);
-  out.number(schedule.reached).number(schedule.last_delayed);
-  write_value(out, schedule.value);
+  out.line("schedule").number(schedule.members).number(schedule.reached);
+  write_position(out, schedule);
+  write_position(out, schedule.points.front());
   out.number(static_cast<Int128>(schedule.marked.size()));
   for (const Value& value : schedule.marked) write_value(out, value);
   out.number(static_cast<Int128>(schedule.parts.size()));
   for (const hindsight::Part& part : schedule.parts) out.number(part.place).number(part.start).number(part.amount);
-  write_ends(out, schedule.past);
-  write_ends(out, schedule.coming);
 }
 
 Schedule read_schedule(TextReader& in) {
   Schedule schedule;
   schedule.members = static_cast<hindsight::Coalition>(in.small(0, std::numeric_limits<std::uint32_t>::max()));
-  schedule.head = static_cast<std::uint32_t>(in.small(0, k_most));
-  schedule.begun = in.small(0, k_max_wanted.value);
-  schedule.free = in.small(-k_level, k_level);
   schedule.reached = in.small(k_lowest, k_last);
-  schedule.last_delayed = in.small(k_lowest, k_last);
-  schedule.value = read_value(in);
+  read_position(in, schedule);
+  read_position(in, schedule.points.emplace_back());
+  schedule.points.front().at = schedule.reached;
   for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) schedule.marked.push_back(read_value(in));
   for (std::int64_t left = in.small(0, k_most); left > 0 && in.ok(); --left) {
     hindsight::Part part;
@@ -105,8 +116,6 @@ Schedule read_schedule(TextReader& in) {
     part.amount = read_amount(in);
     schedule.parts.push_back(part);
   }
-  schedule.past = read_ends(in);
-  schedule.coming = read_ends(in);
   return schedule;
 }
 
@@ -167,11 +176,7 @@ void CoalitionBooks::save(TextWriter& out) const {
   for (const auto& [key, group] : groups_) {
     out.line("group").instant(key.released).number(key.organization.value).number(key.job.value);
     out.number(static_cast<Int128>(group.size()));
-    std::vector<Told> told = group;
-    std::sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
-      return std::tie(a.is.release, a.is.order) < std::tie(b.is.release, b.is.order);
-    });
-    for (const Told& one : told) {
+    for (const Told& one : group) {
       const auto name =
           std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(one.name, hindsight::Request{0}));
       out.number(name->second);
@@ -219,8 +224,8 @@ void CoalitionBooks::load(TextReader& in, Instant now) {
         return in.fault("a request that the schedules do not have");
       is_told[name] = true;
       const hindsight::Known& known = requests[name];
-      group.push_back({static_cast<hindsight::Request>(name),
-                       {known.release, known.order, known.amount, known.really_began, known.duration}});
+      insert(group, {static_cast<hindsight::Request>(name),
+                     {known.release, known.order, known.amount, known.really_began, known.duration}});
     }
   }
 }

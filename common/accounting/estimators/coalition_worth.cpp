@@ -36,7 +36,7 @@ class Comparer {
     CooperationWorth worth;
     worth.begin = asked_.begin.value_or(k_beginning_of_time);
     worth.end = asked_.end;
-    worth.is_of_all_coalitions = asked_.players.size() <= hindsight::k_exact_players;
+    worth.is_of_all_coalitions = asked_.players.size() <= books_.exact();
     for (const auto& [row, players] : players_of_) {
       if (!books_.slot_of(players)) return std::nullopt;
     }
@@ -44,7 +44,8 @@ class Comparer {
       const Comparison is = compare(std::span(&row, 1), players);
       if (is_organization(row) || is.got != Produced{}) worth.rows.push_back({row, is});
     }
-    for (const Coalition players : hindsight::coalitions_of(asked_.players.size())) add_coalition(worth, players);
+    for (const Coalition players : hindsight::coalitions_of(asked_.players.size(), books_.exact()))
+      add_coalition(worth, players);
     std::ranges::sort(worth.pairs, {}, &CooperationWorth::Coalition::members);
     set_bounds(worth);
     return worth;

@@ -140,6 +140,11 @@ class Estimator {
   // it does it always will.
   [[nodiscard]] virtual bool is_off() const { return false; }
 
+  // What it keeps in memory, about, in bytes; 0: next to nothing.
+  [[nodiscard]] virtual std::size_t bytes() const { return 0; }
+  // From now on it keeps no more than this, if it can keep less. It does not become more again.
+  virtual void keep_at_most(Coalitions /*kept*/) {}
+
   // Does some of the work that contributions() at t would have to do, about `effort` steps of it. False: there is more.
   [[nodiscard]] virtual bool catch_up(Instant /*t*/, std::uint64_t /*effort*/) { return true; }
 

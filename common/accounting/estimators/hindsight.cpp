@@ -13,6 +13,7 @@
 #include "accounting/estimators/closed_shares.hpp"
 #include "accounting/estimators/coalition_books.hpp"
 #include "accounting/estimators/coalition_worth.hpp"
+#include "accounting/estimators/node_bytes.hpp"
 #include "accounting/estimators/period_shares.hpp"
 #include "accounting/estimators/players.hpp"
 #include "accounting/estimators/request_facts.hpp"
@@ -23,17 +24,13 @@ namespace shapley::accounting {
 
 namespace {
 
-// The present schedules keep what lies before them open for as many groups and as long; older facts have them made
-// again from the horizon.
-constexpr std::size_t k_open_groups = 4'096;
+// The present schedules keep what lies before them open for as many runs and as long; older facts have them made again
+// from the horizon.
+constexpr std::int64_t k_open_runs = 4'096;
 constexpr Duration k_open_longest{3600};
 constexpr Duration k_open_shortest{30};
-// Groups that are told at once.
+// Requests that are told at once.
 constexpr std::size_t k_batch = 256;
-// The rest of the time is made in about so many stretches, none of them shorter than this.
-constexpr std::int64_t k_stretches = 64;
-constexpr std::int64_t k_stretch_s = 60;
-constexpr std::int64_t k_longest_in_stretches_s = 30LL * 24 * 3600;
 
 class Hindsight final : public Estimator {
  public:
@@ -54,6 +51,7 @@ class Hindsight final : public Estimator {
         attendance_.change({.at = segment.end, .organization = segment.organization, .requests = -sign});
     }
     requests_.fold(sign, segment);
+    if (segment.key.kind == SegmentKind::run) (void)add_to(begun_, segment.begin, sign);
     if (present_) stale_.insert(group_of(segment));
   }
 
@@ -62,10 +60,11 @@ class Hindsight final : public Estimator {
     attendance_.change(
         {.at = t, .organization = organization, .owned = change.owned.value, .running = change.running.value});
     if (change.owned.value == 0) return;
-    const bool was_there = capacities_.contains({t, organization});
-    const bool is_there = add_to(capacities_, {t, organization}, change.owned.value);
+    const When when{t, organization};
+    const bool was_there = capacities_.contains(when);
+    const bool is_there = add_to(capacities_, when, change.owned.value);
     if (was_there != is_there) players_.fold(is_there ? 1 : -1, organization, {t, t});
-    if (present_) (void)add_to(stale_capacities_, {t, organization}, change.owned.value);
+    if (present_) (void)add_to(stale_capacities_, when, change.owned.value);
   }
 
   void close_period(const std::vector<Instant>& boundaries) override {
@@ -95,6 +94,7 @@ class Hindsight final : public Estimator {
 
   [[nodiscard]] bool is_too_old(const SegmentFact& segment) const override {
     if (is_off_) return false;
+    if (group_of(segment).released >= horizon_) return false;
     const bool is_run = segment.key.kind == SegmentKind::run;
     const Instant release = is_run ? requests_.release_of(segment) : segment.key.anchor;
     return release < horizon_ && segment.begin >= horizon_ && !settled_.waits(group_of(segment));
@@ -110,18 +110,32 @@ class Hindsight final : public Estimator {
 
   [[nodiscard]] bool is_off() const override { return is_off_; }
 
+  [[nodiscard]] std::size_t bytes() const override {
+    return settled_.bytes() + (present_ ? present_->bytes() : 0) + requests_.bytes() + attendance_.bytes() +
+           capacities_.size() * node_bytes<Capacities> + stale_.size() * node_bytes<std::set<GroupKey>>;
+  }
+
+  void keep_at_most(Coalitions kept) override {
+    if (kept == Coalitions::none && !is_off_) give_up();
+    if (kept != Coalitions::pairs || is_off_ || exact_ <= hindsight::k_exact_by_pairs) return;
+    exact_ = hindsight::k_exact_by_pairs;
+    set_settled_players();
+    if (present_) present_->set_players(players_.ranks(present_players_.size()), present_sizes_, exact_);
+  }
+
   [[nodiscard]] bool catch_up(Instant t, std::uint64_t effort) override {
     return is_off_ || synchronize(std::max(t, latest_), effort);
   }
 
-  // Every group of requests has a part at least in half of the coalitions, which it begins and ends.
+  // Every request has a part at least in half of the coalitions, which it begins and ends.
   [[nodiscard]] Instant forgettable(Instant horizon, std::uint64_t effort) const override {
     if (is_off_) return horizon;
-    const std::uint64_t of_a_group = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
-    std::uint64_t left = std::max<std::uint64_t>(effort / of_a_group, k_batch);
+    const std::uint64_t of_a_request = std::uint64_t{1} << std::min<std::size_t>(players_.settled().size(), 12);
+    std::uint64_t left = std::max<std::uint64_t>(effort / of_a_request, k_batch);
     for (auto group = requests_.groups().lower_bound({horizon_, {}, {}});
          group != requests_.groups().end() && group->first.released < horizon; ++group) {
-      if (left-- == 0) return std::max(group->first.released, horizon_ + Duration{1});
+      if (left == 0) return std::max(group->first.released, horizon_ + Duration{1});
+      left -= std::min<std::uint64_t>(left, group->second.size());
     }
     return horizon;
   }
@@ -158,11 +172,12 @@ class Hindsight final : public Estimator {
     stale_capacities_.clear();
     is_beginning_ = false;
   }
-  // There are more organizations than it is kept for.
+  // There are more organizations than it is kept for, or there is too little memory.
   void give_up() {
     is_off_ = true;
     drop_present();
     requests_ = {};
+    begun_.clear();
     capacities_.clear();
     attendance_ = {};
     attended_ = {};
@@ -170,9 +185,10 @@ class Hindsight final : public Estimator {
   }
 
   // Whether there is any change left at that instant.
-  static bool add_to(Capacities& capacities, const When& when, std::int64_t by) {
-    if ((capacities[when] += by) != 0) return true;
-    capacities.erase(when);
+  template <typename Key>
+  static bool add_to(std::map<Key, std::int64_t>& changes, const Key& when, std::int64_t by) {
+    if ((changes[when] += by) != 0) return true;
+    changes.erase(when);
     return false;
   }
 
@@ -193,7 +209,7 @@ class Hindsight final : public Estimator {
   }
 
   void set_settled_players() {
-    settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()));
+    settled_.set_players(players_.ranks(players_.settled().size()), sizes_of(players_.settled().size()), exact_);
   }
 
   // Schedules of players that come in another order are made again, and so are those of coalitions that nobody asked
@@ -216,7 +232,7 @@ class Hindsight final : public Estimator {
     for (std::size_t u = 0; u < all.size(); ++u) player_of_[all[u].value] = u;
     ranks_changed_ = false;
     present_sizes_ = std::move(sizes);
-    if (present_) present_->set_players(players_.ranks(all.size()), present_sizes_);
+    if (present_) present_->set_players(players_.ranks(all.size()), present_sizes_, exact_);
   }
 
   [[nodiscard]] std::optional<std::size_t> player_of(OrgId organization) const {
@@ -241,12 +257,16 @@ class Hindsight final : public Estimator {
     for (const GroupKey& key : keys) {
       const auto player = player_of(key.organization);
       if (player && *player < settled_.players()) {
-        (void)settled_.reconcile(key, *player, requests_.wanted(key, horizon), CoalitionBooks::Late::clamp);
+        std::vector<WantedRequest> wanted = requests_.wanted(key, horizon);
+        told += std::max<std::size_t>(wanted.size(), 1);
+        (void)settled_.reconcile(key, *player, std::move(wanted), CoalitionBooks::Late::clamp);
       }
-      if (++told % k_batch != 0) continue;
+      if (told < k_batch) continue;
+      told = 0;
       schedules.advance(std::max(schedules.time(), key.released.value));
-      // All that happened before has been told: else there would be room for everything since the last horizon.
-      schedules.settle(key.released.value);
+      // All that happened before has been told: else there would be room for everything since the last horizon. Of
+      // those of before that horizon what became of them since is told first.
+      schedules.settle(key.released.value, (key.released < horizon_ ? key.released : horizon).value);
     }
     schedules.advance(horizon.value);
   }
@@ -261,12 +281,27 @@ class Hindsight final : public Estimator {
 
   void begin_present() {
     present_ = settled_;
-    present_->set_players(players_.ranks(present_players_.size()), sizes_of(present_players_.size()));
+    present_->set_players(players_.ranks(present_players_.size()), sizes_of(present_players_.size()), exact_);
     mark_boundaries(present_->schedules(), k_end_of_time);
     stale_capacities_ = capacities_;
-    for (const GroupKey& key : settled_.groups()) stale_.insert(key);
-    for (const auto& [key, group] : requests_.groups()) stale_.insert(key);
     is_beginning_ = true;
+    begun_until_.reset();
+    next_batch_ = told_ + k_batch;
+  }
+
+  // The first group that the present schedules are to be told. While they begin that is every one, in order.
+  [[nodiscard]] std::optional<GroupKey> next_stale() const {
+    std::optional<GroupKey> next;
+    const auto consider = [&](const std::optional<GroupKey>& key) {
+      if (key && (!next || *key < *next)) next = key;
+    };
+    if (!stale_.empty()) consider(*stale_.begin());
+    if (!is_beginning_) return next;
+    consider(settled_.group_after(begun_until_));
+    const auto& groups = requests_.groups();
+    const auto group = begun_until_ ? groups.upper_bound(*begun_until_) : groups.begin();
+    if (group != groups.end()) consider(group->first);
+    return next;
   }
 
   // What they are told while they have settled nothing but what lies before the horizon may be older than that: it is
@@ -293,41 +328,42 @@ class Hindsight final : public Estimator {
   // Tells the requests that were released before `until`, and makes the schedules reach t.
   [[nodiscard]] Outcome tell_requests(Instant t, std::uint64_t effort, Instant until = k_end_of_time) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
-    std::uint64_t told = 0;
-    const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + told; };
+    const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + told_; };
     const std::uint64_t most = effort + std::min(spent(), std::numeric_limits<std::uint64_t>::max() - effort);
-    while (!stale_.empty() && stale_.begin()->released < until) {
-      const GroupKey key = *stale_.begin();
+    const auto left = [&] { return most - std::min(spent(), most); };
+    for (auto next = next_stale(); next && next->released < until; next = next_stale()) {
+      const GroupKey key = *next;
       const auto player = player_of(key.organization);
       const auto late = may_clamp() ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
-      if (player && !present_->reconcile(key, *player, requests_.wanted(key, k_end_of_time), late))
-        return Outcome::too_old;
-      stale_.erase(stale_.begin());
+      if (player) {
+        std::vector<WantedRequest> wanted = requests_.wanted(key, k_end_of_time);
+        told_ += std::max<std::size_t>(wanted.size(), 1);
+        if (!present_->reconcile(key, *player, std::move(wanted), late)) return Outcome::too_old;
+      }
+      stale_.erase(key);
+      if (is_beginning_) begun_until_ = std::max(begun_until_, next);
       ++groups_told_;
-      if (++told % k_batch == 0) told_until(std::min(key.released, t), t, until);
-      if (spent() >= most) return Outcome::more;
+      if (told_ >= next_batch_ && !told_until(std::min(key.released, t), t, until, left())) return Outcome::more;
+      if (left() == 0) return Outcome::more;
     }
-    // What is still to come of it is made in stretches, for there may be much.
-    const std::int64_t until_now = std::max(schedules.time(), t.value);
-    schedules.advance(std::max(schedules.time(), until_now - k_longest_in_stretches_s));
-    while (schedules.time() < until_now) {
-      const std::int64_t stretch = std::max((until_now - schedules.time()) / k_stretches, k_stretch_s);
-      schedules.advance(std::min(until_now, schedules.time() + stretch));
-      if (spent() >= most && schedules.time() < until_now) return Outcome::more;
-    }
-    return Outcome::done;
+    return schedules.advance(std::max(schedules.time(), t.value), left()) ? Outcome::done : Outcome::more;
   }
 
   // The schedules have every request that was released before `released`. When they get all from the beginning, or up
-  // to a horizon, what will not be kept open is settled on the way: else there would be room for all of it.
-  void told_until(Instant released, Instant t, Instant horizon) {
+  // to a horizon, what will not be kept open is settled on the way: else there would be room for all of it. What became
+  // of the requests of before the horizon is told first. False: the effort did not suffice.
+  [[nodiscard]] bool told_until(Instant released, Instant t, Instant horizon, std::uint64_t effort) {
     CoalitionBooks::Schedules& schedules = present_->schedules();
-    schedules.advance(std::max(schedules.time(), released.value));
+    if (!schedules.advance(std::max(schedules.time(), released.value), effort)) return false;
+    next_batch_ = told_ + k_batch;
     if (is_beginning_) {
-      schedules.settle(std::min(released, t - k_open_longest).value);
+      const Instant open = t - k_open_longest;
+      const Instant until = std::min(released, open);
+      schedules.settle(until.value, (released < horizon_ ? until : open).value);
     } else if (horizon != k_end_of_time) {
       schedules.settle(released.value);
     }
+    return true;
   }
 
   // What the present schedules were not told yet of the time before the horizon they could not be told afterwards.
@@ -358,11 +394,15 @@ class Hindsight final : public Estimator {
   }
 
   void settle_present(Instant t) {
-    const auto& groups = requests_.groups();
     Instant oldest_open = t - k_open_longest;
-    if (groups.size() > k_open_groups && groups_told_ > k_open_groups / 4) {
+    begun_.erase(begun_.begin(), begun_.lower_bound(oldest_open));
+    if (groups_told_ > k_open_runs / 4) {
       groups_told_ = 0;
-      oldest_open = std::max(oldest_open, std::prev(groups.end(), k_open_groups)->first.released);
+      std::int64_t runs = 0;
+      for (auto begun = begun_.rbegin(); begun != begun_.rend() && runs <= k_open_runs; ++begun) {
+        runs += begun->second;
+        if (runs > k_open_runs) oldest_open = begun->first;
+      }
     }
     present_->settle(std::min(oldest_open, t - k_open_shortest));
   }
@@ -377,7 +417,8 @@ class Hindsight final : public Estimator {
   void credit_shares(const PeriodShares& shares, const Question& question, std::span<Credit> credits);
 
   std::size_t organizations_ = 0;
-  bool is_off_ = false;  // there are too many of them
+  bool is_off_ = false;                             // there are too many of them, or too little memory
+  std::size_t exact_ = hindsight::k_exact_players;  // of so many all coalitions are kept
   Players players_;
   std::vector<OrgId> present_players_;
   std::vector<std::optional<std::size_t>> player_of_;  // by OrgId, of present_players_
@@ -395,10 +436,14 @@ class Hindsight final : public Estimator {
   CoalitionBooks settled_;                 // ends at the horizon
   std::optional<CoalitionBooks> present_;  // made from it
   bool is_beginning_ = false;              // some of what was there when it was made is still to be told
+  std::optional<GroupKey> begun_until_;    // then: it was told until here
   std::set<GroupKey> stale_;               // to be told to present_
   Capacities stale_capacities_;
-  std::size_t groups_told_ = 0;  // since it was looked up how far the last of them reach
-  ClosedShares closed_;          // of periods that no fact changes any more
+  std::int64_t groups_told_ = 0;           // since it was looked up how far the last of them reach
+  std::map<Instant, std::int64_t> begun_;  // runs by their begin, as far as they may be kept open
+  std::uint64_t told_ = 0;                 // requests, to the present schedules
+  std::uint64_t next_batch_ = 0;           // of them
+  ClosedShares closed_;                    // of periods that no fact changes any more
 };
 
 std::span<const OrgId> Hindsight::players_in(const CoalitionBooks& books, std::size_t period) {

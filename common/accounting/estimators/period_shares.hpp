@@ -23,6 +23,7 @@ struct PeriodShares {
   std::vector<hindsight::Int256> phi;
   std::vector<hindsight::Int256> given;
   std::vector<hindsight::Int256> rate;
+  std::size_t exact = hindsight::k_exact_players;  // they are of all coalitions up to so many players
 };
 
 struct PeriodAsked {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "accounting/estimators/node_bytes.hpp"
+
 namespace shapley::accounting {
 
 namespace {
@@ -14,17 +16,31 @@ bool is_empty(const SegmentFact& fact) {
   return fact.begin == fact.end || fact.processors.value <= 0;
 }
 
-// Whether the group's demand of this wait was there when the run began.
-bool covers(const SegmentFact& wait, const SegmentFact& run) {
-  return wait.key.kind == SegmentKind::wait && !is_empty(wait) && wait.begin <= run.begin && run.begin <= wait.end;
+using Waits = std::vector<std::pair<Instant, Instant>>;
+
+// When the group's demand was there: the waits' begins and ends, those that touch as one, ascending.
+Waits waits_of(const RequestFacts::Group& group) {
+  Waits waits;
+  for (const auto& [name, fact] : group) {
+    if (name.kind == SegmentKind::wait && !is_empty(fact)) waits.emplace_back(fact.begin, fact.end);
+  }
+  std::sort(waits.begin(), waits.end());
+  std::size_t kept = 0;
+  for (const auto& [begin, end] : waits) {
+    if (kept > 0 && begin <= waits[kept - 1].second) {
+      waits[kept - 1].second = std::max(waits[kept - 1].second, end);
+    } else {
+      waits[kept++] = {begin, end};
+    }
+  }
+  waits.resize(kept);
+  return waits;
 }
 
-bool was_seen_to_wait(const RequestFacts::Group& group, const SegmentFact& run) {
-  return std::any_of(group.begin(), group.end(), [&](const auto& entry) { return covers(entry.second, run); });
-}
-
-Instant release_within(const RequestFacts::Group& group, const GroupKey& key, const SegmentFact& run) {
-  return was_seen_to_wait(group, run) ? key.released : std::max(key.released, run.begin - k_believed);
+Instant release_within(const Waits& waits, const GroupKey& key, const SegmentFact& run) {
+  const auto later = std::upper_bound(waits.begin(), waits.end(), std::pair(run.begin, k_end_of_time));
+  const bool was_seen_to_wait = later != waits.begin() && run.begin <= std::prev(later)->second;
+  return was_seen_to_wait ? key.released : std::max(key.released, run.begin - k_believed);
 }
 
 // What the group asks for at `until`: what it asks for next if the books do not have what it asked for then.
@@ -57,30 +73,31 @@ GroupKey group_of(const SegmentFact& fact) {
 void RequestFacts::fold(int sign, const SegmentFact& fact) {
   const GroupKey key = group_of(fact);
   if (sign > 0) {
-    groups_[key].insert_or_assign(fact.key, fact);
+    facts_ += groups_[key].insert_or_assign(fact.key, fact).second ? 1 : 0;
     return;
   }
   const auto group = groups_.find(key);
   if (group == groups_.end()) return;
-  group->second.erase(fact.key);
+  facts_ -= group->second.erase(fact.key);
   if (group->second.empty()) groups_.erase(group);
 }
 
 Instant RequestFacts::release_of(const SegmentFact& run) const {
   const GroupKey key = group_of(run);
   const auto group = groups_.find(key);
-  return release_within(group == groups_.end() ? Group{} : group->second, key, run);
+  return release_within(group == groups_.end() ? Waits{} : waits_of(group->second), key, run);
 }
 
 std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant until) const {
   std::vector<WantedRequest> wanted;
   const auto group = groups_.find(key);
   if (group == groups_.end()) return wanted;
+  const Waits waits = waits_of(group->second);
   const WantedRequest pending{
       .release = key.released.value, .order = {key.job.value, k_last, 0}, .amount = waiting_at(group->second, until)};
   for (const auto& [name, fact] : group->second) {
     if (is_empty(fact) || name.kind == SegmentKind::wait) continue;
-    WantedRequest run{.release = release_within(group->second, key, fact).value,
+    WantedRequest run{.release = release_within(waits, key, fact).value,
                       .order = order_of(key, fact),
                       .amount = fact.processors.value};
     if (run.release >= until.value) continue;
@@ -98,9 +115,13 @@ std::vector<WantedRequest> RequestFacts::wanted(const GroupKey& key, Instant unt
   return wanted;
 }
 
+std::size_t RequestFacts::bytes() const {
+  return groups_.size() * node_bytes<std::map<GroupKey, Group>> + facts_ * node_bytes<Group>;
+}
+
 void RequestFacts::forget_before(Instant horizon) {
   for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
-    std::erase_if(group->second, [horizon](const auto& entry) { return entry.second.end < horizon; });
+    facts_ -= std::erase_if(group->second, [horizon](const auto& entry) { return entry.second.end < horizon; });
     group = group->second.empty() ? groups_.erase(group) : std::next(group);
   }
 }

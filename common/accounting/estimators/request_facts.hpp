@@ -56,11 +56,14 @@ class RequestFacts {
   [[nodiscard]] std::vector<WantedRequest> wanted(const GroupKey& key, Instant until) const;
   // When the request of a run was released.
   [[nodiscard]] Instant release_of(const SegmentFact& run) const;
+  // What it takes in memory, about.
+  [[nodiscard]] std::size_t bytes() const;
   // Facts that ended before the horizon.
   void forget_before(Instant horizon);
 
  private:
   std::map<GroupKey, Group> groups_;
+  std::size_t facts_ = 0;  // in all of them
 };
 
 }  // namespace shapley::accounting

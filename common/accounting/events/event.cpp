@@ -100,6 +100,18 @@ std::string_view name_of(GapCause cause) {
   return "slurmctld_down";
 }
 
+std::string_view name_of(Coalitions coalitions) {
+  switch (coalitions) {
+    case Coalitions::all:
+      return "all";
+    case Coalitions::pairs:
+      return "pairs";
+    case Coalitions::none:
+      return "none";
+  }
+  return "all";
+}
+
 std::string_view name_of(AdjustmentKind kind) {
   switch (kind) {
     case AdjustmentKind::attribute:

@@ -542,10 +542,31 @@ inline constexpr auto k_description<AdjustmentMade> =
              member("author", &AdjustmentMade::author), member("reason", &AdjustmentMade::reason))
         .kept("adjustment");
 
-using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
-                           CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared,
-                           ChargeDeclared, PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged,
-                           ObservationGap, HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed>;
+// Of which coalitions hindsight keeps what they would have done alone: of all, of those whose values phi by pairs needs
+// (those of 1, 2, k-2 and k-1 players, and of all), or of none.
+enum class Coalitions : std::uint8_t { all, pairs, none };
+
+// From `at` on hindsight keeps these coalitions and no more, because those of before took `needed` bytes of memory and
+// `bound` is what it may have. It holds for what is not closed of the books, and for good.
+struct HindsightBounded {
+  Instant at;
+  Coalitions coalitions = Coalitions::pairs;  // not all
+  std::int64_t needed = 0;
+  std::int64_t bound = 0;
+  friend bool operator==(const HindsightBounded&, const HindsightBounded&) = default;
+};
+template <>
+inline constexpr auto k_description<HindsightBounded> =
+    describe("hindsight_bounded", member<Role::identity_and_time>("at", &HindsightBounded::at),
+             member("coalitions", &HindsightBounded::coalitions), member("needed", &HindsightBounded::needed),
+             member("bound", &HindsightBounded::bound))
+        .kept("bounded");
+
+using Event =
+    std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
+                 CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared,
+                 PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged, ObservationGap,
+                 HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed, HindsightBounded>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);
@@ -561,6 +582,7 @@ using Event = std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, Organ
 [[nodiscard]] std::string_view name_of(CloseReason reason);
 [[nodiscard]] std::string_view name_of(PeerAnswer answer);
 [[nodiscard]] std::string_view name_of(GapCause cause);
+[[nodiscard]] std::string_view name_of(Coalitions coalitions);
 [[nodiscard]] std::string_view name_of(AdjustmentKind kind);
 
 // Every value of an enumeration that events have members of.
@@ -576,6 +598,8 @@ template <>
 inline constexpr std::array k_values<PeerAnswer>{PeerAnswer::answered, PeerAnswer::silent};
 template <>
 inline constexpr std::array k_values<GapCause>{GapCause::slurmctld_down, GapCause::unobserved, GapCause::dropped};
+template <>
+inline constexpr std::array k_values<Coalitions>{Coalitions::all, Coalitions::pairs, Coalitions::none};
 template <>
 inline constexpr std::array k_values<AdjustmentKind>{AdjustmentKind::attribute, AdjustmentKind::own,
                                                      AdjustmentKind::rename, AdjustmentKind::merge,

@@ -207,6 +207,12 @@ Expected<void> check_content(const ClusterNamed& event) {
   return event.cluster.empty() ? refuse("the cluster needs a name") : Expected<void>{};
 }
 
+Expected<void> check_content(const HindsightBounded& event) {
+  if (event.coalitions == Coalitions::all) return refuse("a bound leaves some coalitions out");
+  if (event.needed < 0 || event.bound < 0) return refuse("bytes count from 0");
+  return {};
+}
+
 Expected<void> check_content(const AdjustmentMade& event) {
   if (event.number == 0) return refuse("adjustments count from 1");
   if (event.author.empty()) return refuse("an adjustment has an author");

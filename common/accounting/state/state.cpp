@@ -232,6 +232,15 @@ const ResidualMeasured* State::residual_measured() const {
   return in_force(impl_->kept.all<ResidualMeasured>(), now());
 }
 
+const HindsightBounded* State::hindsight_bounded() const {
+  const auto& all = impl_->kept.all<HindsightBounded>();
+  return all.empty() ? nullptr : &*all.rbegin();
+}
+
+std::size_t State::bytes_of(EstimatorId estimator) const {
+  return estimator.value < impl_->estimators.size() ? impl_->estimators[estimator.value]->bytes() : 0;
+}
+
 game::KeyTerms State::key_terms() const {
   const ResidualMeasured* measured = residual_measured();
   return accounting::key_terms(ranking_rule(),

@@ -185,7 +185,11 @@ class State {
   [[nodiscard]] RankingDeclared ranking_rule() const;
   // The mean residual run time in force at now(); nullptr: none was measured, and game::k_assumed_residual is taken.
   [[nodiscard]] const ResidualMeasured* residual_measured() const;
-  // What the key looks at by the two.
+  // The last one, by which hindsight keeps fewer coalitions; nullptr: there is none.
+  [[nodiscard]] const HindsightBounded* hindsight_bounded() const;
+  // What an estimator keeps in memory, about.
+  [[nodiscard]] std::size_t bytes_of(EstimatorId estimator) const;
+  // What the key looks at by rule and residual.
   [[nodiscard]] game::KeyTerms key_terms() const;
   // Ranks at max(t, now()) by the rule in force then, with phi by `estimator` (nullopt: the rule's own; if this
   // program does not know that, the first of the table; if it is not kept, its stand-in). Ties by configured order.

@@ -285,6 +285,12 @@ void State::Impl::fold(const ObservationGap& event) {
 }
 
 template <>
+void State::Impl::fold(const HindsightBounded& event) {
+  kept.keep(event);
+  for (const auto& estimator : estimators) estimator->keep_at_most(event.coalitions);
+}
+
+template <>
 void State::Impl::fold(const StateLost& event) {
   kept.keep(event);
 }

@@ -184,6 +184,12 @@ Expected<Applied> State::Impl::validate(const ObservationGap& event) const {
 }
 
 template <>
+Expected<Applied> State::Impl::validate(const HindsightBounded& event) const {
+  if (const HindsightBounded* known = kept.find(event)) return same_or_conflict(*known == event, event);
+  return Applied::changed;
+}
+
+template <>
 Expected<Applied> State::Impl::validate(const StateLost& event) const {
   if (const StateLost* known = kept.find(event)) return same_or_conflict(*known == event, event);
   return Applied::changed;  // likewise

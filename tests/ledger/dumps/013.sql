@@ -206,6 +206,7 @@ INSERT INTO event_rows VALUES(91,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NUL
 INSERT INTO event_rows VALUES(92,0,1793514701,1793514700,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'0986486b9e2172604b06dd096b9a77f9cd2c479412c60fe4260a806e472dac40',NULL,NULL);
 INSERT INTO event_rows VALUES(93,0,1793514801,1793514800,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'c2146cda67c8117aba0fbebd7b07b0519827a9629150de4591b8dfda15ad87e9',NULL,NULL);
 INSERT INTO event_rows VALUES(94,0,1793514831,1793514830,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'9b0e3ed04eb560cfcd3e25c940abdfa93e8b9156a8eadb44e88dde3230a86468',NULL,NULL);
+INSERT INTO event_rows VALUES(95,0,1793514901,1793514900,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,X'661df0196aa46884d12397b606353fc7d44c110dda07490409cc6fbaaa9fdf0b',NULL,NULL);
 CREATE TABLE event_nodes (
   seq        INTEGER NOT NULL,
   position   INTEGER NOT NULL,
@@ -293,6 +294,7 @@ INSERT INTO event_texts VALUES(91,'residual_measured','residual_measured/1793514
 INSERT INTO event_texts VALUES(92,'ranking_declared','ranking_declared/1793514700','{"at":1793514700,"contribution":"direct_contr","exceptions":[{"organization":"physics","parts_per_million":800000}],"guarantee":500000,"horizon":2592000,"running_weight":100000}');
 INSERT INTO event_texts VALUES(93,'cluster_named','cluster_named/1793514800','{"at":1793514800,"author":"the first feeder","cluster":"apple","reason":""}');
 INSERT INTO event_texts VALUES(94,'state_lost','state_lost/1793514830','{"at":1793514830,"closed":1,"closed_seconds":3200,"retracted":1,"retracted_seconds":16,"seen":1793514810}');
+INSERT INTO event_texts VALUES(95,'hindsight_bounded','hindsight_bounded/1793514900','{"at":1793514900,"bound":1073741824,"coalitions":"pairs","needed":1288490189}');
 CREATE TABLE words (
   word INTEGER PRIMARY KEY,
   json TEXT NOT NULL UNIQUE,         -- as payloads have it
