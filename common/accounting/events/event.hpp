@@ -565,8 +565,8 @@ inline constexpr auto k_description<HindsightBounded> =
 using Event =
     std::variant<SegmentOpened, SegmentClosed, SegmentRetracted, OrganizationsDeclared, OwnershipStated,
                  CapacityChanged, PeriodDeclared, JobDescribed, ConfigurationLoaded, RankingDeclared, ChargeDeclared,
-                 PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged, ObservationGap,
-                 HistoryImported, AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed, HindsightBounded>;
+                 PlacementResolved, ObservationsMistimed, ControllerBegan, JobChanged, ObservationGap, HistoryImported,
+                 AdjustmentMade, ResidualMeasured, StateLost, ClusterNamed, HindsightBounded>;
 
 // Stable lower-case word of the event's kind ("segment_opened", ...), as stored in the ledger.
 [[nodiscard]] std::string_view kind_of(const Event& event);
