@@ -1,7 +1,6 @@
 #include "hindsight/virtual_schedules.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 namespace shapley::hindsight {
@@ -169,10 +168,7 @@ template <typename Integer>
 void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
   Known& known = queue_[queue_.place_of(request)];
   if (known.duration == duration) return;
-  if (known.duration != k_unknown) {
-    restate(request, first_start, [duration](Known& corrected) { corrected.duration = duration; });
-    return;
-  }
+  if (known.duration != k_unknown) return change_end(request, duration);
   known.duration = duration;
   // No schedule has begun it before its release; the one that does will know when it ends.
   if (known.release >= time_) return;
@@ -182,7 +178,41 @@ void VirtualSchedules<Integer>::ended(Request request, std::int64_t duration) {
 
 template <typename Integer>
 void VirtualSchedules<Integer>::retract_end(Request request) {
-  restate(request, first_start, [](Known& known) { known.duration = k_unknown; });
+  change_end(request, k_unknown);
+}
+
+// Its parts end after `duration`, not after the one that was known: the schedules are made again from the earlier of
+// the two ends on.
+template <typename Integer>
+void VirtualSchedules<Integer>::change_end(Request request, std::int64_t duration) {
+  flush();
+  Known& known = queue_[queue_.place_of(request)];
+  const std::uint32_t place = queue_.place_of(request);
+  const std::int64_t before = known.duration;
+  if (duration == before) return;
+  const std::int64_t sooner = duration == k_unknown ? before : std::min(before, duration);
+  for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
+    OneSchedule& schedule = schedules_[slot];
+    from_[slot] = (schedule.members & known.owner) == 0 ? k_never : first_start(schedule, place);
+    if (from_[slot] == k_never) continue;
+    from_[slot] = std::min(from_[slot] + sooner, time_);
+    rewind(schedule, from_[slot]);
+    std::vector<End>& coming = schedule.coming;
+    for (auto part = first_part(schedule, place); part != schedule.parts.end() && part->place == place; ++part) {
+      const auto end = std::find(coming.begin(), coming.end(), End{part->start + before, part->start, part->amount});
+      if (duration == k_unknown) {
+        coming.erase(end);
+      } else {
+        end->at = part->start + duration;
+      }
+    }
+    EndsToCome::make(coming);
+  }
+  known.duration = duration;
+  touched_ |= known.owner;
+  for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
+    if (from_[slot] != k_never) run(schedules_[slot], from_[slot], time_);
+  }
 }
 
 template <typename Integer>
@@ -246,7 +276,7 @@ std::int64_t VirtualSchedules<Integer>::learn(OneSchedule& schedule) {
     for (auto part = first_part(schedule, place); part != schedule.parts.end() && part->place == place; ++part) {
       const End end{part->start + known.duration, part->start, part->amount};
       if (end.at >= time_) {
-        insert_coming(schedule, end);
+        EndsToCome::push(schedule.coming, end);
         continue;
       }
       schedule.past.insert(std::upper_bound(schedule.past.begin(), schedule.past.end(), end.at, later), end);
@@ -258,12 +288,6 @@ std::int64_t VirtualSchedules<Integer>::learn(OneSchedule& schedule) {
     }
   }
   return wrong;
-}
-
-template <typename Integer>
-void VirtualSchedules<Integer>::insert_coming(OneSchedule& schedule, const End& end) {
-  schedule.coming.push_back(end);
-  std::push_heap(schedule.coming.begin(), schedule.coming.end(), std::greater<>());
 }
 
 // The first instant from `from` on at which a request that was made waits, or k_never.
@@ -291,8 +315,9 @@ void VirtualSchedules<Integer>::rewind(OneSchedule& schedule, std::int64_t to) {
     const End& end = past.back();
     schedule.value.change(end.at, end.amount);
     schedule.free -= end.amount;
-    if (end.start < to) coming.push_back(end);
+    if (end.start < to) EndsToCome::push(coming, end);
   }
+  bool end_comes = false;  // of a part that is taken back
   std::vector<Part>& parts = schedule.parts;
   for (; !parts.empty() && parts.back().start >= to; parts.pop_back()) {
     const Part& part = parts.back();
@@ -303,10 +328,13 @@ void VirtualSchedules<Integer>::rewind(OneSchedule& schedule, std::int64_t to) {
       schedule.begun = queue_[part.place].amount;
     }
     schedule.begun -= part.amount;
+    end_comes = end_comes || queue_[part.place].duration != k_unknown;
     ++effort_.undone;
   }
-  std::erase_if(coming, [to](const End& end) { return end.start >= to; });
-  std::make_heap(coming.begin(), coming.end(), std::greater<>());
+  if (end_comes) {
+    std::erase_if(coming, [to](const End& end) { return end.start >= to; });
+    EndsToCome::make(coming);
+  }
   for (; schedule.changes > 0 && changes_[schedule.changes - 1].at >= to; --schedule.changes) {
     const CapacityChange& change = changes_[schedule.changes - 1];
     if ((change.owner & schedule.members) != 0) schedule.free -= change.by;
@@ -342,7 +370,7 @@ void VirtualSchedules<Integer>::run(OneSchedule& schedule, std::int64_t from, st
   for (std::int64_t now = from;;) {
     seek_head(schedule);
     pass_changes_of_others(schedule);
-    std::int64_t next = coming.empty() ? k_never : coming.front().at;
+    std::int64_t next = coming.empty() ? k_never : EndsToCome::earliest(coming).at;
     if (schedule.changes < changes_.size()) next = std::min(next, changes_[schedule.changes].at);
     if (schedule.free > 0 && schedule.head < queue_.size())
       next = std::min(next, std::max(queue_[schedule.head].release, now));
@@ -351,11 +379,10 @@ void VirtualSchedules<Integer>::run(OneSchedule& schedule, std::int64_t from, st
     if (next >= until) return;
     now = next;
     std::int64_t more = 0;  // runs from now on than before
-    while (!coming.empty() && coming.front().at == now) {
-      std::pop_heap(coming.begin(), coming.end(), std::greater<>());
-      more -= coming.back().amount;
-      schedule.past.push_back(coming.back());
-      coming.pop_back();
+    while (!coming.empty() && EndsToCome::earliest(coming).at == now) {
+      more -= EndsToCome::earliest(coming).amount;
+      schedule.past.push_back(EndsToCome::earliest(coming));
+      EndsToCome::pop(coming);
     }
     schedule.free -= more;
     for (; schedule.changes < changes_.size() && changes_[schedule.changes].at == now; ++schedule.changes) {
@@ -377,7 +404,7 @@ std::int64_t VirtualSchedules<Integer>::start_waiting(OneSchedule& schedule, std
     if (head.release < at) schedule.last_delayed = at;
     const std::int64_t amount = std::min(schedule.free, head.amount - schedule.begun);
     schedule.parts.push_back({schedule.head, at, amount});
-    if (head.duration != k_unknown) insert_coming(schedule, {at + head.duration, at, amount});
+    if (head.duration != k_unknown) EndsToCome::push(schedule.coming, {at + head.duration, at, amount});
     schedule.begun += amount;
     schedule.free -= amount;
     ++effort_.parts;

@@ -37,6 +37,7 @@
 
 #include "base/int128.hpp"
 #include "game/potential.hpp"
+#include "hindsight/ends.hpp"
 #include "hindsight/gap_shares.hpp"
 #include "hindsight/request_queue.hpp"
 
@@ -78,15 +79,6 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-// The end of one.
-struct End {
-  std::int64_t at = 0;
-  std::int64_t start = 0;
-  std::int64_t amount = 0;
-  friend bool operator>(const End& a, const End& b) { return a.at > b.at; }
-  friend auto operator<=>(const End&, const End&) = default;
-};
-
 struct CapacityChange {
   std::int64_t at = 0;
   std::int64_t by = 0;
@@ -109,7 +101,7 @@ struct Schedule {
   std::vector<Quadratic<Unsigned>> marked;  // value at the marks before the time reached, or at it
   std::vector<Part> parts;                  // by place, and so by start
   std::vector<End> past;                    // ends before the time reached, by instant
-  std::vector<End> coming;                  // known ends from then on: a heap, the earliest in front
+  std::vector<End> coming;                  // known ends from then on (EndsToCome)
 };
 
 // Integer: std::int64_t or Int128.
@@ -243,7 +235,7 @@ class VirtualSchedules {
  private:
   void flush() { advance(time_); }
   [[nodiscard]] static typename std::vector<Part>::iterator first_part(OneSchedule& schedule, std::uint32_t place);
-  static void insert_coming(OneSchedule& schedule, const End& end);
+  void change_end(Request request, std::int64_t duration);
   [[nodiscard]] std::int64_t learn(OneSchedule& schedule);
   [[nodiscard]] std::int64_t first_wait(const OneSchedule& schedule, std::int64_t from) const;
   void make_room(std::uint32_t place, Coalition owner);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -28,15 +27,16 @@ bool VirtualSchedules<Integer>::is_final(const Known& known) const {
 }
 
 // What can still be told concerns the instant settled_ or later. It changes a part that has started, and what follows,
-// from when on? A request whose run has not begun may be withdrawn: from the part's start. One that runs has a duration
-// of what it has run for at least. One whose run ended before settled_ is final.
+// from when on? A request whose run has not begun may be withdrawn: from the part's start. One that runs at settled_
+// has a duration of what it has run for at least, whatever is known of its end. One whose run ended before settled_ is
+// final.
 template <typename Integer>
 void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
   std::int64_t reached = settled_;
   for (const Part& part : schedule.parts) {
     const Known& known = queue_[part.place];
     if (is_final(known)) continue;
-    const bool runs = known.duration == k_unknown && known.really_began < settled_;
+    const bool runs = known.really_began < settled_;
     reached = std::min(reached, part.start + (runs ? settled_ - known.really_began : 0));
   }
   if (&schedule == &schedules_.back()) add_done_at_cuts(at_final_cuts_, reached);
@@ -273,7 +273,7 @@ bool VirtualSchedules<Integer>::restore(Image image) {
     schedules_[slot].changes = static_cast<std::size_t>(reached - changes_.begin());
     schedules_[slot].next = std::numeric_limits<std::int64_t>::min();
     seek_head(schedules_[slot]);
-    std::make_heap(schedules_[slot].coming.begin(), schedules_[slot].coming.end(), std::greater<>());
+    EndsToCome::make(schedules_[slot].coming);
   }
   learned_.clear();
   touched_ = 0;
