@@ -241,6 +241,7 @@ void VirtualSchedules<Integer>::restate(Request request, FromWhen&& from_when, C
 
 template <typename Integer>
 void VirtualSchedules<Integer>::advance(std::int64_t t) {
+  certain_.clear();
   for (OneSchedule& schedule : schedules_) {
     if ((schedule.members & touched_) == 0 && schedule.next >= t) {
       note_marks(schedule, t);
@@ -249,7 +250,9 @@ void VirtualSchedules<Integer>::advance(std::int64_t t) {
     const std::int64_t from = std::min(learn(schedule), time_);
     if (from < time_) rewind(schedule, from);
     run(schedule, from, t);
-    if (schedule.parts.size() + schedule.past.size() > schedule.full) forget(schedule);
+    if (schedule.parts.size() + schedule.past.size() <= schedule.full) continue;
+    if (certain_.empty()) note_certain();
+    forget(schedule);
   }
   time_ = t;
   learned_.clear();

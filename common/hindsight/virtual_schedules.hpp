@@ -250,6 +250,7 @@ class VirtualSchedules {
   }
   std::int64_t start_waiting(OneSchedule& schedule, std::int64_t at);
   [[nodiscard]] bool is_final(const Known& known) const;
+  void note_certain();
   void forget(OneSchedule& schedule);
   void add_done_at_cuts(std::vector<Done<Int128>>& done, std::int64_t until) const;
   void drop_requests();
@@ -270,6 +271,9 @@ class VirtualSchedules {
   std::int64_t time_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t settled_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> from_;  // by slot: of one correction
+  // By place, while schedules forget: so many seconds of its parts are certain. More than there are from any instant.
+  static constexpr std::int64_t k_always = std::int64_t{1} << 60U;
+  std::vector<std::int64_t> certain_;
   Effort effort_;
 };
 

@@ -31,16 +31,22 @@ bool VirtualSchedules<Integer>::is_final(const Known& known) const {
 // has a duration of what it has run for at least, whatever is known of its end. One whose run ended before settled_ is
 // final.
 template <typename Integer>
+void VirtualSchedules<Integer>::note_certain() {
+  certain_.resize(queue_.size());
+  for (std::uint32_t place = 0; place < certain_.size(); ++place) {
+    const Known& known = queue_[place];
+    certain_[place] = is_final(known) ? k_always : known.really_began < settled_ ? settled_ - known.really_began : 0;
+  }
+}
+
+// REQUIRES: note_certain() since the queue, and what is settled, changed last.
+template <typename Integer>
 void VirtualSchedules<Integer>::forget(OneSchedule& schedule) {
   std::int64_t reached = settled_;
-  for (const Part& part : schedule.parts) {
-    const Known& known = queue_[part.place];
-    if (is_final(known)) continue;
-    const bool runs = known.really_began < settled_;
-    reached = std::min(reached, part.start + (runs ? settled_ - known.really_began : 0));
-  }
+  for (const Part& part : schedule.parts) reached = std::min(reached, part.start + certain_[part.place]);
   if (&schedule == &schedules_.back()) add_done_at_cuts(at_final_cuts_, reached);
-  std::erase_if(schedule.parts, [&](const Part& part) { return part.start < reached && is_final(queue_[part.place]); });
+  std::erase_if(schedule.parts,
+                [&](const Part& part) { return part.start < reached && certain_[part.place] == k_always; });
   const auto earlier = [](const End& end, std::int64_t at) { return end.at < at; };
   schedule.past.erase(schedule.past.begin(),
                       std::lower_bound(schedule.past.begin(), schedule.past.end(), reached, earlier));
@@ -95,6 +101,7 @@ void VirtualSchedules<Integer>::drop_requests() {
   std::vector<bool> keep(queue_.size());
   for (std::uint32_t place = 0; place < keep.size(); ++place)
     keep[place] = queue_[place].amount != 0 && !is_final(queue_[place]);
+  note_certain();
   for (OneSchedule& schedule : schedules_) {
     seek_head(schedule);
     forget(schedule);
