@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <istream>
 #include <optional>
-#include <sstream>
+#include <streambuf>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -29,18 +32,49 @@ using std::filesystem::path;
 
 constexpr std::size_t k_batch = 10'000;  // events of one transaction of a new ledger
 
-Expected<std::string> read_whole(const path& file) {
-  auto text = read_text_file(file, k_max_text);
-  if (!text) return with_context("import", std::move(text).error());
-  return text;
-}
+// A file that is read once, from its begin to its end (it may be a pipe), and hashed on the way.
+class HashedFile : public std::streambuf {
+ public:
+  HashedFile(const path& file, ledger::Hasher& hasher) : in_(file, std::ios::binary), hasher_(hasher), block_(k_block) {
+    hasher_.begin();
+  }
+  // Whether it could be opened, and read without fault so far.
+  [[nodiscard]] bool is_sound() const { return in_.is_open() && !in_.bad(); }
 
+ protected:
+  int_type underflow() override {
+    in_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
+    const std::streamsize count = in_.gcount();
+    if (count == 0) return traits_type::eof();
+    hasher_.add({block_.data(), static_cast<std::size_t>(count)});
+    setg(block_.data(), block_.data(), block_.data() + count);
+    return traits_type::to_int_type(block_.front());
+  }
+
+ private:
+  static constexpr std::size_t k_block = std::size_t{1} << 16U;
+  std::ifstream in_;
+  ledger::Hasher& hasher_;
+  std::vector<char> block_;
+};
+
+// What `read` makes of the file, and the file's hash.
 template <typename Read>
-auto parse_file(const path& file, const Read& read) -> decltype(read(std::declval<std::istream&>())) {
-  SHAPLEY_TRY_ASSIGN(const std::string text, read_whole(file));
-  std::istringstream in(text);
+auto parse_file(const path& file, const Read& read, std::string* sha256 = nullptr)
+    -> decltype(read(std::declval<std::istream&>())) {
+  SHAPLEY_TRY_ASSIGN(ledger::Hasher hasher, ledger::Hasher::create());
+  HashedFile text(file, hasher);
+  std::istream in(&text);
+  const auto unreadable = [&] {
+    return fail(Errc::io, "import: " + file.string() + ": cannot be read; is it there, and may you read it?");
+  };
+  in.peek();  // a directory can be opened, but not read
+  if (!text.is_sound()) return unreadable();
   auto parsed = read(in);
+  if (!text.is_sound()) return unreadable();
   if (!parsed) return with_context("import: " + file.string(), std::move(parsed).error());
+  SHAPLEY_TRY_ASSIGN(const ledger::Digest digest, hasher.finish());
+  if (sha256 != nullptr) *sha256 = ledger::to_hex(digest);
   return parsed;
 }
 
@@ -59,15 +93,8 @@ Expected<Past> read_past(const ImportQuestion& question) {
     return fail(Errc::invalid_argument, "import: " + config::format_faults(loaded.error(), question.config.string()));
   }
   Past past{.site = *std::move(loaded), .sacct = {}, .sha256 = {}, .parents = {}, .nodes = {}};
-  SHAPLEY_TRY_ASSIGN(const std::string text, read_whole(question.sacct));
-  std::istringstream in(text);
-  auto rows = history::read_sacct_rows(in, question.malformed);
-  if (!rows) return with_context("import: " + question.sacct.string(), std::move(rows).error());
-  past.sacct = *std::move(rows);
-  SHAPLEY_TRY_ASSIGN(ledger::Hasher hasher, ledger::Hasher::create());
-  const std::array<std::string_view, 1> bytes{text};
-  SHAPLEY_TRY_ASSIGN(const ledger::Digest digest, hasher.digest(bytes));
-  past.sha256 = ledger::to_hex(digest);
+  const auto read_rows = [&](std::istream& in) { return history::read_sacct_rows(in, question.malformed); };
+  SHAPLEY_TRY_ASSIGN(past.sacct, parse_file(question.sacct, read_rows, &past.sha256));
   if (!past.sacct.has_nodes) {
     return fail(Errc::invalid_argument, "import: " + question.sacct.string() +
                                             ": line 1: column NodeList is missing; without it nobody knows whose nodes "

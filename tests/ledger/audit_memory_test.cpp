@@ -79,7 +79,7 @@ TEST_F(AuditMemory, does_not_grow_with_the_ledger) {
   EXPECT_EQ(large.segments, 600);
   // While the retraction is to come the books remember what ran since the run's begin; else what runs, and the few that
   // ended since they forgot last, which they also do at the instants that are compared.
-  EXPECT_LE(large.most_remembered, small.most_remembered + 2);
+  EXPECT_LE(large.most_remembered, small.most_remembered + 1);
   EXPECT_LT(large.most_remembered, 30);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,20 +64,52 @@ class BooksAudit {
     if (genesis) begin_ = genesis->until;
     SHAPLEY_TRY_ASSIGN(kept_, estimators_of_last_day(database_));
     SHAPLEY_TRY(recover_rows());
-    SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, remembers_nothing(kept_)));
+    SHAPLEY_TRY(audit_projections(database_, report_, options_, days_watch()));
+    // What no naive sum is compared with has been checked in the books of days. It takes most of the time.
+    const EstimatorSet followed = rebuilt_ ? with_naive_sums(kept_) : kept_;
+    SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database_, remembers_nothing(followed)));
     State& state = opening.state;
     // A moment may be known already that lies after what was archived.
     SHAPLEY_TRY(choose_instants(std::max(begin_, state.now())));
     naive_.emplace(facts_, instants_);
     SHAPLEY_TRY(follow_events(state, opening.last_sequence));
     check_closed_periods(state);
-    compare_with_recovered(state);
+    if (!rebuilt_) {
+      state.compact();
+      rebuilt_ = rows_by_name(state, recovered_at_);
+    }
+    compare_with_recovered();
     write_notes();
     return {};
   }
 
  private:
   void find(const char* check, std::string what) { report_.findings.push_back({check, std::move(what)}); }
+
+  static EstimatorSet with_naive_sums(const EstimatorSet& kept) {
+    EstimatorSet some;
+    for (const EstimatorId estimator : estimator_ids()) {
+      if (kept.contains(estimator) && credit_of({}, estimator)) some.insert(estimator);
+    }
+    return some;
+  }
+
+  // The books that days are made of are those of all events, in the order in which they were appended.
+  DaysWatch days_watch() {
+    return {
+        .on_day = [this](Instant at, std::span<const Standing> rows) { check_conservation(rows, format_instant(at)); },
+        .at_end =
+            [this](State& books) {
+              for (const accounting::ClosedPeriod& period : books.closed_periods()) {
+                if (period.end > begin_) check_conservation(period.standings, end_of_period(period.end));
+              }
+              rebuilt_ = rows_by_name(books, recovered_at_);
+              check_conservation(books.standings(recovered_at_), format_instant(recovered_at_));
+            },
+        .end = recovered_at_};
+  }
+
+  static std::string end_of_period(Instant end) { return "the end of the period, " + format_instant(end); }
 
   // Evenly spaced from the first segment's begin, but not before `from`, to the last event of one.
   Expected<void> choose_instants(Instant from) {
@@ -119,7 +152,10 @@ class BooksAudit {
       }
       return {};
     }));
-    for (; next < instants_.size(); ++next) check_at(state, instants_[next]);
+    for (; next < instants_.size(); ++next) {
+      forgetting.now(instants_[next].value, state, instants_[next]);
+      check_at(state, instants_[next]);
+    }
     forget_before(state.now());
     return {};
   }
@@ -153,7 +189,7 @@ class BooksAudit {
     ++checked_;
   }
 
-  void check_conservation(const std::vector<Standing>& rows, const std::string& when) {
+  void check_conservation(std::span<const Standing> rows, const std::string& when) {
     sum_ = {};
     for (const Standing& row : rows) sum_ += row.psi;
     for (const EstimatorId estimator : estimator_ids()) {
@@ -228,7 +264,7 @@ class BooksAudit {
     std::erase_if(naive, [&](const auto& period) { return period.first <= begin_; });
     for (const accounting::ClosedPeriod& period : state.closed_periods()) {
       if (period.end <= begin_) continue;
-      const std::string when = "the end of the period, " + format_instant(period.end);
+      const std::string when = end_of_period(period.end);
       check_conservation(period.standings, when);
       compare(state, period.standings, as_rows(naive[period.end], k_end_of_time), when);
       naive.erase(period.end);
@@ -240,13 +276,12 @@ class BooksAudit {
   }
 
   // What shapleyd would know after a restart, checkpoint included, must be what all events say.
-  void compare_with_recovered(State& state) {
-    state.compact();
+  void compare_with_recovered() {
     // Which shapleyd keeps may have changed since the day that was recorded last.
     for (const EstimatorId estimator : estimator_ids()) {
       if (!recovered_kept_.contains(estimator)) kept_.erase(estimator);
     }
-    for (const auto& [name, row] : rows_by_name(state, recovered_at_)) {
+    for (const auto& [name, row] : *rebuilt_) {
       compare_recovered(name, figures_of(recovered_[name], kept_), figures_of(row, kept_));
       recovered_.erase(name);
     }
@@ -255,14 +290,18 @@ class BooksAudit {
 
   using RowsByName = std::map<std::string, Standing>;
 
-  // At the last event, or at their present if that is later. These books come from a checkpoint that remembers days:
-  // they forget before they are asked, and are gone before others are made.
+  // At the last event, or at their present if that is later, or at a day recorded before that event which is. These
+  // books come from a checkpoint that remembers days: they forget before they are asked, and are gone before others are
+  // made.
   Expected<void> recover_rows() {
     tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
     accounting::StateOptions options = k_remembers_nothing;
     options.as_saved = true;
     SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover(options));
-    SHAPLEY_TRY_ASSIGN(const std::int64_t last, database_.integer("SELECT COALESCE(MAX(at), 0) FROM main.event_rows"));
+    SHAPLEY_TRY_ASSIGN(const std::int64_t last,
+                       database_.integer("SELECT MAX((SELECT COALESCE(MAX(at), 0) FROM main.event_rows), "
+                                         "(SELECT COALESCE(MAX(at), 0) FROM main.books_by_day "
+                                         "WHERE sequence < (SELECT MAX(seq) FROM main.event_rows)))"));
     forget_in_steps(recovered.state);
     recovered_at_ = std::max(Instant{last}, recovered.state.now());
     recovered_kept_ = recovered.state.kept();
@@ -302,6 +341,7 @@ class BooksAudit {
   RowsByName recovered_;                 // as shapleyd recovers them
   Instant recovered_at_;
   EstimatorSet recovered_kept_;
+  std::optional<RowsByName> rebuilt_;  // at the same instant, from all events
   std::vector<Instant> instants_;
   std::int64_t checked_ = 0;
   Utility sum_;

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "ledger/audit/audit.hpp"
 #include "ledger/audit/facts.hpp"
+#include "ledger/projections/standings.hpp"
 #include "ledger/store/database.hpp"
 
 namespace shapley::ledger {
@@ -30,12 +31,12 @@ namespace shapley::ledger {
 // key.)
 [[nodiscard]] Expected<void> audit_heads(const Database& database, AuditReport& report);
 
-// Every projection against what the events say; counts the segments.
+// Every projection against what the events say; counts the segments. `watch` sees the books that days are made of.
 [[nodiscard]] Expected<void> audit_projections(const Database& database, AuditReport& report,
-                                               const AuditOptions& options = {});
+                                               const AuditOptions& options, const DaysWatch& watch);
 
-// The books against naive sums over the ledger's runs and what was surveyed in `facts`, Sum(psi) = Sum(phi), and the
-// books as shapleyd would recover them now.
+// The books against naive sums over the ledger's runs and what was surveyed in `facts`, Sum(psi) = Sum(phi), the books
+// as shapleyd would recover them now, and audit_projections() on the way.
 [[nodiscard]] Expected<void> audit_books(const Ledger& ledger, const Facts& facts, AuditReport& report,
                                          const AuditOptions& options = {});
 

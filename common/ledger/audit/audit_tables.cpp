@@ -282,13 +282,14 @@ Expected<bool> audit_details(const Database& database, AuditReport& report) {
   return audit_words(database, report);
 }
 
-Expected<void> audit_projections(const Database& database, AuditReport& report, const AuditOptions& options) {
+Expected<void> audit_projections(const Database& database, AuditReport& report, const AuditOptions& options,
+                                 const DaysWatch& watch) {
   SHAPLEY_TRY_ASSIGN(const TemporaryTables tables, TemporaryTables::create(database));
   Projector projector(database, "temp");
   tell(options.on_progress, {.what = "segments"});
   SHAPLEY_TRY(audit_segments(database, projector, report));
   SHAPLEY_TRY(project_others(database, projector));
-  SHAPLEY_TRY(rebuild_standings(database, "temp", options.pace, options.on_progress));
+  SHAPLEY_TRY(rebuild_standings(database, "temp", options.pace, options.on_progress, watch));
   for (const std::string& table : TemporaryTables::all_tables()) {
     if (table != k_segment_table) SHAPLEY_TRY(compare_table(database, table, report));
   }

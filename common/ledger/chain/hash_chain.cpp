@@ -30,13 +30,23 @@ Expected<Hasher> Hasher::create() {
 }
 
 Expected<Digest> Hasher::digest(std::span<const std::string_view> parts) {
+  begin();
+  for (const std::string_view part : parts) add(part);
+  return finish();
+}
+
+void Hasher::begin() {
+  ok_ = EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) == 1;
+}
+
+void Hasher::add(std::string_view part) {
+  ok_ = ok_ && EVP_DigestUpdate(context_.get(), part.data(), part.size()) == 1;
+}
+
+Expected<Digest> Hasher::finish() {
   Digest result{};
-  bool ok = EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) == 1;
-  for (const std::string_view part : parts) {
-    ok = ok && EVP_DigestUpdate(context_.get(), part.data(), part.size()) == 1;
-  }
-  ok = ok && EVP_DigestFinal_ex(context_.get(), result.data(), nullptr) == 1;
-  if (!ok) return fail(Errc::io, "OpenSSL failed to compute a SHA-256");
+  if (!ok_ || EVP_DigestFinal_ex(context_.get(), result.data(), nullptr) != 1)
+    return fail(Errc::io, "OpenSSL failed to compute a SHA-256");
   return result;
 }
 

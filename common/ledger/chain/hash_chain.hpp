@@ -38,6 +38,11 @@ class Hasher {
 
   // SHA-256 of the parts one after the other.
   [[nodiscard]] Expected<Digest> digest(std::span<const std::string_view> parts);
+  // The same of parts that come one after the other: begin(), add() of each, finish(). What fails on the way is the
+  // error of finish().
+  void begin();
+  void add(std::string_view part);
+  [[nodiscard]] Expected<Digest> finish();
   [[nodiscard]] Expected<Digest> link(const Digest& previous, const EventRow& row);
   // What a checkpoint's `sha` must be: it ties the text to the very events it was made from.
   [[nodiscard]] Expected<Digest> checkpoint(const Digest& event, std::int64_t at, std::string_view text);
@@ -54,6 +59,7 @@ class Hasher {
   std::unique_ptr<EVP_MD_CTX, FreeContext> context_;
   std::unique_ptr<EVP_MD, FreeAlgorithm> algorithm_;
   std::string header_;  // reused
+  bool ok_ = true;      // so far
 };
 
 [[nodiscard]] std::string to_hex(const Digest& digest);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ledger/recovery/replay.hpp"
+#include "ledger/store/ledger_impl.hpp"
 
 namespace shapley::ledger {
 
@@ -128,23 +130,34 @@ Expected<EstimatorSet> estimators_of_last_day(const Database& database) {
 }
 
 Expected<void> rebuild_standings(const Database& database, std::string_view schema, const ReplayPace& pace,
-                                 const OnProgress& on_progress) {
+                                 const OnProgress& on_progress, const DaysWatch& watch) {
   SHAPLEY_TRY_ASSIGN(const auto days, recorded_days(database));
   if (days.empty()) return {};
-  const std::int64_t last = days.back().day.sequence;
+  SHAPLEY_TRY_ASSIGN(const Head head, read_head(database));
+  const std::int64_t last = watch.at_end ? head.sequence : days.back().day.sequence;
   const accounting::StateOptions options = remembers_nothing(all_of(days));
   SHAPLEY_TRY_ASSIGN(Recovered opening, opening_books(database, options));
   SHAPLEY_TRY_ASSIGN(Lookback lookback, Lookback::by_sequence(database, opening.last_sequence, last, pace));
   Replay replay(database, options, std::move(opening), Forgetting(std::move(lookback), pace));
+  bool has_ended = false;
+  const auto end = [&] {
+    if (watch.at_end && !std::exchange(has_ended, true)) watch.at_end(replay.books().state);
+  };
   for (const RecordedDay& recorded : days) {
     tell(on_progress, {.what = "books of every day", .done = replay.books().last_sequence, .all = last});
     SHAPLEY_TRY(replay.advance_to(recorded.day.sequence));
     replay.forget();
+    if (recorded.day.sequence == last && recorded.at > watch.end) end();
     accounting::State& state = replay.books().state;
     state.advance(recorded.at);
     const auto standings = state.standings(recorded.at, recorded.day.estimators);
     SHAPLEY_TRY(write_standings(database, schema, recorded.day, state, standings));
+    if (watch.on_day) watch.on_day(recorded.at, standings);
   }
+  if (!watch.at_end) return {};
+  SHAPLEY_TRY(replay.advance_to(last));
+  replay.forget();
+  end();
   return {};
 }
 

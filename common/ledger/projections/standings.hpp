@@ -5,6 +5,7 @@
 // whatever arrived late since.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,23 @@ struct DayOfStandings {
                                              const DayOfStandings& day, const accounting::State& state,
                                              std::span<const accounting::Standing> standings);
 
+// For who looks on while the days are made again, since the books of all events take long to make.
+struct DaysWatch {
+  // Of every recorded day, at its instant.
+  std::function<void(Instant at, std::span<const accounting::Standing> standings)> on_day;
+  // The books of all events, by every estimator that some day was recorded with; not called where no day was. Without
+  // it events after the last day are not read. The books have not been moved beyond `end`, which is not before any day
+  // that was recorded before the last event.
+  std::function<void(accounting::State& books)> at_end;
+  Instant end = k_end_of_time;
+};
+
 // Computes every day that the tables of "main" name from the events and puts it into `schema` ("main": in place), by
 // the estimators that the day was recorded with: one that came with a later release says nothing of days before.
 // `on_progress` hears of every day.
 [[nodiscard]] Expected<void> rebuild_standings(const Database& database, std::string_view schema,
-                                               const ReplayPace& pace = {}, const OnProgress& on_progress = {});
+                                               const ReplayPace& pace = {}, const OnProgress& on_progress = {},
+                                               const DaysWatch& watch = {});
 
 // The estimators of the day that was recorded last, or all where none was: those that shapleyd keeps.
 [[nodiscard]] Expected<accounting::EstimatorSet> estimators_of_last_day(const Database& database);

@@ -3,7 +3,8 @@
 // asked for.
 //
 // Every event up to the instant is read, and applied in the order of time; those of archives too, as far as they are
-// needed. Ten million take a minute or so, and some gigabytes.
+// needed. What is remembered follows what is open, and what later events reach back to: of what ran before the instant
+// nothing else is.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "ledger/recovery/lookback.hpp"
 #include "ledger/store/ledger.hpp"
 
 namespace shapley::ledger {
@@ -23,6 +25,7 @@ struct PastQuestion {
   std::filesystem::path archives;  // the directory of the ledger's archives
   QueryBudget budget = {};         // of events: `rows` at most are read. Beyond it, or ended: Errc::limit
   std::size_t next_starts = 0;     // so many of the first runs that begin after `at` are wanted
+  ReplayPace pace = {};
 };
 
 struct BooksThen {

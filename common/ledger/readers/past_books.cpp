@@ -37,6 +37,7 @@ Expected<void> PastBooks::advance_to(Instant t) {
 }
 
 void PastBooks::forget() {
+  submitters_.forget();
   forget_before(needed_from_);
 }
 

@@ -28,6 +28,8 @@ class Submitters {
   // The last submission of the job before `start`, as far as it was described; else account "" and user 0.
   [[nodiscard]] Expected<Submitter> of(JobId job, Instant start);
   [[nodiscard]] const NameIndex& accounts() const { return accounts_; }
+  // Whose jobs were looked up so far will hardly be asked for again.
+  void forget() { known_.clear(); }
 
  private:
   Submitters() { (void)accounts_.number_of(""); }

@@ -107,7 +107,7 @@ bool Forgetting::before(std::int64_t next, accounting::State& books, Instant kee
 }
 
 void forget_in_steps(accounting::State& books, Instant keep) {
-  constexpr std::int64_t k_shortest_s = 1800;
+  constexpr std::int64_t k_shortest_s = 4 * 3600;
   constexpr std::int64_t k_most_steps = 64;
   if (const Instant until = std::min(keep, books.now()); books.horizon() != k_beginning_of_time) {
     const Duration step{std::max(k_shortest_s, (until - books.horizon()).value / k_most_steps)};

@@ -16,9 +16,9 @@ namespace shapley::ledger {
 
 // What a replay remembers at most.
 struct ReplayPace {
-  // So many events are applied, or as many as jobs are remembered, before the books forget what they may. > 0. What
-  // they do not forget yet counts in the schedule of every coalition, so these grow with it, and are slower.
-  std::int64_t events_between_compactions = 5'000;
+  // So many events are applied, or as many as jobs are remembered, before the books forget what they may. > 0. A run
+  // that begins before that and ends after it is told to the schedules of coalitions twice, so few events take longer.
+  std::int64_t events_between_compactions = 20'000;
   // Where an event reaches back over more events than that, the books do not remember all of them for its sake: they
   // are made again in the order of time, up to it.
   std::int64_t most_events_reached_back = 200'000;
