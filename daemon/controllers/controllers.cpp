@@ -285,7 +285,7 @@ Expected<void> Controllers::keep_record() {
 // ---- what was set aside ----
 
 Expected<void> Controllers::tick(Instant now) {
-  if (role_ == Role::standby && !more_ && reachable_) compare_set_aside(now);
+  if (!more_ && !is_partial() && (role_ == Role::active || in_line_)) compare_set_aside(now);
   return record_is_kept_ ? Expected<void>{} : keep_record();
 }
 
@@ -294,24 +294,31 @@ void Controllers::compare_set_aside(Instant now) {
   constexpr Duration k_between{60};
   constexpr Duration k_falls_for{24 * 3600};
   if (record_.set_aside.empty()) return;
-  SetAside& last = record_.set_aside.back();
+  // One that was not compared yet, else the last. What somebody removed is not looked for.
+  const auto is_due = [](const SetAside& one) {
+    std::error_code ignored;
+    return !one.parted && std::filesystem::exists(one.file, ignored);
+  };
+  const auto due = std::find_if(record_.set_aside.begin(), record_.set_aside.end(), is_due);
+  SetAside& entry = due == record_.set_aside.end() ? record_.set_aside.back() : *due;
+  if (!entry.parted && due == record_.set_aside.end()) return;
   if (comparison_.valid()) {
     if (comparison_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     const auto parted = comparison_.get();
     compared_ = now;
     if (!parted) return say_fault(parted.error().what);
-    if (last.parted == *parted) return;
-    last.parted = *parted;
-    spdlog::warn("controllers: {}: {} of its own; not in the present ledger: {}, there otherwise: {}", last.file,
+    if (entry.parted == *parted) return;
+    entry.parted = *parted;
+    spdlog::warn("controllers: {}: {} of its own; not in the present ledger: {}, there otherwise: {}", entry.file,
                  counted(parted->events, "event"), parted->absent, parted->different);
     record_is_kept_ = false;
     return;
   }
-  const bool settled = last.parted && (last.parted->absent == 0 || now > last.at + k_falls_for);
-  if (settled || (last.parted && now < compared_ + k_between)) return;
+  const bool settled = entry.parted && (entry.parted->absent == 0 || now > entry.at + k_falls_for);
+  if (settled || (entry.parted && now < compared_ + k_between)) return;
   comparison_ = std::async(
       std::launch::async,
-      [file = last.file, common = last.common, present = options_.ledger]() -> Expected<ledger::Parted> {
+      [file = entry.file, common = entry.common, present = options_.ledger]() -> Expected<ledger::Parted> {
         SHAPLEY_TRY_ASSIGN(const auto aside, ledger::Ledger::open(file, ledger::OpenMode::read_only));
         SHAPLEY_TRY_ASSIGN(const auto now_kept, ledger::Ledger::open(present, ledger::OpenMode::read_beside_writer));
         return ledger::compare_parted(aside, common, now_kept);

@@ -80,6 +80,23 @@ TEST_F(PartedLedgers, one_without_a_feeder_sets_its_ledger_aside_and_follows) {
   EXPECT_TRUE(ledger::audit(*kept)->clean());
 }
 
+TEST_F(PartedLedgers, what_was_set_aside_is_compared_by_one_that_writes_too) {
+  part(a, b);
+  is_cut = false;
+  meet();
+  a.begin_anew();
+  b.disconnect();
+  for (int questions = 0; a.head() != b.head(); ++questions) {
+    ASSERT_LT(questions, 9);
+    poll(a, b);
+  }
+  primary(a);
+  EXPECT_TRUE(test::eventually([&] {
+    meet();
+    return !a.report()["set_aside"][0]["absent"].is_null();
+  })) << a.report();
+}
+
 // Slurm's own split brain.
 TEST_F(PartedLedgers, of_two_that_are_fed_both_go_on_and_say_so) {
   primary(a);
