@@ -405,6 +405,7 @@ void Service::maintain(Instant now) {
   if (books_.incomplete() || books_.last_sequence() == 0) return;
   books_.state().advance(now);
   if (books_.have_much_to_forget()) books_.compact();
+  if (is_active()) succeeded("bound the memory of hindsight", books_.bound_hindsight(site_.configuration, now));
   if (is_active()) succeeded("measure the mean residual run time", measure_residual(now), "a minute later");
   if (!is_checkpoint_due(now)) return;
   last_checkpoint_ = now;

@@ -149,6 +149,13 @@ Fill by_outcome(const char* suffix) {
   };
 }
 
+// 2: all, 1: pairs, 0: none.
+void hindsight_coalitions(const json& status, MetricFamily& family) {
+  if (!status.contains("hindsight_bounded")) return;
+  const auto kept = text_at(status, "/hindsight_bounded/coalitions");
+  add(family, kept.empty() ? 2 : kept == "pairs" ? 1 : 0, {});
+}
+
 void commit_times(const json& status, MetricFamily& family) {
   const json commits = at(status, "/daemon/commits");
   const auto count = number(at(commits, "/count"));
@@ -243,6 +250,12 @@ std::vector<Metric> organization_metrics() {
        "Contribution phi this period by each estimator: what it gave", phi_by_estimator},
       {"shapley_estimator_behind", k_gauge, "estimator",
        "1 while it has facts to catch up with; if it ranks, its stand-in does meanwhile", estimators_behind},
+      {"shapley_hindsight_coalitions", k_gauge, "",
+       "Which coalitions hindsight keeps within its memory: 2 all, 1 pairs, 0 none, so that its stand-in ranks",
+       hindsight_coalitions},
+      {"shapley_hindsight_memory_bytes", k_gauge, "", "Memory that hindsight takes", value("/daemon/hindsight/bytes")},
+      {"shapley_hindsight_memory_bound_bytes", k_gauge, "", "Memory that hindsight may take",
+       value("/daemon/hindsight/bound_bytes")},
       {"shapley_organization_got_core_seconds", k_gauge, k_organization, "Work of its jobs this period",
        organizations("/got_processor_seconds")},
       {"shapley_organization_given_core_seconds", k_gauge, k_organization,

@@ -73,7 +73,8 @@ struct Configuration {
   std::filesystem::path signing_key;   // private key for heads of the ledger; empty: none are signed
   std::string slurm_user = "slurm";    // besides root the only one who may feed
   accounting::EstimatorId contribution = accounting::k_default_estimator;
-  bool hindsight = true;                                                  // is kept beside the other estimators
+  bool hindsight = true;              // is kept beside the other estimators
+  std::int64_t hindsight_memory = 0;  // bytes that it may take; 0: as the daemon's cgroup allows
   std::int64_t running_weight = game::k_default_rule.running.millionths;  // what runs counts so much, parts per million
   Duration horizon = game::k_default_rule.horizon;                     // ranks look so far ahead; 0: the published rule
   std::int64_t guarantee = game::k_default_rule.guarantee.millionths;  // of what one owns; 0: the published rule

@@ -38,6 +38,8 @@ inline constexpr auto k_file_keys = std::to_array<Key>({
     {"slurm_user", "Login name or numeric id", "`slurm`", "who may feed the books, besides root"},
     {"contribution", "Name of an estimator", "`direct_contr`", "what an organization gave, for the ranks"},
     {"hindsight", "`on` or `off`", "`on`", "whether phi by hindsight is kept"},
+    {"hindsight_memory", "Bytes, or a number with `K`, `M`, `G` or `T`, from 16 MiB to 1 TiB, or `auto`", "`auto`",
+     "how much memory phi by hindsight may take"},
     {"horizon", "Seconds, or a number with `s`, `m`, `h` or `d`, from 0 to 365 days", "`30d`",
      "how far ahead ranks look"},
     {"running_weight", "Fraction, percentage or decimal from 0 to 1", "`0.1`",

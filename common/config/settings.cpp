@@ -114,6 +114,17 @@ class SettingsReader {
         "write hindsight: on, or another contribution");
   }
 
+  void memory(std::string_view key, std::int64_t& bytes) {
+    const Value* value = file_.find(key);
+    const auto text = value ? reader_.text(*value, "write bytes such as 512M, or auto") : std::nullopt;
+    if (!text || *text == "auto") return;
+    if (const auto parsed = parse_memory(*text)) {
+      bytes = *parsed;
+    } else {
+      add(*value, shown(*text) + " is no such amount of memory", parsed.error().what);
+    }
+  }
+
   void rank_weight(std::uint32_t& weight) {
     const Value* value = file_.find("rank_weight");
     if (const auto number = value ? whole_number(*value, k_rank_weight_range) : std::nullopt) {
@@ -264,6 +275,7 @@ void read_settings(YamlReader& reader, const Mapping& file, FaultList& faults, C
   settings.user("slurm_user", configuration.slurm_user);
   settings.estimator("contribution", configuration.contribution);
   settings.hindsight(configuration);
+  settings.memory("hindsight_memory", configuration.hindsight_memory);
   settings.duration("horizon", Duration{0}, game::k_longest_horizon, configuration.horizon);
   settings.part("running_weight", configuration.running_weight);
   settings.part("guarantee", configuration.guarantee);
@@ -315,6 +327,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const Configuration& 
       {"slurm_user", c.slurm_user},
       {"contribution", std::string(accounting::name_of(c.contribution))},
       {"hindsight", c.hindsight ? "on" : "off"},
+      {"hindsight_memory", c.hindsight_memory == 0 ? "auto" : memory_text(c.hindsight_memory)},
       {"horizon", seconds_text(c.horizon)},
       {"running_weight", part_text(c.running_weight)},
       {"guarantee", part_text(c.guarantee)},

@@ -114,6 +114,34 @@ Expected<Duration> parse_duration(std::string_view text, Duration least, Duratio
   return Duration{seconds};
 }
 
+namespace {
+
+constexpr std::string_view k_memory_units = "KMGT";
+
+}  // namespace
+
+Expected<std::int64_t> parse_memory(std::string_view text) {
+  const std::size_t unit = text.empty() ? std::string_view::npos : k_memory_units.find(text.back());
+  const bool has_unit = unit != std::string_view::npos;
+  const std::size_t shift = has_unit ? 10 * (unit + 1) : 0;
+  const auto number = parse_integer(has_unit ? text.substr(0, text.size() - 1) : text,
+                                    {k_least_memory >> std::min<std::size_t>(shift, 24), k_most_memory >> shift});
+  if (!number || (*number << shift) < k_least_memory) {
+    return fail(Errc::invalid_argument, "write bytes, or a number with K, M, G or T, from 16M to 1T, or auto");
+  }
+  return *number << shift;
+}
+
+std::string memory_text(std::int64_t bytes) {
+  std::string unit;
+  for (const char next : k_memory_units) {
+    if (bytes == 0 || bytes % 1024 != 0) break;
+    bytes /= 1024;
+    unit = next;
+  }
+  return std::to_string(bytes) + unit;
+}
+
 Expected<std::int64_t> parse_integer(std::string_view text, IntegerRange range) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();

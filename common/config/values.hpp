@@ -25,6 +25,11 @@ inline constexpr Duration k_longest_duration{365LL * 24 * 3600};
 // "300" (seconds), "45s", "5m", "1h", "7d".
 [[nodiscard]] Expected<Duration> parse_duration(std::string_view text, Duration least, Duration most);
 
+inline constexpr std::int64_t k_least_memory = std::int64_t{16} << 20U;
+inline constexpr std::int64_t k_most_memory = std::int64_t{1} << 40U;
+// Bytes: "1073741824", "65536K", "512M", "2G", "1T", from the least to the most.
+[[nodiscard]] Expected<std::int64_t> parse_memory(std::string_view text);
+
 struct IntegerRange {
   std::int64_t least;
   std::int64_t most;
@@ -48,6 +53,9 @@ struct IntegerRange {
 
 // "a, b or c" with last " or ".
 [[nodiscard]] std::string join(std::span<const std::string_view> words, std::string_view last);
+
+// "512M" for 536870912: as parse_memory reads it.
+[[nodiscard]] std::string memory_text(std::int64_t bytes);
 
 // Millionths as a decimal of at most six digits ("0.333333", "1"), and seconds ("604800 s"), for people.
 [[nodiscard]] std::string part_text(std::int64_t parts_per_million);

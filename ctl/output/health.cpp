@@ -249,6 +249,20 @@ std::string set_aside_line(const json& controller, bool colour) {
          '\n';
 }
 
+// Which coalitions hindsight keeps, where its memory is bounded.
+std::string bounded_line(const json& report, bool colour) {
+  const auto bounded = report.find("hindsight_bounded");
+  if (bounded == report.end() || !bounded->is_object()) return {};
+  constexpr unsigned k_mib = 20;
+  const bool is_pairs = member_text(*bounded, "coalitions") == "pairs";
+  return painted("Memory:  hindsight keeps " + std::string(is_pairs ? "pairs instead of all coalitions" : "nothing") +
+                     " since " + format_instant(Instant{number(*bounded, "since").value_or(0)}) + ": it took " +
+                     grouped(number(*bounded, "needed_bytes").value_or(0) >> k_mib) + " MiB and may have " +
+                     grouped(number(*bounded, "bound_bytes").value_or(0) >> k_mib) + " (hindsight_memory)",
+                 Paint::bad, colour) +
+         '\n';
+}
+
 }  // namespace
 
 std::string lost_runs_in_words(const json& loss) {
@@ -272,7 +286,7 @@ std::string health_lines(const json& report, bool colour) {
     lines += ledger_line(*daemon) + daemon_line(*daemon, now) + configuration_lines(*daemon, colour) +
              rebuild_line(*daemon, colour) + clock_lines(*daemon, colour) + lost_runs_line(*daemon, colour) +
              gaps_line(*daemon, now, colour) + losses_line(*daemon, now, colour) +
-             refused_cluster_line(*daemon, colour);
+             refused_cluster_line(*daemon, colour) + bounded_line(report, colour);
     const auto controller = daemon->find("controller");
     if (controller != daemon->end() && controller->is_object()) {
       lines += controller_line(*controller, colour) + set_aside_line(*controller, colour);

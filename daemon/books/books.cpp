@@ -8,6 +8,7 @@
 
 #include "base/calendar.hpp"
 #include "base/counted.hpp"
+#include "daemon/books/hindsight_memory.hpp"
 #include "ledger/readers/days.hpp"
 #include "ledger/readers/declarations.hpp"
 #include "ledger/readers/runs.hpp"
@@ -148,6 +149,22 @@ void Books::take(std::span<const accounting::Event> events, Instant now) {
     const Instant at = accounting::time_of(event);
     last_observed_ = std::max(last_observed_.value_or(at), at);
   }
+}
+
+Expected<void> Books::bound_hindsight(const config::Configuration& configuration, Instant now) {
+  constexpr Duration k_between{10};
+  if (now < weighed_at_ + k_between && now >= weighed_at_) return {};
+  weighed_at_ = now;
+  const auto step = hindsight_step(state_, hindsight_bound(configuration, cgroup_memory()), now);
+  if (!step) return {};
+  SHAPLEY_TRY(commit(std::vector<accounting::Event>{*step}, now));
+  spdlog::warn(
+      "hindsight: takes {} MiB of memory and may have {}: from now on it keeps {}; hindsight_memory in the "
+      "configuration",
+      step->needed >> 20U, step->bound >> 20U,
+      step->coalitions == accounting::Coalitions::pairs ? "pairs of organizations instead of all coalitions"
+                                                        : "nothing, and its stand-in ranks");
+  return {};
 }
 
 std::optional<Incomplete> Books::incomplete() const {

@@ -26,6 +26,7 @@
 #include "accounting/state/state.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "config/configuration.hpp"
 #include "daemon/books/commit_times.hpp"
 #include "daemon/books/held_figures.hpp"
 #include "daemon/observer/run_writer.hpp"
@@ -124,6 +125,10 @@ class Books {
   // From now on these are kept. If others are than before, the books are rebuilt with them, from the first event on.
   void keep(const accounting::EstimatorSet& kept, Instant now);
 
+  // Looks now and then whether hindsight takes more memory than it may, and then keeps fewer of its coalitions
+  // (hindsight_memory.hpp). REQUIRES: the books are complete.
+  [[nodiscard]] Expected<void> bound_hindsight(const config::Configuration& configuration, Instant now);
+
   // Writes the standings of every UTC day that ended since the last call; later, if the books are incomplete. Without
   // those by an estimator that is behind.
   [[nodiscard]] Expected<void> close_days(Instant now);
@@ -169,6 +174,7 @@ class Books {
   };
   Moment compacted_at_;
   bool has_more_to_forget_ = false;  // than it had time for
+  Instant weighed_at_;               // when it was looked how much hindsight takes
   std::optional<Instant> last_observed_;
   std::optional<Instant> day_;  // begin of the UTC day whose standings are to be written next
 

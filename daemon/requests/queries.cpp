@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "config/kept_estimators.hpp"
 #include "config/values.hpp"
+#include "daemon/books/hindsight_memory.hpp"
 #include "daemon/requests/adjust_request.hpp"
 #include "daemon/requests/cluster_request.hpp"
 #include "daemon/requests/pair_requests.hpp"
@@ -151,6 +153,13 @@ json privacy_object(const Service& service) {
   return {{"jobs", kept->privacy.jobs}, {"usage", kept->privacy.usage}, {"told_at", kept->told_at.value}};
 }
 
+// Of what is measured while the books are complete.
+json hindsight_object(const Service& service) {
+  const accounting::State& state = service.books().state();
+  return {{"bytes", state.bytes_of(config::hindsight_estimator())},
+          {"bound_bytes", hindsight_bound(service.site().configuration, cgroup_memory())}};
+}
+
 json daemon_object(Service& service, Instant now) {
   const config::Configuration& c = service.site().configuration;
   return {{"version", k_version_text},
@@ -169,6 +178,7 @@ json daemon_object(Service& service, Instant now) {
           {"held_observations", held_object(service.intake())},
           {"dropped_observations", service.intake().dropped()},
           {"lost_runs", service.intake().lost_runs()},
+          {"hindsight", hindsight_object(service)},
           {"gaps", gaps_object(service.books())},
           {"state_losses", losses_object(service.books())},
           {"cluster", cluster_object(service)},

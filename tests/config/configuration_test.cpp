@@ -109,6 +109,15 @@ guarantee: 1/4
   EXPECT_EQ(o.nodes[1].line, 23);
 }
 
+TEST(Configuration, HasAnAmountOfMemoryOrNone) {
+  const auto memory = [](const std::string& line) {
+    return parsed(line + "organizations: [{name: a, accounts: [x]}]").hindsight_memory;
+  };
+  EXPECT_EQ(memory("hindsight_memory: 512M\n"), 512 << 20);
+  EXPECT_EQ(memory("hindsight_memory: auto\n"), 0);
+  EXPECT_EQ(memory(""), 0);
+}
+
 TEST(Configuration, OrdersRulesByKindAndFoldsWhatSlurmFolds) {
   // Kinds are tried in this order, whatever the order of the keys.
   const Configuration c = parsed(R"(

@@ -73,6 +73,18 @@ TEST(Duration, HasSecondsAsItsUnit) {
   EXPECT_EQ(parse_duration("365d", Duration{0}, k_longest_duration), k_longest_duration);
 }
 
+TEST(Memory, HasBytesAsItsUnit) {
+  EXPECT_EQ(*parse_memory("16777216"), 16 << 20);
+  EXPECT_EQ(*parse_memory("16384K"), 16 << 20);
+  EXPECT_EQ(*parse_memory("16M"), 16 << 20);
+  EXPECT_EQ(*parse_memory("3G"), std::int64_t{3} << 30U);
+  EXPECT_EQ(*parse_memory("1T"), k_most_memory);
+  for (const char* text :
+       {"", "0", "M", "15M", "16777215", "2T", "1025G", "-1G", "1.5G", "1g", "1 G", "1GB", "99999999999999999999"})
+    EXPECT_FALSE(parse_memory(text).has_value()) << text;
+  for (const char* text : {"512M", "3G", "1T", "16385K", "16777217"}) EXPECT_EQ(memory_text(*parse_memory(text)), text);
+}
+
 TEST(Integer, KeepsItsRange) {
   const IntegerRange range{1, 1000};
   EXPECT_EQ(*parse_integer("1", range), 1);

@@ -394,6 +394,24 @@ TEST(Health, AMissingPluginAndLostRunsAreSaid) {
   EXPECT_NE(health_lines(report, false).find("NOT CONNECTED, never heard;"), std::string::npos);
 }
 
+TEST(Health, WhatHindsightGaveUpForMemoryIsSaid) {
+  json report = with_daemon(fixed_report());
+  report["hindsight_bounded"] = nullptr;
+  EXPECT_EQ(health_lines(report, false).find("Memory:"), std::string::npos);
+  report["hindsight_bounded"] = {{"coalitions", "pairs"},
+                                 {"since", 1795244400 - 65},
+                                 {"needed_bytes", std::int64_t{3} << 30},
+                                 {"bound_bytes", 1 << 30}};
+  EXPECT_NE(
+      health_lines(report, false)
+          .find("Memory:  hindsight keeps pairs instead of all coalitions since 2026-11-21T06:58:55Z: it took 3,072 "
+                "MiB and may have 1,024 (hindsight_memory)\n"),
+      std::string::npos)
+      << health_lines(report, false);
+  report["hindsight_bounded"]["coalitions"] = "none";
+  EXPECT_NE(health_lines(report, false).find("hindsight keeps nothing since"), std::string::npos);
+}
+
 TEST(Health, AConnectedPluginThatIsSilentIsSaid) {
   json report = with_daemon(fixed_report());
   report["plugin"]["sign_of_life_s"] = 10;

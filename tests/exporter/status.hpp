@@ -8,6 +8,7 @@ namespace shapley::exporter {
 inline nlohmann::json full_status() {
   return nlohmann::json::parse(R"({
     "at": 1795244400, "contribution": "direct_contr", "ranks_act": true, "behind": ["hindsight"], "not_kept": ["shapley_rate"],
+    "hindsight_bounded": {"coalitions": "pairs", "since": 1795240000, "needed_bytes": 2000, "bound_bytes": 1000},
     "organizations": [
       {"name": "physics", "rank": 1, "standing_core_hours": 12.5, "psi": "1234567890.25", "phi": "3", "phi_direct": "3.5",
        "phi_rate": "4", "got_processor_seconds": "1800", "given_processor_seconds": "5472900", "owned": 64, "used": 0,
@@ -34,7 +35,7 @@ inline nlohmann::json full_status() {
       "backup": {"at": 1795240001, "sequence": 12000}, "audit": {"at": 1795240002, "sequence": 11000, "clean": true},
       "configuration": {"file": "/etc/shapley/shapleyd.yaml", "hash": "00ff", "loaded_at": 1795200001,
                         "refused_at": 1795240003, "refusal": "no such node"},
-      "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
+      "hindsight": {"bytes": 900, "bound_bytes": 1000}, "gaps": {"count": 6, "seconds": 70, "unobserved_seconds": 50, "last_begin": 1795230000, "last_end": 1795230060,
                "last_cause": "unobserved"},
       "state_losses": {"count": 2, "closed": 3, "closed_processor_seconds": "7200.5", "retracted": 1,
                        "retracted_processor_seconds": "60", "last": {"at": 1795230070}},

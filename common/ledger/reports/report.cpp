@@ -149,6 +149,24 @@ std::string stand_in_sentence(EstimatorId wanted, EstimatorId by, bool is_kept) 
   return name + " is behind what happened; these are by " + others + " until it has caught up, which it does by itself";
 }
 
+// What hindsight keeps where its memory is bounded; null: all.
+json bounded_json(const accounting::State& state) {
+  const accounting::HindsightBounded* bounded = state.hindsight_bounded();
+  if (bounded == nullptr) return nullptr;
+  return {{"coalitions", accounting::name_of(bounded->coalitions)},
+          {"since", bounded->at.value},
+          {"needed_bytes", bounded->needed},
+          {"bound_bytes", bounded->bound}};
+}
+
+std::string bounded_sentence(const accounting::HindsightBounded& bounded) {
+  constexpr unsigned k_mib = 20;
+  const bool is_pairs = bounded.coalitions == accounting::Coalitions::pairs;
+  return std::string("hindsight keeps ") + (is_pairs ? "pairs of organizations instead of all coalitions" : "nothing") +
+         " since " + format_instant(bounded.at) + ", because it took " + std::to_string(bounded.needed >> k_mib) +
+         " MiB of memory and may have " + std::to_string(bounded.bound >> k_mib);
+}
+
 // Ranked organizations first, then whoever has no rank (commons), by OrgId.
 std::vector<OrgId> report_order(const std::vector<accounting::Rank>& ranked, const accounting::State& state) {
   const std::size_t organizations = state.organizations().size();
@@ -384,6 +402,9 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
   const bool any_event = begin > k_beginning_of_time;
   json ranking = ranking_json(state);
   json sentences = ranking_sentences(rows, ranking);
+  if (const auto* bounded = state.hindsight_bounded();
+      bounded != nullptr && wanted == accounting::parse_estimator("hindsight"))
+    sentences.insert(sentences.begin(), bounded_sentence(*bounded));
   // First, for a reader may be shown the first few only.
   if (estimator != wanted)
     sentences.insert(sentences.begin(), stand_in_sentence(wanted, estimator, state.kept().contains(wanted)));
@@ -400,6 +421,7 @@ json status_report(accounting::State& state, Instant t, EstimatorId wanted, cons
       {"ranked_by", accounting::name_of(estimator)},
       {"behind", names_without(able, state.kept())},
       {"not_kept", names_without(state.kept(), EstimatorSet::all())},
+      {"hindsight_bounded", bounded_json(state)},
       {"ranking", std::move(ranking)},
       {"organizations", std::move(rows)},
       {"conservation", conservation(standings, able)},
