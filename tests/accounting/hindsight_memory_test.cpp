@@ -39,8 +39,8 @@ EstimatorId hindsight() {
   return parse_estimator("hindsight").value();
 }
 
-// A job of each organization waits from the beginning; then the first one has arrays of 64 tasks of a second, which start
-// one by one, each of which is told by itself.
+// A job of each organization waits from the beginning; then the first one has arrays of 64 tasks of a second, which
+// start one by one, each of which is told by itself.
 State books_with(std::uint32_t jobs, const StateOptions& options) {
   State state(options);
   std::vector<std::string> names;
