@@ -160,3 +160,10 @@ function(shapley_test name)
 endfunction()
 add_custom_target(threads_tests)
 add_custom_target(libraries_tests)
+
+# shapley_embed_sql(OUTPUT INPUT...): OUTPUT is made, a C++ source that holds these files of SQL (EmbedSql.cmake).
+function(shapley_embed_sql output)
+  set(script "${CMAKE_SOURCE_DIR}/cmake/EmbedSql.cmake")
+  add_custom_command(OUTPUT "${output}" COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DINPUTS=${ARGN}" -P "${script}"
+                     DEPENDS ${ARGN} "${script}" VERBATIM)
+endfunction()

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$1"
 
 capitals='\b(SELECT|INSERT INTO|INSERT OR|UPDATE [a-z_]+ SET|DELETE FROM|FROM [a-z_]+|LEFT JOIN|INNER JOIN|CROSS JOIN|GROUP BY|ORDER BY|PRAGMA [a-z_]+|(CREATE|DROP|ALTER) (TABLE|INDEX|VIEW|TRIGGER))\b'
-tables='(events|segments|segment_nodes|jobs|organizations|ownership|capacity|periods|standings_by_day|books_by_day|contributions_by_day|checkpoints|checkpoint_parts|heads|identity|configurations)'
+tables='(events|segments|segment_nodes|jobs|organizations|ownership|capacity|periods|books_by_day|contributions_by_day|checkpoints|checkpoint_parts|heads|identity|configurations)'
 small='["(][[:space:]]*(select[[:space:]].*[[:space:]]from '"$tables"'|insert into|update [a-z_]+ set|delete from|pragma [a-z_]+|with recursive)\b'
 
 checked=0

@@ -30,7 +30,7 @@ expect_caught() {  # file, its one line
   planted=$((planted + 1))
 }
 
-expect_caught daemon/planted.cpp 'auto rows = ledger.query("SELECT MAX(day) FROM standings_by_day");'
+expect_caught daemon/planted.cpp 'auto rows = ledger.query("SELECT MAX(day) FROM books_by_day");'
 expect_caught ctl/planted.hpp '    R"(SELECT organization)"'
 expect_caught sim/planted.cpp '         "FROM segments s WHERE s.end IS NOT NULL "'
 expect_caught sim/planted.cpp '         "GROUP BY s.job, s.anchor"'

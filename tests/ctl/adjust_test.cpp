@@ -79,11 +79,11 @@ TEST(AdjustRequest, FaultsNameTheOption) {
   EXPECT_NE(fault_of(with({.reverse = "-1"})).find("--reverse"), std::string::npos);
 }
 
-// The ledger of tests/ledger/dumps/013.sql.
+// The ledger of tests/ledger/dumps/001.sql.
 class Adjust : public testing::Test {
  protected:
   void SetUp() override {
-    std::ifstream in(std::string(SHAPLEY_LEDGER_DUMPS) + "/013.sql");
+    std::ifstream in(std::string(SHAPLEY_LEDGER_DUMPS) + "/001.sql");
     ledger::testing::tamper(file(), std::string(std::istreambuf_iterator<char>(in), {}));
   }
   [[nodiscard]] std::filesystem::path file() const { return directory.path() / "ledger.db"; }

@@ -22,9 +22,9 @@ using test::eventually;
 // goes out of scope.
 class Process {
  public:
-  Process(std::vector<std::string> arguments, const std::filesystem::path& log,
-          std::vector<std::string> variables = {}) {
-    arguments.insert(arguments.begin(), SHAPLEYD);
+  Process(std::vector<std::string> arguments, const std::filesystem::path& log, std::vector<std::string> variables = {},
+          const char* program = SHAPLEYD) {
+    arguments.insert(arguments.begin(), program);
     for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
     const std::vector<char*> argv = pointers(arguments);
     const std::vector<char*> envp = pointers(variables);

@@ -445,12 +445,12 @@ TEST_F(ProcessTest, TheLoopGivesSignsOfLifeToTheSupervisor) {
 }
 
 TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
-  const std::string dump = read_file(std::filesystem::path(SHAPLEY_LEDGER_DUMPS) / "004.sql");
+  const std::string dump = read_file(std::filesystem::path(SHAPLEY_LEDGER_DUMPS) / "001.sql");
   ASSERT_FALSE(dump.empty());
   ledger::testing::tamper(directory / "ledger.db", dump);
   std::filesystem::permissions(directory / "ledger.db", std::filesystem::perms(0640));
   const Supervisor supervisor(directory / "notify");
-  Process daemon(arguments(), log(), {"NOTIFY_SOCKET=" + supervisor.path().string()});
+  Process daemon(arguments(), log(), {"NOTIFY_SOCKET=" + supervisor.path().string()}, SHAPLEYD_NEXT);
   EXPECT_EQ(supervisor.heard(),
             "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=1800000000\nSTATUS=migrating the ledger: a copy of the ledger as it is is "
             "being made");
@@ -460,7 +460,7 @@ TEST_F(ProcessTest, AnOlderLedgerIsMigratedWhileTheSupervisorWaits) {
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), static_cast<int>(ExitCode::success)) << logged();
   EXPECT_EQ(ledger::testing::rows(directory / "ledger.db", "PRAGMA user_version"),
-            std::vector<std::string>{std::to_string(ledger::newest_schema())});
+            std::vector<std::string>{std::to_string(ledger::newest_schema() + 1)});
 }
 
 // The test that the next one kills: it holds a daemon until it is killed itself. The daemon's pid goes into the file

@@ -387,18 +387,6 @@ TEST_F(Archiving, killed_at_any_moment_loses_nothing) {
   EXPECT_GE(mended.size(), 8U);
 }
 
-TEST_F(Archiving, an_archive_of_an_earlier_schema_is_read_and_stays_as_it_is) {
-  const fs::path old = directory() / "old.db";
-  const fs::path packed = directory() / "old.db.xz";
-  tamper(old, content_of(fs::path(SHAPLEY_LEDGER_DUMPS) / "006.sql"));
-  must(pack(old, packed, {}));
-  const std::string before = content_of(packed);
-  const OpenedFile opened = must(OpenedFile::open(packed));
-  EXPECT_EQ(must(audit(opened.ledger())).findings.size(), 0U);
-  EXPECT_EQ(std::to_string(opened.ledger().last_sequence()), rows(old, "SELECT MAX(seq) FROM event_rows").at(0));
-  EXPECT_EQ(content_of(packed), before);
-}
-
 TEST_F(Archiving, an_archive_takes_at_most_300_bytes_a_job) {
   constexpr std::uint32_t k_jobs = 10'000;
   {

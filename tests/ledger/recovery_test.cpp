@@ -269,7 +269,7 @@ TEST_F(Recovery, standings_of_a_day_are_kept_once_and_can_be_made_again) {
     must(ledger.record_standings({at}, state, state.standings({at})));
   }
   EXPECT_EQ(
-      rows(file(), "SELECT organization, day, at, sequence, psi, owned FROM standings_by_day WHERE organization = 'a'"),
+      rows(file(), "SELECT organization, day, at, sequence, psi, owned FROM books_by_day WHERE organization = 'a'"),
       std::vector<std::string>{"a|0|86395|7|30538200000000|0"});
   // What arrives later about that day belongs to later days' rows.
   const auto late = opened(9, 10'400, "a", 2);

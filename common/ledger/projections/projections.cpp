@@ -153,14 +153,8 @@ Expected<bool> Projector::reaches_before(const Event& event, Instant horizon) {
 }
 
 Expected<void> Projector::clear() {
-  SHAPLEY_TRY_ASSIGN(Statement select,
-                     database_->prepare("SELECT 1 FROM " + schema_ + ".sqlite_master WHERE name = ?1"));
-  for (const std::string_view table : k_tables) {
-    // A ledger that is being migrated does not have those of later schemas yet.
-    SHAPLEY_TRY_ASSIGN(const bool there, select.bind(1, table).step());
-    select.reset();
-    if (there) SHAPLEY_TRY(database_->execute("DELETE FROM " + schema_ + "." + std::string(table)));
-  }
+  for (const std::string_view table : k_tables)
+    SHAPLEY_TRY(database_->execute("DELETE FROM " + schema_ + "." + std::string(table)));
   return {};
 }
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "ledger/store/backup.hpp"
-#include "ledger/store/conversion.hpp"
 #include "ledger/store/file_operations.hpp"
 #include "ledger/store/migrations.hpp"
 #include "ledger/store/schema.hpp"
@@ -158,9 +157,7 @@ Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
     tell(on_progress, {.what = "a copy of the ledger as it is is being made"});
     SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
   }
-  SHAPLEY_TRY(migrate(database, newest_schema(), on_progress));
-  // Of a new file: the pages of tables that came and went with the migrations.
-  if (version.schema == 0) SHAPLEY_TRY(database.execute("VACUUM"));
+  SHAPLEY_TRY(migrate(database, newest_schema()));
   SHAPLEY_TRY(check_content(database));
   SHAPLEY_TRY(database.execute(k_open_writer_settings));
   return database;
@@ -191,7 +188,7 @@ std::int64_t newest_schema() {
   return static_cast<std::int64_t>(migrations().size());
 }
 
-Expected<void> migrate(const Database& database, std::int64_t target, const OnProgress& on_progress) {
+Expected<void> migrate(const Database& database, std::int64_t target) {
   SHAPLEY_TRY_ASSIGN(const Version version, version_of(database));
   SHAPLEY_TRY(check_version(version));
   const auto steps = migrations().first(static_cast<std::size_t>(target));
@@ -201,9 +198,6 @@ Expected<void> migrate(const Database& database, std::int64_t target, const OnPr
     if (auto done = database.execute(std::string(steps[step])); !done) {
       return with_context("migration " + std::to_string(step + 1), std::move(done).error());
     }
-  }
-  if (auto done = take_over_events(database, on_progress); !done) {
-    return with_context("migration", std::move(done).error());
   }
   SHAPLEY_TRY(database.execute("PRAGMA application_id = " + std::to_string(k_application_id)));
   SHAPLEY_TRY(database.execute("PRAGMA user_version = " + std::to_string(steps.size())));

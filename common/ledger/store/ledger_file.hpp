@@ -43,9 +43,8 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 [[nodiscard]] std::int64_t newest_schema();
 
 // Runs the migrations that the data base lacks up to `version`, all in one transaction: killed in the middle, it is as
-// it was before. Errc::corrupt when its schema is newer than this program, or an event is not as a release wrote it.
-// REQUIRES: its present version <= version <= newest_schema().
-[[nodiscard]] Expected<void> migrate(const Database& database, std::int64_t version = newest_schema(),
-                                     const OnProgress& on_progress = {});
+// it was before. Errc::corrupt when its schema is newer than this program. REQUIRES: its present version <= version <=
+// newest_schema().
+[[nodiscard]] Expected<void> migrate(const Database& database, std::int64_t version = newest_schema());
 
 }  // namespace shapley::ledger

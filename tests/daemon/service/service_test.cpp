@@ -216,8 +216,9 @@ TEST_F(ServiceTest, EveryDayEndsWithItsStandings) {
   snapshot({running({.id = 1, .node = "n2", .start = now})});
   now += 2 * 24 * 3600;
   service->tick(Instant{now});
-  EXPECT_EQ(rows("SELECT COUNT(DISTINCT day) FROM standings_by_day"), Lines{"2"});
-  EXPECT_EQ(rows("SELECT DISTINCT balance_direct != '0' FROM standings_by_day WHERE organization = 'physics'"),
+  EXPECT_EQ(rows("SELECT COUNT(DISTINCT day) FROM books_by_day"), Lines{"2"});
+  EXPECT_EQ(rows("SELECT DISTINCT balance != '0' FROM contributions_by_day WHERE organization = 'physics' AND "
+                 "estimator = 'direct_contr'"),
             Lines{"1"});
 }
 
