@@ -36,7 +36,8 @@ class SideFilesTest : public ServiceTest {
 TEST_F(SideFilesTest, AreTriedAgainEverySecond) {
   connect(1);
   snapshot({});
-  EXPECT_FALSE(service->note_upkeep({.backup = Upkeep::Backup{.at = Instant{now}, .sequence = 1}}).has_value());
+  EXPECT_FALSE(
+      service->note_upkeep({.backup = Upkeep::Backup{.at = Instant{now}, .sequence = 1}, .audit = {}}).has_value());
   now += 61;
   see({});
   service->tick(service->now());
