@@ -242,7 +242,9 @@ void VirtualSchedules<Integer>::restate(Request request, FromWhen&& from_when, C
 template <typename Integer>
 void VirtualSchedules<Integer>::advance(std::int64_t t) {
   certain_.clear();
-  for (OneSchedule& schedule : schedules_) {
+  for (std::size_t slot = 0; slot < schedules_.size(); ++slot) {
+    OneSchedule& schedule = schedules_[slot];
+    if (slot + 1 < schedules_.size()) EndsToCome::fetch(schedules_[slot + 1].coming);
     if ((schedule.members & touched_) == 0 && schedule.next >= t) {
       note_marks(schedule, t);
       continue;
