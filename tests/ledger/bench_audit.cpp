@@ -5,11 +5,11 @@
 //   bench_audit --of PROGRAM ARGUMENT...
 //
 // Writes a ledger of so many events (10,000 at least) in TMPDIR with the program's own writer: 50,000 jobs a day on 500
-// owned nodes, in the order of their times, months as periods, the books of every day, checkpoints. Each SHAPLEYCTL
-// (without one: this build's) does each command with it, one after the other; its peak resident memory, seconds and
-// exit code are printed. --of: the same of any other program. SHAPLEY_BENCH_LEDGER=FILE: the ledger is made there and
-// kept; if it is there, it is taken as it is. SHAPLEY_BENCH_JOBS_A_DAY=N: so many, so that fewer events make closed
-// periods to archive. SHAPLEY_BENCH_COMMANDS="audit statement": these commands only.
+// owned nodes, in the order of their times, months as periods, hindsight, the books of every day, checkpoints. Each
+// SHAPLEYCTL (without one: this build's) does each command with it, one after the other; its peak resident memory,
+// seconds and exit code are printed. --of: the same of any other program. SHAPLEY_BENCH_LEDGER=FILE: the ledger is made
+// there and kept; if it is there, it is taken as it is. SHAPLEY_BENCH_JOBS_A_DAY=N: so many, so that fewer events make
+// closed periods to archive. SHAPLEY_BENCH_COMMANDS="audit statement": these commands only.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/calendar.hpp"
 #include "bench_jobs.hpp"
 #include "ledger/store/ledger.hpp"
 
@@ -47,7 +48,8 @@ std::vector<Event> declarations() {
   const Instant first{k_begin - k_day};
   accounting::OrganizationsDeclared organizations{.at = first, .names = {}};
   for (std::uint32_t i = 0; i < k_organizations; ++i) organizations.names.push_back(organization_of(i));
-  std::vector<Event> events{organizations, accounting::PeriodDeclared{first, Period::monthly}};
+  std::vector<Event> events{organizations, accounting::PeriodDeclared{first, Period::monthly},
+                            accounting::RankingDeclared{.at = first, .contribution = "hindsight", .exceptions = {}}};
   for (std::uint32_t i = 0; i < k_nodes; ++i) {
     events.emplace_back(
         accounting::OwnershipStated{node_of(i), first, {{first, {{organization_of(i), accounting::k_whole_node}}}}});
@@ -145,7 +147,10 @@ void measure(const std::string& title, std::vector<std::string> command) {
 }
 
 // Commands with a whole ledger, of the whole of its time.
-void measure_all(const std::string& program, const std::filesystem::path& file, const std::string& directory) {
+void measure_all(const std::string& program, const std::filesystem::path& file, const std::string& directory,
+                 std::int64_t events) {
+  const std::string end =
+      format_instant(submit_of(static_cast<std::uint32_t>(events / k_events_of_a_job), jobs_a_day()));
   const char* chosen = std::getenv("SHAPLEY_BENCH_COMMANDS");
   struct Command {
     std::string name;
@@ -155,6 +160,7 @@ void measure_all(const std::string& program, const std::filesystem::path& file, 
        {Command{"audit", {file}}, Command{"statement", {"--ledger", file, "--since", k_begin_utc}},
         Command{"history", {"--ledger", file, "--since", k_begin_utc, "--by", "day"}},
         Command{"report", {"--ledger", file, "--since", k_begin_utc, "--no-charts", "-o", directory + "/page"}},
+        Command{"status", {"--ledger", file, "--at", end.substr(0, end.find('Z'))}},
         Command{"backup", {"--ledger", file, "--force", directory + "/copy.db"}}}) {
     if (chosen != nullptr && (" " + std::string(chosen) + " ").find(" " + command.name + " ") == std::string::npos)
       continue;
@@ -174,7 +180,7 @@ int run(std::int64_t events, const std::vector<std::string>& programs) {
     std::printf("%s events, %.1f MB\n", std::to_string(events).c_str(),
                 static_cast<double>(std::filesystem::file_size(file)) / 1e6);
     std::fflush(stdout);
-    for (const std::string& program : programs) measure_all(program, file, directory);
+    for (const std::string& program : programs) measure_all(program, file, directory, events);
   }
   std::filesystem::remove_all(directory);
   return made ? 0 : 1;

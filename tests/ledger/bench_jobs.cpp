@@ -25,12 +25,13 @@ void add_job(std::vector<Event>& events, std::uint32_t job, std::int64_t jobs_a_
   events.emplace_back(accounting::SegmentOpened{wait, organization, submit, {16 * k_micro}, {}});
   events.emplace_back(accounting::SegmentClosed{wait, start, CloseReason::started, "RUNNING"});
   const std::uint32_t first_node = 2 * (job % (k_nodes / 2));
-  events.emplace_back(
-      accounting::SegmentOpened{run,
-                                organization,
-                                start,
-                                {16 * k_micro},
-                                {{node_of(first_node), {8 * k_micro}}, {node_of(first_node + 1), {8 * k_micro}}}});
+  accounting::SegmentOpened runs{run,
+                                 organization,
+                                 start,
+                                 {16 * k_micro},
+                                 {{node_of(first_node), {8 * k_micro}}, {node_of(first_node + 1), {8 * k_micro}}}};
+  runs.released = submit;
+  events.emplace_back(std::move(runs));
   events.emplace_back(
       accounting::SegmentClosed{run, start + Duration{600 + job % 3000}, CloseReason::ended, "COMPLETED"});
 }
