@@ -4,6 +4,7 @@
 // and which of the four is the earliest is found without a branch that the processor would have to guess.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
