@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include "base/counted.hpp"
 #include "daemon/small_file.hpp"
 
 namespace shapley::daemon {
@@ -78,10 +79,8 @@ Expected<void> write_record(const std::filesystem::path& file, const ControllerR
 Expected<void> set_ledger_aside(const std::filesystem::path& ledger, const Parting& parting, Instant now) {
   SHAPLEY_TRY_ASSIGN(ControllerRecord record, read_record(record_file(ledger)));
   SHAPLEY_TRY_ASSIGN(const std::filesystem::path aside, ledger::set_aside(ledger, now));
-  spdlog::warn(
-      "controllers: the ledger that was continued elsewhere is kept as {}: its {} events after event {} are "
-      "its own",
-      aside.string(), parting.own, parting.common);
+  spdlog::warn("controllers: the ledger that was continued elsewhere is kept as {}, with {} of its own after event {}",
+               aside.string(), counted(parting.own, "event"), parting.common);
   record.set_aside.push_back({.at = now, .file = aside.string(), .common = parting.common, .parted = std::nullopt});
   if (record.set_aside.size() > k_max_set_aside) record.set_aside.erase(record.set_aside.begin());
   return write_record(record_file(ledger), record);

@@ -153,6 +153,7 @@ class Hindsight final : public Estimator {
     if (present_ && (latest_ <= horizon || !settle_present_before(horizon))) drop_present();
     attendance_.forget_before(horizon);
     requests_.forget_before(horizon);
+    begun_.erase(begun_.begin(), begun_.lower_bound(horizon - k_open_longest));
     capacities_.erase(capacities_.begin(), capacities_.lower_bound({horizon, OrgId{}}));
     horizon_ = horizon;
     close_shares();
