@@ -381,7 +381,7 @@ void VirtualSchedules<Integer>::rewind(OneSchedule& schedule, std::int64_t to) {
   const std::int64_t made = schedule.made;
   if (to < schedule.logged && !schedule.points.empty()) {
     const auto point = point_before(schedule.points, to);
-    static_cast<OnePosition&>(schedule) = *point;
+    static_cast<OnePosition&>(schedule) = static_cast<const OnePosition&>(*point);
     to = schedule.logged = point->at;
     schedule.next_point = schedule.made + 2 * logged_parts_;
   } else {
