@@ -39,7 +39,7 @@ listening_cluster() {
   grep -q "Correct to the last unit" "$CLUSTER_DIR/own/index.html"
   run on_login_node shapleyctl begin
   [ "$status" -eq 4 ]
-  grep -q "'begin' changes something: root or slurm_user ask it themselves, on shapleyd's own host" <<<"$output"
+  grep -q "may ask 'begin'" <<<"$output"
   run on_login_node shapleyctl backup "$CLUSTER_DIR/copy.db"
   [ "$status" -eq 3 ]
   grep -q "the ledger is a file on shapleyd's host" <<<"$output"
