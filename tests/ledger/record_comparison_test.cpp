@@ -294,6 +294,9 @@ TEST_F(RecordComparison, jobs_that_never_ran_do_not_matter) {
   const auto report = against(jobcomp(17, k_t, k_t + 100, 4));
   EXPECT_TRUE(clean(report));
   EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(20, k_t, k_t, 4))));
+  // It was requeued in that second and cancelled while it waited; of a run that held its processors that is no excuse.
+  EXPECT_TRUE(clean(against(jobcomp(17, k_t, k_t + 100, 4) + jobcomp(20, k_t, k_t, 0, "CANCELLED"))));
+  EXPECT_FALSE(clean(against(jobcomp(17, k_t, k_t + 100, 0, "CANCELLED") + jobcomp(20, k_t, k_t, 4))));
 }
 
 TEST_F(RecordComparison, each_run_of_a_requeued_job_has_its_own_record) {

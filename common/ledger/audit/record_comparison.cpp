@@ -199,6 +199,8 @@ class Comparison {
   void compare_processors(const LedgerRun& run, const LedgerPiece& ours, const RecordedPiece& theirs,
                           const std::string& name) {
     if (!theirs.cpus) return;
+    // Cancelled in the second in which it began and was requeued: Slurm's record is that of a job which waited.
+    if (*theirs.cpus == 0 && run.end == run.begin) return;
     if (ours.cpus > 0) {
       if (ours.cpus == *theirs.cpus) return;
       return find(name + ": has " + std::to_string(ours.cpus) + " CPUs in the ledger, " + std::to_string(*theirs.cpus) +
